@@ -1,0 +1,167 @@
+/**
+ * Every failure a caller can act on is one class here, and the one table below says what each means to a shell (exit code), to a
+ * JSON-RPC client and to an HTTP client, so that the three can never drift apart. `message` is the sentence a user reads: what
+ * happened. `kept` says what is still there, `next` lists commands that go on from here.
+ */
+
+const ERROR_TABLE = {
+  usage: { exit: 2, rpc: -32602, http: 400 },
+  validation: { exit: 2, rpc: -32602, http: 422 },
+  not_found: { exit: 3, rpc: -32001, http: 404 },
+  conflict: { exit: 4, rpc: -32004, http: 409 },
+  already_exists: { exit: 4, rpc: -32005, http: 409 },
+  invalid_transition: { exit: 4, rpc: -32004, http: 409 },
+  stale_lease: { exit: 4, rpc: -32004, http: 409 },
+  plan: { exit: 1, rpc: -32008, http: 409 },
+  breaker_open: { exit: 1, rpc: -32603, http: 503 },
+  breaker_full: { exit: 1, rpc: -32603, http: 500 },
+  configuration: { exit: 1, rpc: -32009, http: 500 },
+  audit_broken: { exit: 1, rpc: -32603, http: 500 },
+  unit_of_work: { exit: 1, rpc: -32603, http: 500 },
+  store_busy: { exit: 1, rpc: -32603, http: 503 },
+  store_full: { exit: 1, rpc: -32603, http: 507 },
+  store_read_only: { exit: 1, rpc: -32603, http: 500 },
+  store_corrupt: { exit: 1, rpc: -32603, http: 500 },
+  store_too_new: { exit: 1, rpc: -32007, http: 500 },
+  store_failed: { exit: 1, rpc: -32603, http: 500 },
+  internal: { exit: 1, rpc: -32603, http: 500 },
+} as const satisfies Record<string, { exit: 1 | 2 | 3 | 4; rpc: number; http: number }>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+type ErrorMeaning = (typeof ERROR_TABLE)[ErrorCode];
+
+export interface ErrorExtras {
+  /** What is still there although this failed. */
+  readonly kept?: string;
+  /** Commands that go on from here. */
+  readonly next?: readonly string[];
+  /** Machine-readable facts, part of the error envelope. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** Base of all errors that are part of the interface. Anything else that escapes is a defect. */
+export class AgentsError extends Error {
+  readonly code: ErrorCode;
+  readonly kept: string | undefined;
+  readonly next: readonly string[];
+  readonly detail: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.kept = extras.kept;
+    this.next = extras.next ?? [];
+    this.detail = extras.detail ?? {};
+  }
+
+  get meaning(): ErrorMeaning {
+    return ERROR_TABLE[this.code];
+  }
+}
+
+/** The words of a command are off. */
+export class UsageError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("usage", message, extras);
+  }
+}
+
+export interface ValidationIssue {
+  /** Where in the input, dotted: `arguments.0.min`. */
+  readonly path: string;
+  readonly message: string;
+  readonly suggestion?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Input that was refused before anything was written. Carries every problem found, not only the first. */
+export class ValidationError extends AgentsError {
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(message: string, issues: readonly ValidationIssue[], extras: ErrorExtras = {}) {
+    super("validation", message, { kept: "Nothing was written.", ...extras, detail: { ...extras.detail, issues } });
+    this.issues = issues;
+  }
+}
+
+export class NotFoundError extends AgentsError {
+  constructor(kind: string, id: string, extras: ErrorExtras = {}) {
+    super("not_found", `There is no ${kind} "${id}".`, { ...extras, detail: { kind, id, ...extras.detail } });
+  }
+}
+
+/** Somebody else was first. `expected` is what the caller relied on, `actual` what is in the store now. */
+export class ConflictError extends AgentsError {
+  readonly expected: unknown;
+  readonly actual: unknown;
+
+  constructor(
+    message: string,
+    facts: { expected: unknown; actual: unknown; code?: Extract<ErrorCode, "conflict" | "already_exists" | "invalid_transition"> },
+    extras: ErrorExtras = {},
+  ) {
+    const { expected, actual, code = "conflict" } = facts;
+    super(code, message, { ...extras, detail: { expected, actual, ...extras.detail } });
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** The lease this write relied on is no longer held: another epoch, or its expiry has passed. Nothing was written. */
+export class StaleLeaseError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("stale_lease", message, { kept: "Nothing was written.", ...extras });
+  }
+}
+
+/** A request that contradicts the plan's own scope, such as a change recorded outside any changeset. */
+export class PlanError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("plan", message, { kept: "Nothing was recorded.", ...extras });
+  }
+}
+
+/** The circuit breaker rejects calls of this name for now. */
+export class BreakerOpenError extends AgentsError {
+  constructor(name: string, extras: ErrorExtras = {}) {
+    super("breaker_open", `"${name}" is switched off for now because it kept failing.`, { ...extras, detail: { name } });
+  }
+}
+
+/** More names than the breaker's table was made for. */
+export class BreakerFullError extends AgentsError {
+  constructor(capacity: number) {
+    super("breaker_full", `The circuit breaker's table of ${capacity} names is full.`, { detail: { capacity } });
+  }
+}
+
+export class ConfigurationError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("configuration", message, extras);
+  }
+}
+
+/** The audit log does not verify. `detail` names the first broken entry. */
+export class AuditBrokenError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("audit_broken", message, extras);
+  }
+}
+
+/** A unit of work broke the rules of the store: it waited for something else, or was used outside its transaction. */
+export class UnitOfWorkError extends AgentsError {
+  constructor(message: string) {
+    super("unit_of_work", message, { kept: "The unit was rolled back; nothing of it was written." });
+  }
+}
+
+/** The database itself failed: busy for too long, full disk, read-only, corrupt, or of a newer program. */
+export class StoreError extends AgentsError {
+  constructor(code: Extract<ErrorCode, `store_${string}`>, message: string, extras: ErrorExtras = {}) {
+    super(code, message, extras);
+  }
+}
