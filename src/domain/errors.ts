@@ -101,7 +101,11 @@ export class ConflictError extends AgentsError {
 
   constructor(
     message: string,
-    facts: { expected: unknown; actual: unknown; code?: Extract<ErrorCode, "conflict" | "already_exists" | "invalid_transition"> },
+    facts: {
+      expected: unknown;
+      actual: unknown;
+      code?: Extract<ErrorCode, "conflict" | "already_exists" | "invalid_transition">;
+    },
     extras: ErrorExtras = {},
   ) {
     const { expected, actual, code = "conflict" } = facts;
@@ -128,7 +132,10 @@ export class PlanError extends AgentsError {
 /** The circuit breaker rejects calls of this name for now. */
 export class BreakerOpenError extends AgentsError {
   constructor(name: string, extras: ErrorExtras = {}) {
-    super("breaker_open", `"${name}" is switched off for now because it kept failing.`, { ...extras, detail: { name } });
+    super("breaker_open", `"${name}" is switched off for now because it kept failing.`, {
+      ...extras,
+      detail: { name },
+    });
   }
 }
 

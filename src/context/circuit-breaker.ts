@@ -1,0 +1,375 @@
+/**
+ * A circuit breaker that is exact for all threads of a process. Its memory, and why a thread may be terminated at any
+ * instruction, is explained in breaker-table.ts; the rules of the state machine are the arithmetic of breaker-word.ts. This file puts
+ * the two together: look at the word, compute the next one, exchange it if nobody was faster, otherwise look again. There is no lock,
+ * so nothing can be held while foreign code runs.
+ */
+import { BreakerOpenError } from "../domain/errors.ts";
+import { type BreakerMemory, BreakerTable } from "./breaker-table.ts";
+import { type BreakerSettings, breakerSettings, type Clock, monotonicMs } from "./breaker-settings.ts";
+import {
+  afterCancel,
+  afterFailure,
+  afterSuccess,
+  type BreakerState,
+  CLOSED,
+  durationOf,
+  failuresOf,
+  OPEN,
+  phaseOf,
+  PROBING,
+  READY,
+  stateOf,
+  withPhase,
+} from "./breaker-word.ts";
+
+export type { BreakerState } from "./breaker-word.ts";
+
+export interface CircuitBreakerOptions extends Partial<BreakerSettings> {
+  readonly clock?: Clock;
+}
+
+/** Everything another thread needs to attach; goes through `workerData` or `postMessage` as it is. */
+export interface SharedBreaker {
+  readonly buffer: SharedArrayBuffer;
+  readonly options: BreakerSettings;
+}
+
+/** The right to make one call. The first of its methods settles it, later ones do nothing. */
+export interface BreakerPermit {
+  success(): void;
+  failure(): void;
+  /** The caller gave up: says nothing about the callee. A probe that was not judged lets the next caller probe at once. */
+  cancel(): void;
+}
+
+export interface BreakerTransition {
+  readonly name: string;
+  readonly from: BreakerState;
+  readonly to: BreakerState;
+  readonly failures: number;
+  readonly generation: number;
+}
+
+export type TransitionListener = (transition: BreakerTransition) => void;
+
+/** What a reader finds; "waiting" and "probing" reject, "ready" means that the next caller becomes the probe. */
+type Observation = "closed" | "waiting" | "probing" | "ready";
+
+/**
+ * Switches a failing callee off by name and finds out later, with one call, whether it works again.
+ *
+ * What is guaranteed, for any number of threads that share one breaker (`shared`, `attach`):
+ *
+ * - *No result is lost or counted twice.* State, failure count, cooldown step and generation of a name are one 64-bit word in shared
+ *   memory, changed only by compare-exchange. Each operation on a name takes effect at one instant; operations on
+ *   different names do not influence each other. `resetAll` is one `reset` per name, not one instant for all.
+ * - *Opens exactly at the threshold*, for `cooldownMs`, twice as long after each failed probe, at most `maxCooldownMs`.
+ *   Failures while it is open are counted but do not extend the cooldown.
+ * - *One probe.* After the cooldown one caller among all threads is admitted. If it is not heard of within `probeTimeoutMs` the next
+ *   caller takes its place, so a hung or terminated probe never blocks a name for ever.
+ * - *Late news changes nothing.* A permit belongs to the generation in which it was given; after any transition or reset its
+ *   result is dropped. `recordSuccess` and `recordFailure`, which have no permit, count as news of now.
+ * - *A thread may be terminated at any instruction* without leaving a name stuck: there is no lock, and what it left
+ *   unfinished any other thread completes (breaker-table.ts).
+ *
+ * Not covered: other processes have their own memory; counts stop at 16,777,215.
+ *
+ * @example
+ * ```js
+ * import assert from "node:assert/strict";
+ * import { CircuitBreaker } from "cleveragents";
+ *
+ * let now = 0;
+ * const breaker = new CircuitBreaker({ failureThreshold: 2, cooldownMs: 1_000, clock: () => now });
+ * const search = async () => {
+ *   throw new Error("index is gone");
+ * };
+ *
+ * await assert.rejects(breaker.execute("search", search), /index is gone/);
+ * await assert.rejects(breaker.execute("search", search), /index is gone/);
+ * await assert.rejects(breaker.execute("search", search), { code: "breaker_open" }); // not even called
+ *
+ * now += 1_000;
+ * assert.equal(breaker.state("search"), "half-open");
+ * const probe = breaker.tryAcquire("search");
+ * assert.equal(breaker.tryAcquire("search"), undefined); // one probe is enough
+ * probe.success();
+ * assert.equal(breaker.state("search"), "closed");
+ * ```
+ */
+export class CircuitBreaker {
+  readonly #settings: BreakerSettings;
+  readonly #memory: BreakerMemory;
+  readonly #clock: Clock;
+  /** Slots never move, so what was looked up once stays true. */
+  readonly #slots = new Map<string, number>();
+  #listeners: readonly TransitionListener[] = [];
+
+  readonly #failed: (low: number) => number;
+  readonly #settle: Settle = (name, slot, generation, change) =>
+    this.#change(
+      name,
+      slot,
+      change === "failure" ? this.#failed : change === "success" ? afterSuccess : afterCancel,
+      generation,
+    );
+
+  /** @param memory replaces the shared memory; only `attach` and tests have a reason to. */
+  constructor(options: CircuitBreakerOptions = {}, memory?: BreakerMemory) {
+    const settings = breakerSettings(options);
+    this.#settings = settings;
+    this.#memory = memory ?? BreakerTable.create(settings.capacity);
+    this.#clock = options.clock ?? monotonicMs;
+    this.#failed = (low) => afterFailure(low, settings.failureThreshold);
+  }
+
+  /** The same breaker, in another thread. A clock must be comparable with that of the other threads. */
+  static attach(shared: SharedBreaker, options: { readonly clock?: Clock } = {}): CircuitBreaker {
+    const settings = breakerSettings(shared.options);
+    return new CircuitBreaker({ ...settings, ...options }, new BreakerTable(shared.buffer, settings.capacity));
+  }
+
+  get shared(): SharedBreaker {
+    return { buffer: this.#memory.buffer, options: this.#settings };
+  }
+
+  /** Closes the name and zeroes its count, whatever its state. */
+  recordSuccess(name: string): void {
+    const slot = this.#intern(name);
+    if (this.#memory.low(slot) !== 0) this.#change(name, slot, afterSuccess);
+  }
+
+  /** Counts a failure; opens at the threshold, and again (for longer) while a probe is out. */
+  recordFailure(name: string): void {
+    this.#change(name, this.#intern(name), this.#failed);
+  }
+
+  /**
+   * Whether a call would be rejected now. A pure read: it neither interns the name nor changes its state. (At most it publishes the
+   * deadline that a terminated thread left out; see breaker-table.ts.)
+   */
+  isOpen(name: string): boolean {
+    const slot = this.#find(name);
+    if (slot < 0) return false;
+    const seen = this.#observe(slot);
+    return seen === "waiting" || seen === "probing";
+  }
+
+  /** Half-open means that the cooldown is over: a probe may go, or is out. */
+  state(name: string): BreakerState {
+    const slot = this.#find(name);
+    if (slot < 0) return "closed";
+    const seen = this.#observe(slot);
+    if (seen === "closed") return "closed";
+    return seen === "waiting" ? "open" : "half-open";
+  }
+
+  failures(name: string): number {
+    const slot = this.#find(name);
+    return slot < 0 ? 0 : failuresOf(this.#memory.low(slot));
+  }
+
+  /** A permit to make one call, or undefined if the call is rejected. */
+  tryAcquire(name: string): BreakerPermit | undefined {
+    const slot = this.#intern(name);
+    const memory = this.#memory;
+    for (;;) {
+      const generation = memory.generation(slot);
+      const low = memory.low(slot);
+      if (memory.generation(slot) !== generation) continue;
+      const phase = phaseOf(low);
+      if (phase === CLOSED) return new Permit(this.#settle, name, slot, generation);
+      if (phase !== READY) {
+        const over = this.#isOver(slot, generation, low);
+        if (over === undefined) continue;
+        if (!over) return undefined;
+      }
+      // Whoever wins this exchange is the probe. It raises the generation even when it takes over from a hung probe, whose
+      // result is thereby of an older one.
+      if (this.#replace(name, slot, generation, low, withPhase(low, PROBING), true)) {
+        return new Permit(this.#settle, name, slot, next(generation));
+      }
+    }
+  }
+
+  /** Closed, no failures, first cooldown. Also of a name that is closed already: permits given before are void. */
+  reset(name: string): void {
+    const slot = this.#find(name);
+    if (slot >= 0) this.#reset(name, slot);
+  }
+
+  resetAll(): void {
+    for (const { name, slot } of this.#memory.names.entries()) this.#reset(name, slot);
+  }
+
+  /**
+   * Calls `fn` if the breaker admits it and reports how it ended.
+   *
+   * @param options.signal the caller's own; if it is aborted by the time `fn` rejects, the rejection is not held against the name.
+   * @throws BreakerOpenError if the call is rejected; `fn` was not called.
+   */
+  async execute<T>(
+    name: string,
+    fn: () => T | PromiseLike<T>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<T> {
+    const permit = this.tryAcquire(name);
+    if (permit === undefined) throw new BreakerOpenError(name);
+    let result: T;
+    try {
+      result = await fn();
+    } catch (error) {
+      if (options?.signal?.aborted === true) permit.cancel();
+      else permit.failure();
+      throw error;
+    }
+    permit.success();
+    return result;
+  }
+
+  /**
+   * Hears of every change of state made through this instance, after it was made. What a listener throws becomes a process warning.
+   *
+   * @returns ends the subscription.
+   */
+  onTransition(listener: TransitionListener): () => void {
+    const own: TransitionListener = (transition) => listener(transition);
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
+  }
+
+  #intern(name: string): number {
+    const known = this.#slots.get(name);
+    if (known !== undefined) return known;
+    const slot = this.#memory.names.intern(name);
+    this.#slots.set(name, slot);
+    return slot;
+  }
+
+  #find(name: string): number {
+    const known = this.#slots.get(name);
+    if (known !== undefined) return known;
+    const slot = this.#memory.names.find(name);
+    if (slot >= 0) this.#slots.set(name, slot);
+    return slot;
+  }
+
+  #observe(slot: number): Observation {
+    const memory = this.#memory;
+    for (;;) {
+      const generation = memory.generation(slot);
+      const low = memory.low(slot);
+      if (memory.generation(slot) !== generation) continue;
+      const phase = phaseOf(low);
+      if (phase === CLOSED) return "closed";
+      if (phase === READY) return "ready";
+      const over = this.#isOver(slot, generation, low);
+      if (over === undefined) continue;
+      if (over) return "ready";
+      return phase === OPEN ? "waiting" : "probing";
+    }
+  }
+
+  /** Whether the time of an open or probing phase is up; undefined if the word has moved on and must be read again. */
+  #isOver(slot: number, generation: number, low: number): boolean | undefined {
+    const now = this.#clock();
+    let deadline = this.#memory.deadline(slot, generation);
+    if (deadline < 0) {
+      deadline = this.#memory.publishDeadline(slot, generation, now + durationOf(low, this.#settings));
+      if (deadline < 0) return undefined;
+    }
+    return now >= deadline;
+  }
+
+  /** Applies a rule to the word until nobody interferes; with `only`, as long as the word is of that generation. */
+  #change(name: string, slot: number, rule: (low: number) => number, only?: number): void {
+    const memory = this.#memory;
+    for (;;) {
+      const generation = memory.generation(slot);
+      const low = memory.low(slot);
+      if (memory.generation(slot) !== generation) continue;
+      if (only !== undefined && generation !== only) return;
+      const changed = rule(low);
+      if (changed === low) return;
+      if (this.#replace(name, slot, generation, low, changed, phaseOf(changed) !== phaseOf(low))) return;
+    }
+  }
+
+  #reset(name: string, slot: number): void {
+    const memory = this.#memory;
+    for (;;) {
+      const generation = memory.generation(slot);
+      const low = memory.low(slot);
+      if (memory.generation(slot) !== generation) continue;
+      if (this.#replace(name, slot, generation, low, 0, true)) return;
+    }
+  }
+
+  /** The one place where a word changes. */
+  #replace(name: string, slot: number, generation: number, low: number, changed: number, raise: boolean): boolean {
+    const raised = raise ? next(generation) : generation;
+    if (!this.#memory.replace(slot, generation, low, raised, changed)) return false;
+    if (!raise) return true;
+    const duration = durationOf(changed, this.#settings);
+    if (duration > 0) this.#memory.publishDeadline(slot, raised, this.#clock() + duration);
+    this.#announce(name, low, changed, raised);
+    return true;
+  }
+
+  #announce(name: string, low: number, changed: number, generation: number): void {
+    const from = stateOf(low);
+    const to = stateOf(changed);
+    if (from === to) return;
+    // The array is replaced, never changed, so this is a snapshot: a listener may subscribe and unsubscribe as it likes.
+    for (const listener of this.#listeners) {
+      try {
+        listener({ name, from, to, failures: failuresOf(changed), generation: generation >>> 0 });
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error));
+      }
+    }
+  }
+}
+
+type Settle = (name: string, slot: number, generation: number, change: "success" | "failure" | "cancel") => void;
+
+class Permit implements BreakerPermit {
+  readonly #settle: Settle;
+  readonly #name: string;
+  readonly #slot: number;
+  readonly #generation: number;
+  #settled = false;
+
+  constructor(settle: Settle, name: string, slot: number, generation: number) {
+    this.#settle = settle;
+    this.#name = name;
+    this.#slot = slot;
+    this.#generation = generation;
+  }
+
+  success(): void {
+    this.#once("success");
+  }
+
+  failure(): void {
+    this.#once("failure");
+  }
+
+  cancel(): void {
+    this.#once("cancel");
+  }
+
+  #once(change: "success" | "failure" | "cancel"): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#settle(this.#name, this.#slot, this.#generation, change);
+  }
+}
+
+/** Generations are 32 bits and wrap round. */
+function next(generation: number): number {
+  return (generation + 1) | 0;
+}

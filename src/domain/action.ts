@@ -1,0 +1,229 @@
+import { z } from "zod";
+import {
+  ARGUMENT_NAME,
+  ARGUMENT_TYPES,
+  coerce,
+  wholeMatch,
+  type ArgumentSpec,
+  type ArgumentValue,
+} from "./arguments.ts";
+import { findProfile } from "./automation-profile.ts";
+import { AgentsError, ValidationError, type ValidationIssue } from "./errors.ts";
+import { parseOwnName, parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
+import { nearest } from "./suggest.ts";
+import { checkTemplate } from "./template.ts";
+import { textProblem } from "./text.ts";
+
+/** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
+
+export const ACTOR_ROLES = ["strategy", "execution", "estimation", "review", "apply", "invariant"] as const;
+export type ActorRole = (typeof ACTOR_ROLES)[number];
+export type Actors = Readonly<Record<ActorRole, QualifiedName | undefined>>;
+
+export type ActionState = "available" | "archived";
+
+export interface ActionDefinition {
+  readonly name: QualifiedName;
+  readonly description: string;
+  readonly longDescription: string | undefined;
+  readonly definitionOfDone: string;
+  readonly actors: Actors;
+  readonly arguments: readonly ArgumentSpec[];
+  readonly invariants: readonly string[];
+  readonly automationProfile: string | undefined;
+  readonly reusable: boolean;
+  readonly readOnly: boolean;
+}
+
+export interface Action extends ActionDefinition {
+  readonly state: ActionState;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+const text = z.string().check((context) => {
+  const problem = textProblem(context.value);
+  if (problem !== undefined) context.issues.push({ code: "custom", message: problem, input: context.value });
+});
+const filled = text.check(z.refine((value) => value.trim() !== "", { message: "must not be empty" }));
+
+const argumentSchema = z.strictObject({
+  name: z.string().regex(ARGUMENT_NAME, { message: "must start with a letter, then letters, digits, _ or -" }),
+  type: z.enum(ARGUMENT_TYPES).default("string"),
+  required: z.boolean().default(false),
+  description: text.default(""),
+  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  pattern: text.optional(),
+});
+
+const actionSchema = z.strictObject({
+  name: z.string(),
+  description: filled,
+  longDescription: filled.optional(),
+  strategyActor: z.string().optional(),
+  executionActor: z.string(),
+  estimationActor: z.string().optional(),
+  reviewActor: z.string().optional(),
+  applyActor: z.string().optional(),
+  invariantActor: z.string().optional(),
+  definitionOfDone: filled,
+  arguments: z.array(argumentSchema).default([]),
+  invariants: z.array(filled).default([]),
+  automationProfile: z.string().optional(),
+  reusable: z.boolean().default(true),
+  readOnly: z.boolean().default(false),
+});
+
+/** What `createAction` takes: the YAML keys in camelCase. */
+export type ActionInput = z.input<typeof actionSchema>;
+
+const ACTION_KEYS = Object.keys(actionSchema.shape);
+const ARGUMENT_KEYS = Object.keys(argumentSchema.shape);
+
+/** Parses and checks an action completely; every problem is in the one error. */
+export function parseAction(input: unknown): ActionDefinition {
+  const parsed = actionSchema.safeParse(input);
+  if (!parsed.success) refuse(parsed.error.issues.flatMap(readable));
+  const { data } = parsed;
+  const issues: ValidationIssue[] = [];
+  const attempt = <T>(parse: () => T): T | undefined => collect(parse, issues);
+
+  const name = attempt(() => parseOwnName(data.name));
+  const actors = {
+    strategy: actor(data.strategyActor, "strategyActor", attempt),
+    execution: actor(data.executionActor, "executionActor", attempt),
+    estimation: actor(data.estimationActor, "estimationActor", attempt),
+    review: actor(data.reviewActor, "reviewActor", attempt),
+    apply: actor(data.applyActor, "applyActor", attempt),
+    invariant: actor(data.invariantActor, "invariantActor", attempt),
+  };
+  const specs = data.arguments.map((argument, index) => argumentSpec(argument, index, issues));
+  const names = specs.map((spec) => spec.name);
+  for (const [index, one] of names.entries()) {
+    if (names.indexOf(one) < index) {
+      issues.push({ path: `arguments.${index}.name`, message: `the argument "${one}" is declared twice` });
+    }
+  }
+  issues.push(
+    ...checkTemplate(data.description, "description", names),
+    ...checkTemplate(data.definitionOfDone, "definitionOfDone", names),
+  );
+  const profileName = data.automationProfile;
+  const profile = profileName === undefined ? undefined : attempt(() => findProfile(profileName, "automationProfile"));
+  if (issues.length > 0 || name === undefined) refuse(issues);
+  return {
+    name,
+    description: data.description,
+    longDescription: data.longDescription,
+    definitionOfDone: data.definitionOfDone,
+    actors,
+    arguments: specs,
+    invariants: data.invariants,
+    automationProfile: profile?.name,
+    reusable: data.reusable,
+    readOnly: data.readOnly,
+  };
+}
+
+function actor(
+  value: string | undefined,
+  path: string,
+  attempt: <T>(parse: () => T) => T | undefined,
+): QualifiedName | undefined {
+  return value === undefined ? undefined : attempt(() => parseQualifiedName(value, path));
+}
+
+function argumentSpec(
+  argument: z.output<typeof argumentSchema>,
+  index: number,
+  issues: ValidationIssue[],
+): ArgumentSpec {
+  const at = `arguments.${index}`;
+  const { name, type, min, max, pattern } = argument;
+  const sized = type !== "boolean";
+  if (!sized && (min !== undefined || max !== undefined)) {
+    issues.push({ path: at, message: `"${name}" is a boolean and cannot have min or max` });
+  }
+  if (min !== undefined && max !== undefined && min > max) {
+    issues.push({ path: `${at}.min`, message: `"${name}" has min ${min} above max ${max}` });
+  }
+  let usablePattern = pattern;
+  if (pattern !== undefined && (type === "string" || type === "list")) {
+    try {
+      wholeMatch(pattern);
+    } catch (error) {
+      usablePattern = undefined;
+      issues.push({ path: `${at}.pattern`, message: `"${name}" has no valid regular expression: ${String(error)}` });
+    }
+  } else if (pattern !== undefined) {
+    issues.push({ path: `${at}.pattern`, message: `"${name}" is a ${type} and cannot have a pattern` });
+  }
+  const spec: ArgumentSpec = {
+    name,
+    type,
+    required: argument.required,
+    description: argument.description,
+    default: undefined,
+    min,
+    max,
+    pattern: usablePattern,
+  };
+  return { ...spec, default: defaultValue(spec, argument.default, at, issues) };
+}
+
+function defaultValue(
+  spec: ArgumentSpec,
+  raw: ArgumentValue | undefined,
+  at: string,
+  issues: ValidationIssue[],
+): ArgumentValue | undefined {
+  if (raw === undefined) return undefined;
+  const found: ValidationIssue[] = [];
+  const value = coerce(spec, raw, found);
+  issues.push(...found.map(({ message }) => ({ path: `${at}.default`, message: `default: ${message}` })));
+  return value;
+}
+
+/** Runs one parser; its validation issues join the others instead of ending everything. */
+function collect<T>(parse: () => T, issues: ValidationIssue[]): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    issues.push(...error.issues);
+    return undefined;
+  }
+}
+
+function readable(issue: z.core.$ZodIssue): ValidationIssue[] {
+  const path = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const known = issue.path[0] === "arguments" ? ARGUMENT_KEYS : ACTION_KEYS;
+    return issue.keys.map((key) => {
+      const suggestion = nearest(key, known);
+      return {
+        path: path === "" ? key : `${path}.${key}`,
+        message: `unknown key "${key}"`,
+        ...(suggestion === undefined ? {} : { suggestion }),
+      };
+    });
+  }
+  return [{ path, message: path === "" ? issue.message : `${issue.path.at(-1)?.toString() ?? ""}: ${issue.message}` }];
+}
+
+function refuse(issues: readonly ValidationIssue[]): never {
+  throw new ValidationError(`The action is not valid: ${issues.map((issue) => issue.message).join("; ")}.`, issues);
+}
+
+/** Refuses an archived action for new plans. Existing plans are never touched by archiving. */
+export function assertAvailable(action: Action): void {
+  if (action.state === "available") return;
+  throw new AgentsError("conflict", `The action "${action.name}" is archived and takes no new plans.`, {
+    detail: { action: action.name, state: action.state },
+    kept: "Nothing was written; its existing plans go on.",
+    next: ["agents action list"],
+  });
+}

@@ -1,0 +1,131 @@
+import type { ChangesetId } from "./ids.ts";
+import { ValidationError, type ValidationIssue } from "./errors.ts";
+import { shown, textProblem } from "./text.ts";
+
+/** One changed path, credited to one tool call and one decision. */
+export const CHANGE_OPERATIONS = ["create", "modify", "delete", "rename", "mode"] as const;
+export type ChangeOperation = (typeof CHANGE_OPERATIONS)[number];
+
+/** The content of a path at one moment: what it holds (SHA-256) and its mode bits. */
+export interface FileImage {
+  readonly hash: string;
+  readonly mode: number;
+}
+
+export interface ChangeEntryInput {
+  readonly resource: string;
+  readonly path: string;
+  /** Where a renamed file was before. */
+  readonly fromPath?: string | undefined;
+  readonly operation: ChangeOperation;
+  readonly before?: FileImage | undefined;
+  readonly after?: FileImage | undefined;
+  readonly toolInvocation?: string | undefined;
+  readonly decision?: string | undefined;
+}
+
+export interface ChangeEntry {
+  readonly changesetId: ChangesetId;
+  /** 1, 2, 3 … without a gap within its changeset. */
+  readonly sequence: number;
+  readonly resource: string;
+  readonly path: string;
+  readonly fromPath: string | undefined;
+  readonly operation: ChangeOperation;
+  readonly before: FileImage | undefined;
+  readonly after: FileImage | undefined;
+  readonly toolInvocation: string | undefined;
+  readonly decision: string | undefined;
+  readonly at: number;
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+const ALIAS = /^[A-Za-z][A-Za-z0-9_-]*$/;
+const MODES = new Set([0o100644, 0o100755, 0o120000]);
+
+/** Which of before and after an operation has. */
+const IMAGES = {
+  create: { before: false, after: true },
+  modify: { before: true, after: true },
+  delete: { before: true, after: false },
+  rename: { before: true, after: true },
+  mode: { before: true, after: true },
+} as const satisfies Record<ChangeOperation, { before: boolean; after: boolean }>;
+
+export type CheckedEntry = Omit<ChangeEntry, "changesetId" | "sequence" | "at">;
+
+export function parseChangeEntry(input: ChangeEntryInput): CheckedEntry {
+  const issues: ValidationIssue[] = [];
+  const complain = (path: string, message: string): void => void issues.push({ path, message });
+  if (typeof input.resource !== "string" || !ALIAS.test(input.resource)) {
+    complain("resource", `resource ${shown(input.resource)} is not an alias`);
+  }
+  complainAboutPath(input.path, "path", complain);
+  if (!CHANGE_OPERATIONS.includes(input.operation)) {
+    complain("operation", `operation ${shown(input.operation)} is unknown`);
+  } else {
+    if (input.operation === "rename") complainAboutPath(input.fromPath ?? "", "fromPath", complain);
+    else if (input.fromPath !== undefined) complain("fromPath", "only a rename has a fromPath");
+    const expected = IMAGES[input.operation];
+    complainAboutImage(input.before, "before", expected.before, input.operation, complain);
+    complainAboutImage(input.after, "after", expected.after, input.operation, complain);
+  }
+  for (const key of ["toolInvocation", "decision"] as const) {
+    const problem = input[key] === undefined ? undefined : textProblem(input[key], 200);
+    if (problem !== undefined) complain(key, `${key} ${problem}`);
+  }
+  if (issues.length > 0) {
+    throw new ValidationError(
+      `The change entry is not valid: ${issues.map(({ message }) => message).join("; ")}.`,
+      issues,
+    );
+  }
+  const { resource, path, operation } = input;
+  return {
+    resource,
+    path,
+    fromPath: input.fromPath,
+    operation,
+    before: input.before,
+    after: input.after,
+    toolInvocation: input.toolInvocation,
+    decision: input.decision,
+  };
+}
+
+/** Undefined when `path` names something below a resource's root, by segments and not by string prefix. */
+export function relativePathProblem(path: string): string | undefined {
+  if (typeof path !== "string" || path === "") return "is empty";
+  const problem = textProblem(path, 4096);
+  if (problem !== undefined) return problem;
+  if (/[\n\r\t]/.test(path)) return "contains a line break or tab";
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute";
+  if (path.includes("\\")) return 'contains "\\" (separate segments with "/")';
+  const segments = path.split("/");
+  if (segments.includes("..")) return 'contains ".."';
+  if (segments.some((segment) => segment === "" || segment === ".")) return "has an empty segment";
+  // Compatibility forms and case are folded first: ".GIT" and "．git" name the same directory on some file systems.
+  if (segments.some((segment) => segment.normalize("NFKC").toLowerCase() === ".git")) return "lies inside .git";
+  return undefined;
+}
+
+type Complain = (path: string, message: string) => void;
+
+function complainAboutPath(path: string, field: string, complain: Complain): void {
+  const problem = relativePathProblem(path);
+  if (problem !== undefined) complain(field, `${field} ${shown(path)} ${problem}`);
+}
+
+function complainAboutImage(
+  image: FileImage | undefined,
+  field: string,
+  expected: boolean,
+  operation: ChangeOperation,
+  complain: Complain,
+): void {
+  if (expected !== (image !== undefined)) {
+    complain(field, `a ${operation} ${expected ? "needs" : "cannot have"} "${field}"`);
+  } else if (image !== undefined && (!HASH.test(image.hash) || !MODES.has(image.mode))) {
+    complain(field, `"${field}" needs a SHA-256 hash and a mode of 100644, 100755 or 120000 (octal)`);
+  }
+}

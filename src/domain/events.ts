@@ -1,0 +1,27 @@
+import type { PlanId } from "./ids.ts";
+
+/** What happened, told after it was committed. Each transition of a plan writes exactly one. */
+export const EVENT_TYPES = [
+  "plan.created",
+  "plan.phase_changed",
+  "plan.state_changed",
+  "plan.applied",
+  "plan.cancelled",
+  "plan.errored",
+  "action.created",
+  "action.archived",
+  "project.created",
+  "project.deleted",
+  "config.changed",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export interface DomainEvent {
+  /** Position in commit order; resume a subscription after it. */
+  readonly sequence: number;
+  readonly id: string;
+  readonly type: EventType;
+  readonly at: number;
+  readonly planId: PlanId | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,35 @@
+import { ValidationError, type ValidationIssue } from "./errors.ts";
+import { nearest } from "./suggest.ts";
+
+/**
+ * The only templating there is: `{argument}` is replaced by that argument's value, once, left to right; values are never looked
+ * at again. `{{argument}}` stands for the literal text `{argument}`. Anything else in braces is left alone.
+ */
+const PLACEHOLDER = /\{\{([A-Za-z][A-Za-z0-9_-]*)\}\}|\{([A-Za-z][A-Za-z0-9_-]*)\}/g;
+const RENDERED_LIMIT = 256 * 1024;
+
+/** One issue for each placeholder that names no argument. */
+export function checkTemplate(template: string, path: string, argumentNames: readonly string[]): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  for (const [, , used] of template.matchAll(PLACEHOLDER)) {
+    if (used === undefined || argumentNames.includes(used)) continue;
+    const suggestion = nearest(used, argumentNames);
+    issues.push({
+      path,
+      message: `${path} uses {${used}}, but there is no argument "${used}"; write {{${used}}} for the literal text`,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+  return issues;
+}
+
+export function renderTemplate(template: string, values: ReadonlyMap<string, string>, path: string): string {
+  const rendered = template.replace(PLACEHOLDER, (_, literal: string | undefined, used: string | undefined) =>
+    used === undefined ? `{${literal ?? ""}}` : (values.get(used) ?? ""),
+  );
+  if (rendered.length > RENDERED_LIMIT) {
+    const message = `${path} is longer than ${RENDERED_LIMIT} characters once its arguments are filled in`;
+    throw new ValidationError(`${message}.`, [{ path, message }]);
+  }
+  return rendered;
+}

@@ -1,0 +1,35 @@
+import type { ValidationIssue } from "./errors.ts";
+
+/**
+ * The gate every string from outside passes. NUL cannot be stored by every database, lone surrogates change when encoded as
+ * UTF-8, and other control characters can forge terminal output: each would come back different from what was given, so it is
+ * refused rather than cleaned.
+ */
+
+export const TEXT_LIMIT = 64 * 1024;
+
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u;
+
+/** Undefined when `value` may be stored as it is, else the reason why not. */
+export function textProblem(value: string, limit: number = TEXT_LIMIT): string | undefined {
+  if (value.includes("\0")) return "contains a NUL character";
+  if (!value.isWellFormed()) return "contains half of a surrogate pair (not valid Unicode)";
+  if (CONTROL.test(value)) return "contains a control character";
+  if (value.length > limit) return `is longer than ${limit} characters`;
+  return undefined;
+}
+
+/** Collects `path: problem` for a text field; returns whether it was fine. */
+export function checkText(value: string, path: string, issues: ValidationIssue[], limit: number = TEXT_LIMIT): boolean {
+  const problem = textProblem(value, limit);
+  if (problem !== undefined) issues.push({ path, message: `${path} ${problem}` });
+  return problem === undefined;
+}
+
+/** A string made safe to show inside an error message: quoted, escaped, cut. */
+export function shown(value: unknown, limit = 60): string {
+  const text = String(value);
+  const cut = text.length > limit ? `${text.slice(0, limit)}…` : text;
+  return JSON.stringify(cut.toWellFormed());
+}

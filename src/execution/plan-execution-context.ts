@@ -1,0 +1,134 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ChangeEntry, ChangeEntryInput } from "../domain/change-entry.ts";
+import { PlanError } from "../domain/errors.ts";
+import type { ChangesetId, IdGenerator, PlanId } from "../domain/ids.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Store } from "../store/store.ts";
+
+/**
+ * Where the changes of a plan are recorded while it executes. Scope is explicit: `startChangeset()` returns a handle that owns
+ * `record()` and `close()`, and only `run(changeset, fn)` binds one for the code below it. There is no "latest changeset": an
+ * entry whose scope is not certain is refused with `PlanError` and never filed under another one.
+ *
+ * ```ts
+ * const context = new PlanExecutionContext({ store, plan, lease });
+ * const changeset = await context.startChangeset();
+ * await context.run(changeset, async () => {
+ *   await context.recordChange({ resource: "api", path: "README.md", operation: "create", after });
+ * });
+ * await changeset.close();
+ * ```
+ */
+export class PlanExecutionContext {
+  readonly #changesets: ChangesetStore;
+  readonly #planId: PlanId;
+  readonly #epoch: number | undefined;
+  readonly #scope = new AsyncLocalStorage<ChangesetHandle>();
+  readonly #open = new Map<ChangesetId, ChangesetHandle>();
+  #pendingStarts = 0;
+
+  constructor(parts: { store: Store; plan: PlanId | { readonly id: PlanId }; lease?: Lease; ids?: IdGenerator }) {
+    this.#changesets = new ChangesetStore(parts.store, parts.ids);
+    this.#planId = typeof parts.plan === "string" ? parts.plan : parts.plan.id;
+    this.#epoch = parts.lease?.epoch;
+    if (parts.lease !== undefined && parts.lease.planId !== this.#planId) {
+      throw new PlanError(`The lease is for plan ${parts.lease.planId}, not for ${this.#planId}.`);
+    }
+  }
+
+  async startChangeset(): Promise<ChangesetHandle> {
+    this.#pendingStarts += 1;
+    try {
+      const id = await this.#changesets.start(this.#planId, this.#epoch);
+      const handle = new ChangesetHandle(this.#changesets, id, this.#epoch, () => this.#open.delete(id));
+      this.#open.set(id, handle);
+      return handle;
+    } finally {
+      this.#pendingStarts -= 1;
+    }
+  }
+
+  /** Runs `fn` with `changeset` bound: `recordChange` below it, across every `await`, goes there and nowhere else. */
+  run<T>(changeset: ChangesetHandle, fn: () => T): T {
+    if (this.#open.get(changeset.id) !== changeset) {
+      throw new PlanError(`The changeset ${changeset.id} is not open in this context.`, {
+        detail: { changeset_id: changeset.id },
+      });
+    }
+    return this.#scope.run(changeset, fn);
+  }
+
+  /** Records into the bound changeset; outside any `run`, into the only open one, if there can be no doubt which that is. */
+  async recordChange(entry: ChangeEntryInput): Promise<ChangeEntry> {
+    return this.#current().record(entry);
+  }
+
+  /** The open changesets, in the order in which they were started. */
+  activeChangesets(): ChangesetId[] {
+    return [...this.#open.keys()];
+  }
+
+  /** Joins a changeset from another thread: hand over the store's url, the id and the epoch, and record into just that one. */
+  static attach(parts: { store: Store; changesetId: ChangesetId; epoch: number | undefined }): ChangesetHandle {
+    return new ChangesetHandle(new ChangesetStore(parts.store), parts.changesetId, parts.epoch, () => undefined);
+  }
+
+  #current(): ChangesetHandle {
+    const bound = this.#scope.getStore();
+    if (bound !== undefined) return bound;
+    const [only, another] = this.#open.values();
+    if (only === undefined && this.#pendingStarts === 0) {
+      throw new PlanError("No changeset is open. Call startChangeset() first.");
+    }
+    if (only === undefined || another !== undefined || this.#pendingStarts > 0) {
+      const candidates = this.activeChangesets();
+      const pending = this.#pendingStarts === 0 ? "" : `, and ${this.#pendingStarts} being started`;
+      throw new PlanError(
+        `It is not certain which changeset this change belongs to (open: ${candidates.join(", ") || "none"}${pending}). ` +
+          "Record it through a changeset's handle or inside run().",
+        { detail: { candidates, pending_starts: this.#pendingStarts } },
+      );
+    }
+    return only;
+  }
+}
+
+/** One changeset, open until `close()`. Recording after that is refused, also when the two race. */
+export class ChangesetHandle {
+  readonly id: ChangesetId;
+  readonly epoch: number | undefined;
+  readonly #changesets: ChangesetStore;
+  readonly #onClosed: () => void;
+  #closing: Promise<void> | undefined;
+
+  constructor(changesets: ChangesetStore, id: ChangesetId, epoch: number | undefined, onClosed: () => void) {
+    this.id = id;
+    this.epoch = epoch;
+    this.#changesets = changesets;
+    this.#onClosed = onClosed;
+  }
+
+  async record(entry: ChangeEntryInput): Promise<ChangeEntry> {
+    if (this.#closing !== undefined) {
+      throw new PlanError(`The changeset ${this.id} is closed.`, { detail: { changeset_id: this.id } });
+    }
+    return this.#changesets.record(this.id, entry, this.epoch);
+  }
+
+  /** Closing twice is harmless; when it fails the changeset stays open and can be closed again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#changesets.close(this.id);
+      this.#onClosed();
+    } catch (error) {
+      this.#closing = undefined;
+      throw error;
+    }
+  }
+}

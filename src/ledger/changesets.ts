@@ -1,0 +1,199 @@
+import { NotFoundError, PlanError } from "../domain/errors.ts";
+import {
+  parseChangeEntry,
+  type ChangeEntry,
+  type ChangeEntryInput,
+  type ChangeOperation,
+  type FileImage,
+} from "../domain/change-entry.ts";
+import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
+import type { Reader, Store, Tx } from "../store/store.ts";
+import { staleLease } from "./leases.ts";
+
+/** An ordered set of change entries of one plan. Once closed it never grows. */
+export interface Changeset {
+  readonly id: ChangesetId;
+  readonly planId: PlanId;
+  /** The lease epoch it was opened under; absent when it was opened without one. */
+  readonly epoch: number | undefined;
+  readonly entryCount: number;
+  readonly openedAt: number;
+  readonly closedAt: number | undefined;
+}
+
+/** The durable side of changesets: every method is one unit of work, fenced by the epoch the changeset was opened under. */
+export class ChangesetStore {
+  readonly #store: Store;
+  readonly #ids: IdGenerator;
+
+  constructor(store: Store, ids: IdGenerator = monotonicIds()) {
+    this.#store = store;
+    this.#ids = ids;
+  }
+
+  async start(planId: PlanId, epoch?: number): Promise<ChangesetId> {
+    const id = this.#ids() as ChangesetId;
+    await this.#store.transaction(async (tx) => {
+      if ((await tx.get("SELECT 1 FROM plans WHERE id = ?", planId)) === undefined)
+        throw new NotFoundError("plan", planId);
+      await assertHeld(tx, planId, epoch);
+      await tx.run(
+        "INSERT INTO changesets (id, plan_id, epoch, entry_count, opened_at) VALUES (?, ?, ?, 0, now_ms())",
+        id,
+        planId,
+        epoch ?? null,
+      );
+    });
+    return id;
+  }
+
+  /** Appends the entry to exactly this changeset, or refuses it: closed, stale or unknown. */
+  async record(id: ChangesetId, entry: ChangeEntryInput, epoch?: number): Promise<ChangeEntry> {
+    const checked = parseChangeEntry(entry);
+    return this.#store.transaction(async (tx) => {
+      const open = await takeSequence(tx, id);
+      if (open === undefined) throw await refusal(tx, id);
+      if ((open.epoch ?? undefined) !== epoch) throw staleLease({ planId: open.plan_id, epoch: epoch ?? 0 });
+      await assertHeld(tx, open.plan_id, epoch);
+      await tx.run(
+        `INSERT INTO change_entries (changeset_id, sequence, resource, path, from_path, operation, before_hash,
+           before_mode, after_hash, after_mode, tool_invocation, decision, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        id,
+        open.entry_count,
+        checked.resource,
+        checked.path,
+        checked.fromPath ?? null,
+        checked.operation,
+        checked.before?.hash ?? null,
+        checked.before?.mode ?? null,
+        checked.after?.hash ?? null,
+        checked.after?.mode ?? null,
+        checked.toolInvocation ?? null,
+        checked.decision ?? null,
+        open.now,
+      );
+      return { ...checked, changesetId: id, sequence: open.entry_count, at: open.now };
+    });
+  }
+
+  async close(id: ChangesetId): Promise<void> {
+    await this.#store.transaction(async (tx) => {
+      const row = await tx.get<{ plan_id: PlanId; epoch: number | null }>(
+        "UPDATE changesets SET closed_at = now_ms() WHERE id = ? AND closed_at IS NULL RETURNING plan_id, epoch",
+        id,
+      );
+      if (row === undefined) throw await refusal(tx, id);
+      await assertHeld(tx, row.plan_id, row.epoch ?? undefined);
+    });
+  }
+
+  async get(id: ChangesetId): Promise<Changeset | undefined> {
+    return this.#store.read(async (reader) => {
+      const row = await reader.get<ChangesetRow>("SELECT * FROM changesets WHERE id = ?", id);
+      return row === undefined ? undefined : readChangeset(row);
+    });
+  }
+
+  async list(planId: PlanId): Promise<Changeset[]> {
+    return this.#store.read(async (reader) => {
+      const rows = await reader.all<ChangesetRow>("SELECT * FROM changesets WHERE plan_id = ? ORDER BY id", planId);
+      return rows.map(readChangeset);
+    });
+  }
+
+  async entries(id: ChangesetId): Promise<ChangeEntry[]> {
+    return this.#store.read(async (reader) => {
+      const rows = await reader.all<EntryRow>(
+        "SELECT * FROM change_entries WHERE changeset_id = ? ORDER BY sequence",
+        id,
+      );
+      return rows.map(readEntry);
+    });
+  }
+}
+
+interface ChangesetRow {
+  readonly id: ChangesetId;
+  readonly plan_id: PlanId;
+  readonly epoch: number | null;
+  readonly entry_count: number;
+  readonly opened_at: number;
+  readonly closed_at: number | null;
+}
+
+interface EntryRow {
+  readonly changeset_id: ChangesetId;
+  readonly sequence: number;
+  readonly resource: string;
+  readonly path: string;
+  readonly from_path: string | null;
+  readonly operation: ChangeOperation;
+  readonly before_hash: string | null;
+  readonly before_mode: number | null;
+  readonly after_hash: string | null;
+  readonly after_mode: number | null;
+  readonly tool_invocation: string | null;
+  readonly decision: string | null;
+  readonly at: number;
+}
+
+/** Counts the changeset up if it is open and returns its new last sequence: the check and the number are one statement. */
+function takeSequence(
+  tx: Tx,
+  id: ChangesetId,
+): Promise<{ plan_id: PlanId; epoch: number | null; entry_count: number; now: number } | undefined> {
+  return tx.get(
+    `UPDATE changesets SET entry_count = entry_count + 1 WHERE id = ? AND closed_at IS NULL
+     RETURNING plan_id, epoch, entry_count, now_ms() AS now`,
+    id,
+  );
+}
+
+async function assertHeld(tx: Tx, planId: PlanId, epoch: number | undefined): Promise<void> {
+  if (epoch === undefined) return;
+  const held = await tx.get(
+    "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    planId,
+    epoch,
+  );
+  if (held === undefined) throw staleLease({ planId, epoch });
+}
+
+async function refusal(reader: Reader, id: ChangesetId): Promise<PlanError> {
+  const known = await reader.get("SELECT 1 FROM changesets WHERE id = ?", id);
+  return new PlanError(known === undefined ? `There is no changeset ${id}.` : `The changeset ${id} is closed.`, {
+    detail: { changeset_id: id },
+  });
+}
+
+function readChangeset(row: ChangesetRow): Changeset {
+  return {
+    id: row.id,
+    planId: row.plan_id,
+    epoch: row.epoch ?? undefined,
+    entryCount: row.entry_count,
+    openedAt: row.opened_at,
+    closedAt: row.closed_at ?? undefined,
+  };
+}
+
+function readEntry(row: EntryRow): ChangeEntry {
+  return {
+    changesetId: row.changeset_id,
+    sequence: row.sequence,
+    resource: row.resource,
+    path: row.path,
+    fromPath: row.from_path ?? undefined,
+    operation: row.operation,
+    before: image(row.before_hash, row.before_mode),
+    after: image(row.after_hash, row.after_mode),
+    toolInvocation: row.tool_invocation ?? undefined,
+    decision: row.decision ?? undefined,
+    at: row.at,
+  };
+}
+
+function image(hash: string | null, mode: number | null): FileImage | undefined {
+  return hash === null || mode === null ? undefined : { hash, mode };
+}

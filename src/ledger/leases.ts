@@ -1,0 +1,170 @@
+import { ConflictError, StaleLeaseError } from "../domain/errors.ts";
+import type { PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import type { Phase } from "../domain/transitions.ts";
+import type { Reader, Store, Tx } from "../store/store.ts";
+
+/**
+ * Ownership of a plan's running phase. A lease has an epoch that goes up with each owner; every write made under it names the
+ * epoch and is refused in the same statement once another epoch began or the expiry has passed by the database's clock. So an
+ * owner that was paused and wakes up late can write nothing.
+ */
+export const LEASE_TTL_MS = 30_000;
+
+export interface LeaseFacts {
+  readonly planId: PlanId;
+  readonly phase: Phase;
+  readonly holder: string;
+  readonly epoch: number;
+  readonly expiresAt: number;
+}
+
+interface LeaseRow {
+  readonly phase: Phase;
+  readonly holder: string;
+  readonly epoch: number;
+  readonly expires_at: number;
+}
+
+/** One conditional statement takes a free or lapsed lease and raises its epoch; of any number of contenders one wins. */
+export async function acquireLease(
+  tx: Tx,
+  wanted: { planId: PlanId; phase: Phase; holder: string; ttlMs: number },
+): Promise<LeaseFacts> {
+  const { planId, phase, holder, ttlMs } = wanted;
+  const row = await tx.get<LeaseRow>(
+    `INSERT INTO leases (plan_id, phase, holder, epoch, expires_at) VALUES (?, ?, ?, 1, now_ms() + ?)
+     ON CONFLICT (plan_id) DO UPDATE SET
+       phase = excluded.phase, holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+     WHERE leases.expires_at <= now_ms()
+     RETURNING phase, holder, epoch, expires_at`,
+    planId,
+    phase,
+    holder,
+    ttlMs,
+  );
+  if (row !== undefined) return { planId, phase, holder, epoch: row.epoch, expiresAt: row.expires_at };
+  const owner = await findLease(tx, planId);
+  throw new ConflictError(
+    `The plan ${planId} is being worked on by ${owner?.holder ?? "somebody else"}.`,
+    { expected: "a free or lapsed lease", actual: { holder: owner?.holder, expires_at: owner?.expiresAt } },
+    { kept: "The running work goes on untouched.", next: [`agents plan status ${planId}`] },
+  );
+}
+
+/** Moves the expiry of a lease that is still held; a lapsed one stays lapsed. */
+export async function renewLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">, ttlMs: number): Promise<void> {
+  const changed = await tx.run(
+    "UPDATE leases SET expires_at = now_ms() + ? WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    ttlMs,
+    lease.planId,
+    lease.epoch,
+  );
+  if (changed !== 1) throw staleLease(lease);
+}
+
+/** Gives the lease up if it is still held: the phase ended, or its owner stops. */
+export async function endLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">): Promise<void> {
+  const changed = await tx.run(
+    "UPDATE leases SET expires_at = 0 WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    lease.planId,
+    lease.epoch,
+  );
+  if (changed !== 1) throw staleLease(lease);
+}
+
+/** Takes the lease away from whoever holds it: from now on their writes are refused. */
+export async function revokeLease(tx: Tx, planId: PlanId): Promise<void> {
+  await tx.run("UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE plan_id = ?", planId);
+}
+
+export async function findLease(
+  reader: Reader,
+  planId: PlanId,
+): Promise<(LeaseFacts & { lapsed: boolean }) | undefined> {
+  const row = await reader.get<LeaseRow & { lapsed: number }>(
+    `SELECT phase, holder, epoch, expires_at, CASE WHEN expires_at <= now_ms() THEN 1 ELSE 0 END AS lapsed
+       FROM leases WHERE plan_id = ?`,
+    planId,
+  );
+  if (row === undefined) return undefined;
+  const { phase, holder, epoch, expires_at: expiresAt } = row;
+  return { planId, phase, holder, epoch, expiresAt, lapsed: row.lapsed === 1 };
+}
+
+export function staleLease(lease: Pick<LeaseFacts, "planId" | "epoch">): StaleLeaseError {
+  return new StaleLeaseError(
+    `The lease on plan ${lease.planId} (epoch ${lease.epoch}) is no longer held: it lapsed, or somebody else took over.`,
+    { detail: { plan_id: lease.planId, epoch: lease.epoch }, next: [`agents plan status ${lease.planId}`] },
+  );
+}
+
+/**
+ * A held lease. It renews itself at a third of its time; when that is refused, `signal` aborts, so that work under it can stop.
+ * Leaving its scope (`await using`) gives it up, and the phase can be taken over at once.
+ */
+export class Lease<P extends Phase = Phase> {
+  readonly planId: PlanId;
+  readonly phase: P;
+  readonly holder: string;
+  readonly epoch: number;
+  readonly ttlMs: number;
+  readonly store: Store;
+  /** The plan as it was when the lease was taken. */
+  readonly plan: Plan;
+  readonly #lost = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #ended = false;
+
+  constructor(parts: { store: Store; plan: Plan; phase: P; facts: LeaseFacts; ttlMs: number }) {
+    this.store = parts.store;
+    this.plan = parts.plan;
+    this.phase = parts.phase;
+    this.planId = parts.facts.planId;
+    this.holder = parts.facts.holder;
+    this.epoch = parts.facts.epoch;
+    this.ttlMs = parts.ttlMs;
+    this.#timer = setInterval(() => void this.#keepAlive(), parts.ttlMs / 3).unref();
+  }
+
+  /** Aborts when the lease is known to be lost. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async renew(): Promise<void> {
+    await this.store.transaction((tx) => renewLease(tx, this, this.ttlMs));
+  }
+
+  /** Gives the lease up without ending the phase. Harmless when it is gone already. */
+  async release(): Promise<void> {
+    if (this.#ended) return;
+    this.stop();
+    try {
+      await this.store.transaction((tx) => endLease(tx, this));
+    } catch (error) {
+      if (!(error instanceof StaleLeaseError)) throw error;
+    }
+  }
+
+  /** Ends the renewal: the phase is over, or the lease is lost. */
+  stop(): void {
+    this.#ended = true;
+    clearInterval(this.#timer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+
+  async #keepAlive(): Promise<void> {
+    try {
+      await this.renew();
+    } catch (error) {
+      // Any other failure (a busy database) is tried again at the next tick, until the lease itself has lapsed.
+      if (!(error instanceof StaleLeaseError)) return;
+      this.stop();
+      this.#lost.abort(error);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from "node:util";
+import { ValidationError } from "../domain/errors.ts";
+import { textProblem } from "../domain/text.ts";
+import type { Store } from "../store/store.ts";
+import { staleLease, type Lease } from "./leases.ts";
+
+/**
+ * Durable steps: the result of a step is recorded under its key before anybody sees it, and a step that has a record is never
+ * run again in the same attempt at the plan, whoever asks and after whatever crash. A stale lease records nothing. A step that
+ * throws has no record and may be tried again.
+ */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type StepResult = JsonValue | undefined | void;
+
+interface LeaseSteps {
+  /** Keys that had a record when the lease was taken, or got one under it: nobody else can add any while it is held. */
+  readonly recorded: Promise<Set<string>>;
+  readonly running: Map<string, Promise<unknown>>;
+}
+
+const stepsOfLease = new WeakMap<Lease, LeaseSteps>();
+
+/**
+ * Runs `fn` once for `key` and returns its result; asked again, also by a later owner, returns the recorded result.
+ *
+ * ```ts
+ * const answer = await runStep(lease, "ask-model", async () => callModel());
+ * ```
+ */
+export async function runStep<T extends StepResult>(lease: Lease, key: string, fn: () => Promise<T> | T): Promise<T> {
+  const problem = key === "" ? "is empty" : textProblem(key, 200);
+  if (problem !== undefined) throw new ValidationError(`The step key ${problem}.`, [{ path: "key", message: problem }]);
+  const steps = stepsOf(lease);
+  const running = steps.running.get(key);
+  if (running !== undefined) return running as Promise<T>;
+  const work = recall(lease, steps, key, fn);
+  steps.running.set(key, work);
+  try {
+    return await work;
+  } finally {
+    steps.running.delete(key);
+  }
+}
+
+function stepsOf(lease: Lease): LeaseSteps {
+  let steps = stepsOfLease.get(lease);
+  if (steps === undefined) {
+    steps = { recorded: recordedKeys(lease), running: new Map() };
+    stepsOfLease.set(lease, steps);
+  }
+  return steps;
+}
+
+async function recall<T extends StepResult>(
+  lease: Lease,
+  steps: LeaseSteps,
+  key: string,
+  fn: () => Promise<T> | T,
+): Promise<T> {
+  const recorded = await steps.recorded;
+  if (recorded.has(key)) return readStep<T>(lease, key);
+  const result = await fn();
+  await recordStep(lease, key, result);
+  recorded.add(key);
+  return result;
+}
+
+/** Inserts the record only under a lease that is held at this moment: the fence and the write are one statement. */
+async function recordStep(lease: Lease, key: string, result: StepResult): Promise<void> {
+  const text = serialised(key, result);
+  await lease.store.transaction(async (tx) => {
+    const inserted = await tx.run(
+      `INSERT INTO steps (plan_id, phase, attempt, key, epoch, result, at)
+       SELECT plan_id, phase, ?, ?, epoch, ?, now_ms() FROM leases
+        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms()`,
+      lease.plan.attempt,
+      key,
+      text,
+      lease.planId,
+      lease.phase,
+      lease.epoch,
+    );
+    if (inserted !== 1) throw staleLease(lease);
+  });
+}
+
+async function readStep<T extends StepResult>(lease: Lease, key: string): Promise<T> {
+  const row = await lease.store.read((reader) =>
+    reader.get<{ result: string | null }>(
+      "SELECT result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ?",
+      lease.planId,
+      lease.phase,
+      lease.plan.attempt,
+      key,
+    ),
+  );
+  return (row?.result == null ? undefined : JSON.parse(row.result)) as T;
+}
+
+async function recordedKeys(lease: Lease): Promise<Set<string>> {
+  const rows = await lease.store.read((reader) =>
+    reader.all<{ key: string }>(
+      "SELECT key FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ?",
+      lease.planId,
+      lease.phase,
+      lease.plan.attempt,
+    ),
+  );
+  return new Set(rows.map((row) => row.key));
+}
+
+/** Refuses what would come back different from what was returned the first time. */
+function serialised(key: string, result: StepResult): string | null {
+  if (result === undefined) return null;
+  const refuse = (): never => {
+    const message = `The step "${key}" returned something that JSON does not keep as it is; return plain data.`;
+    throw new ValidationError(message, [{ path: key, message }]);
+  };
+  const simple =
+    result === null || typeof result === "boolean" || (typeof result === "string" && result.isWellFormed());
+  if (simple) return JSON.stringify(result);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(result);
+  } catch {
+    refuse();
+  }
+  if (text === undefined || !isDeepStrictEqual(JSON.parse(text), result)) return refuse();
+  return text;
+}
+
+/** How many steps of the plan have a record, over all attempts. */
+export async function countSteps(store: Store, planId: string): Promise<number> {
+  const row = await store.read((reader) =>
+    reader.get<{ steps: number }>("SELECT COUNT(*) AS steps FROM steps WHERE plan_id = ?", planId),
+  );
+  return row?.steps ?? 0;
+}

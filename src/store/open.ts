@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { StoreError, UsageError } from "../domain/errors.ts";
+import type { Clock } from "../domain/ids.ts";
+import { migrate, SCHEMA_VERSION } from "./migrations.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
+import { isBusy, storeError } from "./sqlite-errors.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import type { Store } from "./store.ts";
+
+export interface OpenStoreOptions {
+  /** The database's clock in milliseconds; leases are judged by it. */
+  readonly clock?: Clock;
+  /** How long a lock held by another process is waited for. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * Opens a store: `memory:` is a new one that lives as long as somebody has it open (its `url` opens the same one in another
+ * thread), `sqlite:<file>` is a file that any number of processes share.
+ *
+ * ```ts
+ * await using store = await openStore("memory:");
+ * ```
+ */
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const { clock = Date.now, patienceMs = 30_000 } = options;
+  if (url.startsWith("memory:")) return openMemory(url, clock, patienceMs);
+  if (url.startsWith("sqlite:") && url.length > "sqlite:".length) {
+    return openFile(resolve(url.slice("sqlite:".length)), clock, patienceMs);
+  }
+  throw new UsageError(`"${url}" names no store.`, { next: ["use memory: or sqlite:<file>"] });
+}
+
+/** The same SQL on an in-memory database that all threads of the process share: no second implementation to be less safe. */
+async function openMemory(url: string, clock: Clock, patienceMs: number): Promise<Store> {
+  const id = url.slice("memory:".length) || randomUUID();
+  if (!/^[A-Za-z0-9-]+$/.test(id)) throw new UsageError(`"${url}" names no store.`, { next: ["use memory:"] });
+  const connect = (): SqliteConnection =>
+    new SqliteConnection(`file:/cleveragents-${id}?vfs=memdb`, clock, { memory: true });
+  return open({ url: `memory:${id}`, file: `memory:${id}`, connect, memory: true, patienceMs });
+}
+
+async function openFile(file: string, clock: Clock, patienceMs: number): Promise<Store> {
+  const connect = (): SqliteConnection => {
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      // Made private before SQLite touches it; its log files take over the mode.
+      closeSync(openSync(file, "a", 0o600));
+    } catch (error) {
+      throw unopenable(error, file);
+    }
+    return new SqliteConnection(file, clock, { memory: false });
+  };
+  return open({ url: `sqlite:${file}`, file, connect, memory: false, patienceMs });
+}
+
+interface Opening {
+  readonly url: string;
+  readonly file: string;
+  readonly connect: () => SqliteConnection;
+  readonly memory: boolean;
+  readonly patienceMs: number;
+}
+
+async function open({ url, file, connect, memory, patienceMs }: Opening): Promise<Store> {
+  const opened: SqliteConnection[] = [];
+  try {
+    const writer = await patiently(connect, patienceMs);
+    opened.push(writer);
+    await patiently(() => prepare(writer, memory, file), patienceMs);
+    const reader = await patiently(connect, patienceMs);
+    opened.push(reader);
+    const store = new SqliteStore({ url, file, writer, reader, memory, patienceMs });
+    if (schemaVersion(writer) < SCHEMA_VERSION) {
+      await store.transaction((tx) => migrate(tx, schemaVersion(writer), spellSqlite));
+    }
+    return store;
+  } catch (error) {
+    for (const connection of opened) connection.close();
+    throw storeError(error, file);
+  }
+}
+
+/** Refuses a newer schema before anything is changed, then makes the file ready for several processes. */
+function prepare(writer: SqliteConnection, memory: boolean, file: string): void {
+  const found = schemaVersion(writer);
+  if (found > SCHEMA_VERSION) {
+    throw new StoreError(
+      "store_too_new",
+      `The database ${file} was written by a newer version of CleverAgents (schema ${found}, this one knows ${SCHEMA_VERSION}).`,
+      { kept: "It was left as it is.", next: ["update CleverAgents", "or use another --data-dir"] },
+    );
+  }
+  if (!memory) {
+    const mode = writer.get<{ journal_mode: string }>("PRAGMA journal_mode = WAL", []);
+    if (mode?.journal_mode !== "wal") {
+      throw new StoreError("store_failed", `The file system of ${file} cannot hold a database shared by processes.`);
+    }
+  }
+  writer.exec(
+    "CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL)",
+  );
+}
+
+function schemaVersion(connection: SqliteConnection): number {
+  const table = connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'", []);
+  if (table === undefined) return 0;
+  const row = connection.get<{ version: number | null }>("SELECT MAX(version) AS version FROM schema_migrations", []);
+  return row?.version ?? 0;
+}
+
+function spellSqlite(statement: string): string {
+  const spelled = statement
+    .replaceAll(/\bIDENTITY\b/g, "INTEGER PRIMARY KEY AUTOINCREMENT")
+    .replaceAll(/\bBIGINT\b/g, "INTEGER");
+  return spelled.startsWith("CREATE TABLE") ? `${spelled} STRICT` : spelled;
+}
+
+async function patiently<T>(attempt: () => T, patienceMs: number): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error;
+    }
+    await sleep(Math.random() * 20);
+  }
+}
+
+function unopenable(error: unknown, file: string): StoreError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new StoreError("store_failed", `The database ${file} cannot be opened: ${why}.`, {
+    cause: error,
+    kept: "Nothing was changed.",
+    next: ["check the path and permissions of the data directory", "agents diagnostics"],
+  });
+}
