@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChangeEntry, ChangeEntryInput } from "../domain/change-entry.ts";
-import { PlanError } from "../domain/errors.ts";
+import { PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { ChangesetId, IdGenerator, PlanId } from "../domain/ids.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Lease } from "../ledger/leases.ts";
@@ -116,7 +116,7 @@ export class ChangesetHandle {
     return this.#changesets.record(this.id, entry, this.epoch);
   }
 
-  /** Closing twice is harmless; when it fails the changeset stays open and can be closed again. */
+  /** Closing twice is harmless; when the store fails the changeset stays open and can be closed again. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -127,7 +127,9 @@ export class ChangesetHandle {
       await this.#changesets.close(this.id);
       this.#onClosed();
     } catch (error) {
-      this.#closing = undefined;
+      // Nothing can be recorded under a lost lease any more: the changeset stays in the store as it is, and is let go here.
+      if (error instanceof StaleLeaseError) this.#onClosed();
+      else this.#closing = undefined;
       throw error;
     }
   }

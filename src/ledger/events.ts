@@ -41,15 +41,16 @@ export async function* subscribeEvents(
   options: SubscribeOptions = {},
 ): AsyncGenerator<DomainEvent, void> {
   const { planId, signal, pollMs = 200 } = options;
+  const aborted = (): boolean => signal?.aborted === true;
   let after = options.after ?? (await store.read(lastSequence));
-  while (signal?.aborted !== true) {
+  while (!aborted()) {
     // Taken before the read: a commit that the read does not see changes the counter and so is not slept through.
     const counter = await store.changeCounter();
     const events = await store.read((reader) => readEvents(reader, after, planId));
     for (const event of events) {
       after = event.sequence;
       yield event;
-      if (signal?.aborted === true) return;
+      if (aborted()) return;
     }
     if (events.length === 0) await commitAfter(store, counter, pollMs, signal);
   }

@@ -1,0 +1,187 @@
+/**
+ * Runs the strategies of a context request side by side in worker threads and collects what arrives in time. What a strategy does (hang, spin, throw,
+ * end its thread) is its own outcome and never the others': deadlines are kept by the calling thread, which no strategy can block.
+ * Fragments are merged in the order of the allocations, not of arrival, so the same answers give the same context.
+ */
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
+import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { Fragment } from "./strategy-protocol.ts";
+import { type StrategyOutcome, StrategyTask } from "./strategy-task.ts";
+import { StrategyWorkerPool } from "./strategy-worker-pool.ts";
+
+export type { Fragment, Strategy, StrategyContext } from "./strategy-protocol.ts";
+export type { StrategyOutcome } from "./strategy-task.ts";
+
+export interface ParallelStrategyExecutorOptions {
+  /** Asked before each strategy and told how it ended. Worker threads see it with the default clock, whatever its own is. */
+  readonly breaker: CircuitBreaker;
+  readonly maxWorkers?: number;
+  /** How long one strategy may take from its start. */
+  readonly strategyTimeoutMs: number;
+  /** How long one `execute` may take, waiting for a thread included. */
+  readonly totalTimeoutMs: number;
+  /** Heap of one thread; a strategy that needs more loses its thread. */
+  readonly workerMemoryMb?: number;
+}
+
+export interface StrategyAllocation {
+  /** Name of the strategy, under which the breaker knows it. */
+  readonly strategy: string;
+  /** The ES module it is in: a file URL or an absolute path. */
+  readonly module: string;
+  readonly exportName?: string;
+  /** Its budget. */
+  readonly tokens: number;
+}
+
+export interface StrategyResults {
+  readonly fragments: readonly Fragment[];
+  /** One for each allocation, in their order. */
+  readonly outcomes: readonly StrategyOutcome[];
+}
+
+/**
+ * @example
+ * ```js
+ * import { CircuitBreaker, ParallelStrategyExecutor } from "cleveragents";
+ *
+ * await using executor = new ParallelStrategyExecutor({
+ *   breaker: new CircuitBreaker(),
+ *   strategyTimeoutMs: 2_000,
+ *   totalTimeoutMs: 5_000,
+ * });
+ * const { fragments, outcomes } = await executor.execute(
+ *   [{ strategy: "keyword", module: new URL("./keyword-strategy.js", import.meta.url).href, tokens: 4_000 }],
+ *   { query: "where are leases renewed?" },
+ * );
+ * for (const outcome of outcomes) console.log(outcome.strategy, outcome.status);
+ * console.log(fragments.map((fragment) => fragment.content).join("\n"));
+ * ```
+ */
+export class ParallelStrategyExecutor implements AsyncDisposable {
+  readonly #breaker: CircuitBreaker;
+  readonly #strategyTimeoutMs: number;
+  readonly #totalTimeoutMs: number;
+  readonly #pool: StrategyWorkerPool;
+  readonly #unsettled = new Set<StrategyTask>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ParallelStrategyExecutorOptions) {
+    const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512 } = options;
+    requirePositiveIntegers({ maxWorkers, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb });
+    this.#breaker = breaker;
+    this.#strategyTimeoutMs = strategyTimeoutMs;
+    this.#totalTimeoutMs = totalTimeoutMs;
+    this.#pool = new StrategyWorkerPool({ breaker: breaker.shared, maxWorkers, workerMemoryMb });
+  }
+
+  /**
+   * Never rejects because of a strategy: what went wrong is in its outcome.
+   *
+   * @param request handed to each strategy as a copy, taken now.
+   * @param options.signal stops everything; what has not finished becomes `cancelled` and is not held against its strategy.
+   * @throws ValidationError if an allocation is malformed or the request cannot be copied to another thread.
+   */
+  async execute(
+    allocations: readonly StrategyAllocation[],
+    request: unknown,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<StrategyResults> {
+    if (this.#closing !== undefined) throw new AgentsError("internal", "The strategy executor is closed.");
+    requireValid(allocations);
+    if (allocations.length === 0) return { fragments: [], outcomes: [] };
+
+    const copy = copyOf(request);
+    const tasks = allocations.map((allocation) => this.#task(allocation, copy));
+    const cancel = (): void => tasks.forEach((task) => task.cancel());
+    const deadline = setTimeout(() => tasks.forEach((task) => task.expire()), this.#totalTimeoutMs);
+    options.signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      if (options.signal?.aborted === true) cancel();
+      else for (const task of tasks) this.#submit(task);
+      const outcomes = await Promise.all(tasks.map((task) => task.settled));
+      return { fragments: tasks.flatMap((task) => task.fragments), outcomes };
+    } finally {
+      clearTimeout(deadline);
+      options.signal?.removeEventListener("abort", cancel);
+      for (const task of tasks) this.#unsettled.delete(task);
+    }
+  }
+
+  /** Ends the worker threads. What still runs is cancelled. */
+  close(): Promise<void> {
+    if (this.#closing === undefined) {
+      // Set before anything is cancelled: whoever hears of that must find the executor closed.
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#closing = promise;
+      for (const task of [...this.#unsettled]) task.cancel();
+      resolve(this.#pool.close());
+    }
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #task(allocation: StrategyAllocation, request: unknown): StrategyTask {
+    const { strategy, module, exportName = "default", tokens } = allocation;
+    return new StrategyTask({
+      strategy,
+      call: { module: isAbsolute(module) ? pathToFileURL(module).href : module, exportName, tokens, request },
+      breaker: this.#breaker,
+      timeoutMs: this.#strategyTimeoutMs,
+      withdraw: (task) => this.#pool.withdraw(task),
+    });
+  }
+
+  #submit(task: StrategyTask): void {
+    // Submitting the one before may have run a listener that closed the executor.
+    if (this.#closing !== undefined) {
+      task.cancel();
+      return;
+    }
+    this.#unsettled.add(task);
+    this.#pool.submit(task);
+  }
+}
+
+function requirePositiveIntegers(options: Readonly<Record<string, number>>): void {
+  const issues: ValidationIssue[] = Object.entries(options)
+    .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > 2 ** 31 - 1)
+    .map(([path, value]) => ({ path, message: `must be a positive integer, not ${String(value)}` }));
+  if (issues.length > 0) throw new ValidationError("The strategy executor's options are not valid.", issues);
+}
+
+function requireValid(allocations: readonly StrategyAllocation[]): void {
+  const issues: ValidationIssue[] = [];
+  for (const [index, { strategy, module, tokens }] of allocations.entries()) {
+    if (strategy === "") issues.push({ path: `allocations.${index}.strategy`, message: "must not be empty" });
+    if (!isAbsolute(module) && !module.startsWith("file:")) {
+      issues.push({
+        path: `allocations.${index}.module`,
+        message: `must be a file URL or an absolute path, not "${module}"`,
+      });
+    }
+    if (!Number.isSafeInteger(tokens) || tokens < 0) {
+      issues.push({
+        path: `allocations.${index}.tokens`,
+        message: `must be a whole number of tokens, not ${String(tokens)}`,
+      });
+    }
+  }
+  if (issues.length > 0) throw new ValidationError("The strategy allocations are not valid.", issues);
+}
+
+function copyOf(request: unknown): unknown {
+  try {
+    return structuredClone(request);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ValidationError("The request cannot be handed to another thread.", [{ path: "request", message }], {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,44 @@
+/** The library: everything the command line does is done through these. */
+export { ACTOR_ROLES, parseAction } from "./domain/action.ts";
+export type { Action, ActionDefinition, ActionInput, ActionState, ActorRole, Actors } from "./domain/action.ts";
+export type { ArgumentSpec, ArgumentType, ArgumentValue, GivenArguments } from "./domain/arguments.ts";
+export { findProfile, PROFILE_NAMES } from "./domain/automation-profile.ts";
+export type { AutomationProfile, ProfileSource, Threshold } from "./domain/automation-profile.ts";
+export type { ChangeEntry, ChangeEntryInput, ChangeOperation, FileImage } from "./domain/change-entry.ts";
+export * from "./domain/errors.ts";
+export { EVENT_TYPES } from "./domain/events.ts";
+export type { DomainEvent, EventType } from "./domain/events.ts";
+export { monotonicIds } from "./domain/ids.ts";
+export type { ChangesetId, Clock, IdGenerator, PlanId } from "./domain/ids.ts";
+export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan.ts";
+export type { Project, ProjectInput } from "./domain/project.ts";
+export { nameKey, nameParts, parseOwnName, parseQualifiedName } from "./domain/qualified-name.ts";
+export type { NameParts, QualifiedName } from "./domain/qualified-name.ts";
+export { isRecoverable, isTerminal, MAX_REVERSIONS, PHASES, STATES, statusKey, target } from "./domain/transitions.ts";
+export type { Operation, Phase, PlanStatus, State, StatusKey } from "./domain/transitions.ts";
+export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
+export { ChangesetStore } from "./ledger/changesets.ts";
+export type { Changeset } from "./ledger/changesets.ts";
+export { subscribeEvents } from "./ledger/events.ts";
+export type { SubscribeOptions } from "./ledger/events.ts";
+export { Lease, LEASE_TTL_MS } from "./ledger/leases.ts";
+export { runStep } from "./ledger/steps.ts";
+export type { JsonValue, StepResult } from "./ledger/steps.ts";
+export { PlanLifecycleService } from "./plans/plan-lifecycle-service.ts";
+export type {
+  FailureInput,
+  ListedAction,
+  MoveOptions,
+  PlanList,
+  PlanQuery,
+  StartOptions,
+} from "./plans/plan-lifecycle-service.ts";
+export { ProjectService } from "./plans/project-service.ts";
+export type { ListedProject } from "./plans/project-service.ts";
+export type { ProjectLinkInput, UseActionInput } from "./plans/use-action.ts";
+export { verifyAudit } from "./store/audit-verify.ts";
+export type { AuditProblem, AuditVerification } from "./store/audit-verify.ts";
+export { openStore } from "./store/open.ts";
+export type { OpenStoreOptions } from "./store/open.ts";
+export type { PlanSummary } from "./store/plans.ts";
+export type { Reader, SqlValue, Store, Tx } from "./store/store.ts";

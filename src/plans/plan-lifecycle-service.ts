@@ -1,0 +1,305 @@
+import { userInfo } from "node:os";
+import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors.ts";
+import { isId, monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
+import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan.ts";
+import { parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
+import { shown, textProblem } from "../domain/text.ts";
+import type { Operation, Phase, State } from "../domain/transitions.ts";
+import { Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
+import { findActions, insertAction, planCounts, updateActionState } from "../store/actions.ts";
+import {
+  countPlans,
+  findFailures,
+  findPlan,
+  findPlanSummaries,
+  planIdsByPrefix,
+  type PlanSummary,
+} from "../store/plans.ts";
+import type { Store } from "../store/store.ts";
+import { defaultHolder, recordEvent, transition, type Ambience, type LeaseUse } from "./transition.ts";
+import { makePlan, requireAction, type UseActionInput } from "./use-action.ts";
+
+export interface StartOptions {
+  /** Shown to others while the phase runs. */
+  readonly holder?: string;
+  readonly ttlMs?: number;
+}
+
+export interface FailureInput {
+  readonly message: string;
+  /** `transient`: the same strategy may be tried again. `strategy` (default): it needs another one. */
+  readonly category?: FailureCategory;
+}
+
+export interface MoveOptions {
+  /** Refuse unless the plan is still at the version the caller saw. */
+  readonly expectedVersion?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface PlanQuery {
+  readonly phase?: Phase | undefined;
+  readonly state?: State | undefined;
+  readonly action?: string | undefined;
+  readonly project?: string | undefined;
+  /** At most this many, the newest first. */
+  readonly limit?: number;
+  readonly before?: PlanId | undefined;
+}
+
+export interface PlanList {
+  readonly plans: readonly PlanSummary[];
+  /** All plans that fit, by state, also those beyond the limit. */
+  readonly counts: ReadonlyMap<State, number>;
+}
+
+export interface ListedAction extends Action {
+  readonly plans: number;
+}
+
+/**
+ * Actions and the lifecycle of plans. The service holds no state: every call reads the store and changes it in one transaction,
+ * so any number of services in any number of threads and processes agree. A long phase is started with a lease
+ * (`startExecute`), and only the holder of that lease can end it (`completeExecute(lease)`).
+ *
+ * ```ts
+ * const service = new PlanLifecycleService({ store });
+ * const plan = await service.useAction({ action: "local/fix", projects: ["shop"] });
+ * const lease = await service.startStrategize(plan.id);
+ * await service.completeStrategize(lease);
+ * ```
+ */
+export class PlanLifecycleService {
+  readonly #store: Store;
+  readonly #ambience: Ambience;
+
+  constructor(parts: { store: Store; clock?: Clock; ids?: IdGenerator; user?: string }) {
+    const clock = parts.clock ?? Date.now;
+    this.#store = parts.store;
+    this.#ambience = { clock, ids: parts.ids ?? monotonicIds(clock), user: parts.user ?? userInfo().username };
+  }
+
+  /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
+  async createAction(input: ActionInput): Promise<Action> {
+    const definition = parseAction(input);
+    return this.#store.transaction(async (tx) => {
+      const at = this.#ambience.clock();
+      if (!(await insertAction(tx, definition, at))) {
+        throw new ConflictError(
+          `There is already an action "${definition.name}".`,
+          { expected: "no such action", actual: definition.name, code: "already_exists" },
+          { kept: "The existing action was not changed.", next: [`agents action show ${definition.name}`] },
+        );
+      }
+      const action: Action = { ...definition, state: "available", version: 1, createdAt: at, updatedAt: at };
+      await recordEvent(tx, this.#ambience, { type: "action.created", at, details: { action: action.name } });
+      return action;
+    });
+  }
+
+  async getAction(name: string): Promise<Action> {
+    return this.#store.read((reader) => requireAction(reader, name));
+  }
+
+  async listActions(
+    filter: { namespace?: string | undefined; state?: ActionState | undefined } = {},
+  ): Promise<ListedAction[]> {
+    return this.#store.read(async (reader) => {
+      const actions = await findActions(reader, filter);
+      const counts = await planCounts(reader);
+      return actions.map((action) => ({ ...action, plans: counts.get(action.name.toLowerCase()) ?? 0 }));
+    });
+  }
+
+  /** No new plans of it from now on; existing ones go on. Archiving an archived action changes nothing. */
+  async archiveAction(name: string): Promise<Action> {
+    return this.#store.transaction(async (tx) => {
+      const action = await requireAction(tx, name);
+      if (action.state === "archived") return action;
+      const at = this.#ambience.clock();
+      await updateActionState(tx, action, "archived", at);
+      await recordEvent(tx, this.#ambience, { type: "action.archived", at, details: { action: action.name } });
+      return { ...action, state: "archived", version: action.version + 1, updatedAt: at };
+    });
+  }
+
+  /** Makes a plan at strategize/queued. All problems with names and arguments are found before anything is written. */
+  async useAction(input: UseActionInput): Promise<Plan> {
+    return this.#store.transaction((tx) => makePlan(tx, this.#ambience, input));
+  }
+
+  /** By id or by a prefix of it that only one plan has. */
+  async getPlan(idOrPrefix: string): Promise<Plan> {
+    const wanted = idOrPrefix.toUpperCase();
+    if (!/^[0-9A-HJKMNP-TV-Z]{1,26}$/.test(wanted)) {
+      throw new UsageError(`${shown(idOrPrefix)} is not a plan id.`, { next: ["agents plan list"] });
+    }
+    return this.#store.read(async (reader) => {
+      const ids = isId(wanted) ? [wanted as PlanId] : await planIdsByPrefix(reader, wanted, 6);
+      if (ids.length > 1) {
+        throw new UsageError(
+          `Several plans begin with "${wanted}": ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}.`,
+          {
+            detail: { candidates: ids.slice(0, 5) },
+            next: ["repeat the command with more characters of the id"],
+          },
+        );
+      }
+      const plan = ids[0] === undefined ? undefined : await findPlan(reader, ids[0]);
+      if (plan === undefined) throw new NotFoundError("plan", idOrPrefix, { next: ["agents plan list"] });
+      return plan;
+    });
+  }
+
+  async listPlans(query: PlanQuery = {}): Promise<PlanList> {
+    const name = (text: string | undefined, field: string): QualifiedName | undefined =>
+      text === undefined ? undefined : parseQualifiedName(text, field);
+    const filter = {
+      phase: query.phase,
+      state: query.state,
+      action: name(query.action, "action"),
+      project: name(query.project, "project"),
+    };
+    return this.#store.read(async (reader) => ({
+      plans: await findPlanSummaries(reader, filter, { limit: query.limit ?? 50, before: query.before }),
+      counts: await countPlans(reader, filter),
+    }));
+  }
+
+  /** Why the plan's phases stopped, oldest first. */
+  async listFailures(planId: PlanId): Promise<PlanFailure[]> {
+    return this.#store.read((reader) => findFailures(reader, planId));
+  }
+
+  async startStrategize(planId: PlanId, options: StartOptions = {}): Promise<Lease<"strategize">> {
+    return this.#start(planId, "strategize", "startStrategize", options);
+  }
+
+  async completeStrategize(lease: Lease<"strategize">): Promise<Plan> {
+    return this.#end(lease, "completeStrategize");
+  }
+
+  async failStrategize(lease: Lease<"strategize">, failure: FailureInput): Promise<Plan> {
+    return this.#end(lease, "failStrategize", failure);
+  }
+
+  /** strategize/complete → execute/queued; an errored execute is queued again with the same strategy and its recorded steps. */
+  async executePlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
+    return this.#move(planId, "executePlan", { kind: "none" }, options);
+  }
+
+  async startExecute(planId: PlanId, options: StartOptions = {}): Promise<Lease<"execute">> {
+    return this.#start(planId, "execute", "startExecute", options);
+  }
+
+  async completeExecute(lease: Lease<"execute">): Promise<Plan> {
+    return this.#end(lease, "completeExecute");
+  }
+
+  async failExecute(lease: Lease<"execute">, failure: FailureInput): Promise<Plan> {
+    return this.#end(lease, "failExecute", failure);
+  }
+
+  /** execute/complete → apply/queued; an errored apply is queued again. */
+  async applyPlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
+    return this.#move(planId, "applyPlan", { kind: "none" }, options);
+  }
+
+  async startApply(planId: PlanId, options: StartOptions = {}): Promise<Lease<"apply">> {
+    return this.#start(planId, "apply", "startApply", options);
+  }
+
+  async completeApply(lease: Lease<"apply">): Promise<Plan> {
+    return this.#end(lease, "completeApply");
+  }
+
+  /** The result may not be applied as it is. From apply/queued by plan id, from apply/processing only by the lease's holder. */
+  async constrainApply(target: PlanId | Lease<"apply">, failure: FailureInput): Promise<Plan> {
+    if (typeof target !== "string") return this.#end(target, "constrainApply", failure);
+    const checked = checkFailure(failure);
+    const { plan } = await this.#store.transaction(async (tx) => {
+      const current = await findPlan(tx, target);
+      if (current?.phase === "apply" && current.state === "processing") {
+        throw new ConflictError(`The plan ${target} is being applied; only the holder of its lease can constrain it.`, {
+          expected: "apply/queued",
+          actual: "apply/processing",
+          code: "invalid_transition",
+        });
+      }
+      const request = {
+        planId: target,
+        operation: "constrainApply",
+        lease: { kind: "none" },
+        failure: checked,
+      } as const;
+      return transition(tx, this.#ambience, request);
+    });
+    return plan;
+  }
+
+  async failApply(lease: Lease<"apply">, failure: FailureInput): Promise<Plan> {
+    return this.#end(lease, "failApply", failure);
+  }
+
+  /** Final. Running work loses its lease and can write nothing more; what it recorded is kept. */
+  async cancelPlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
+    return this.#move(planId, "cancelPlan", { kind: "revoke" }, options);
+  }
+
+  /** Back to strategize/queued for another attempt, at most three times. */
+  async revertPlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
+    return this.#move(planId, "revertPlan", { kind: "revoke" }, options);
+  }
+
+  async #start<P extends Phase>(
+    planId: PlanId,
+    phase: P,
+    operation: Operation,
+    options: StartOptions,
+  ): Promise<Lease<P>> {
+    const { holder = defaultHolder(), ttlMs = LEASE_TTL_MS } = options;
+    if (!Number.isSafeInteger(ttlMs) || ttlMs < 1) throw new UsageError(`A lease cannot last ${ttlMs} ms.`);
+    const lease: LeaseUse = { kind: "acquire", holder: checkLine(holder, "holder"), ttlMs };
+    const { plan, lease: facts } = await this.#store.transaction((tx) =>
+      transition(tx, this.#ambience, { planId, operation, lease }),
+    );
+    if (facts === undefined) throw new Error(`${operation} did not take a lease`);
+    return new Lease({ store: this.#store, plan, phase, facts, ttlMs });
+  }
+
+  async #end(lease: Lease, operation: Operation, failure?: FailureInput): Promise<Plan> {
+    const { planId } = lease;
+    const checked = failure === undefined ? undefined : checkFailure(failure);
+    const { plan } = await this.#store.transaction((tx) =>
+      transition(tx, this.#ambience, { planId, operation, lease: { kind: "end", held: lease }, failure: checked }),
+    );
+    lease.stop();
+    return plan;
+  }
+
+  async #move(planId: PlanId, operation: Operation, lease: LeaseUse, options: MoveOptions): Promise<Plan> {
+    const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
+    const { expectedVersion } = options;
+    const { plan } = await this.#store.transaction((tx) =>
+      transition(tx, this.#ambience, { planId, operation, lease, expectedVersion, reason }),
+    );
+    return plan;
+  }
+}
+
+function checkFailure(failure: FailureInput): { message: string; category: FailureCategory } {
+  const category = failure.category ?? "strategy";
+  if (!FAILURE_CATEGORIES.includes(category)) {
+    throw new ValidationError(`${shown(category)} is not a failure category.`, [
+      { path: "category", message: category },
+    ]);
+  }
+  return { message: checkLine(failure.message, "message"), category };
+}
+
+function checkLine(text: string, path: string): string {
+  const problem = text.trim() === "" ? "is empty" : textProblem(text);
+  if (problem === undefined) return text;
+  throw new ValidationError(`The ${path} ${problem}.`, [{ path, message: problem }]);
+}

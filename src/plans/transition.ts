@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { ConflictError, NotFoundError } from "../domain/errors.ts";
+import type { EventType } from "../domain/events.ts";
+import type { Clock, IdGenerator, PlanId } from "../domain/ids.ts";
+import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan.ts";
+import {
+  isTerminal,
+  MAX_REVERSIONS,
+  parseStatusKey,
+  sources,
+  statusKey,
+  target,
+  type Operation,
+  type Phase,
+  type PlanStatus,
+  type StatusKey,
+} from "../domain/transitions.ts";
+import { appendEvent } from "../ledger/events.ts";
+import { acquireLease, endLease, revokeLease, staleLease, type LeaseFacts } from "../ledger/leases.ts";
+import { appendAudit } from "../store/audit.ts";
+import { findPlan, insertFailure, movePlan } from "../store/plans.ts";
+import type { Tx } from "../store/store.ts";
+
+/** Who and what a service writes with. */
+export interface Ambience {
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  /** Recorded in the audit log as the one who asked. */
+  readonly user: string;
+}
+
+/** What a transition does to the plan's lease. */
+export type LeaseUse =
+  | { readonly kind: "acquire"; readonly holder: string; readonly ttlMs: number }
+  | { readonly kind: "end"; readonly held: Pick<LeaseFacts, "planId" | "epoch" | "phase"> }
+  | { readonly kind: "revoke" }
+  | { readonly kind: "none" };
+
+export interface TransitionRequest {
+  readonly planId: PlanId;
+  readonly operation: Operation;
+  readonly lease: LeaseUse;
+  /** Refuse unless the plan is still at this version: what the caller saw is what they decided on. */
+  readonly expectedVersion?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly failure?: { readonly message: string; readonly category: FailureCategory } | undefined;
+}
+
+export interface Transitioned {
+  readonly plan: Plan;
+  readonly lease: LeaseFacts | undefined;
+}
+
+/**
+ * The only way a plan moves. In the caller's one transaction it checks the plan's (version, phase, state) against the table,
+ * takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry. Whoever comes second
+ * gets a ConflictError that says what was expected and what is there.
+ */
+export async function transition(tx: Tx, ambience: Ambience, request: TransitionRequest): Promise<Transitioned> {
+  const plan = await findPlan(tx, request.planId);
+  if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: ["agents plan list"] });
+  const { status, from } = permitted(plan, request);
+  const lease = await useLease(tx, plan, status.phase, request.lease);
+
+  const at = ambience.clock();
+  const reverted = request.operation === "revertPlan";
+  const moved = await movePlan(tx, plan, {
+    status,
+    attempt: plan.attempt + Number(reverted),
+    reversionCount: plan.reversionCount + Number(reverted),
+    cancelReason: request.operation === "cancelPlan" ? request.reason : plan.cancelReason,
+    phaseTimes: nextTimes(plan, status, reverted, at),
+    at,
+  });
+  if (!moved) throw conflict(plan, request, sources(request.operation));
+  if (request.failure !== undefined) {
+    const kind = status.state === "constrained" ? "constrained" : "errored";
+    await insertFailure(tx, plan.id, { ...request.failure, kind, phase: plan.phase, attempt: plan.attempt, at });
+  }
+  const after = await findPlan(tx, plan.id);
+  if (after === undefined) throw new NotFoundError("plan", plan.id);
+  await record(tx, ambience, request, from, after, lease);
+  return { plan: after, lease };
+}
+
+function permitted(plan: Plan, request: TransitionRequest): { status: PlanStatus; from: StatusKey } {
+  const { expectedVersion, operation } = request;
+  if (expectedVersion !== undefined && plan.version !== expectedVersion) {
+    throw new ConflictError(
+      `The plan ${plan.id} changed meanwhile: it is now ${plan.phase}/${plan.state}.`,
+      { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
+      { kept: "Nothing was changed.", next: [`agents plan status ${plan.id}`] },
+    );
+  }
+  const from = statusKey(plan);
+  const to = target(from, operation);
+  const status = to === undefined ? undefined : parseStatusKey(to);
+  if (status === undefined) throw conflict(plan, request, sources(operation));
+  if (operation === "revertPlan" && plan.reversionCount >= MAX_REVERSIONS) {
+    throw new ConflictError(
+      `The plan ${plan.id} was sent back ${MAX_REVERSIONS} times already, which is the limit.`,
+      { expected: `fewer than ${MAX_REVERSIONS} reversions`, actual: plan.reversionCount },
+      {
+        kept: "Nothing was changed.",
+        next: [`agents plan cancel ${plan.id}`, `agents plan use ${plan.action} <project>`],
+      },
+    );
+  }
+  return { status, from };
+}
+
+async function useLease(tx: Tx, plan: Plan, phase: Phase, use: LeaseUse): Promise<LeaseFacts | undefined> {
+  switch (use.kind) {
+    case "acquire":
+      return acquireLease(tx, { planId: plan.id, phase, holder: use.holder, ttlMs: use.ttlMs });
+    case "end":
+      if (use.held.phase !== plan.phase) throw staleLease(use.held);
+      await endLease(tx, use.held);
+      return undefined;
+    case "revoke":
+      await revokeLease(tx, plan.id);
+      return undefined;
+    case "none":
+      return undefined;
+  }
+}
+
+function nextTimes(plan: Plan, to: PlanStatus, reverted: boolean, at: number): Readonly<Record<Phase, PhaseTimes>> {
+  const none: PhaseTimes = { startedAt: undefined, endedAt: undefined };
+  if (reverted) return { strategize: none, execute: none, apply: none };
+  const times = plan.phaseTimes[to.phase];
+  switch (to.state) {
+    case "queued":
+      return { ...plan.phaseTimes, [to.phase]: none };
+    case "processing":
+      return { ...plan.phaseTimes, [to.phase]: { startedAt: times.startedAt ?? at, endedAt: undefined } };
+    case "complete":
+    case "applied":
+    case "constrained":
+    case "errored":
+    case "cancelled":
+      return { ...plan.phaseTimes, [to.phase]: { startedAt: times.startedAt, endedAt: times.endedAt ?? at } };
+  }
+}
+
+async function record(
+  tx: Tx,
+  ambience: Ambience,
+  request: TransitionRequest,
+  from: StatusKey,
+  plan: Plan,
+  lease: LeaseFacts | undefined,
+): Promise<void> {
+  const details = {
+    operation: request.operation,
+    from,
+    to: statusKey(plan),
+    attempt: plan.attempt,
+    ...(request.reason === undefined ? {} : { reason: request.reason }),
+    ...(request.failure === undefined ? {} : { failure: request.failure }),
+    ...(lease === undefined ? {} : { holder: lease.holder, epoch: lease.epoch }),
+  };
+  const type = eventType(from, plan);
+  await recordEvent(tx, ambience, { type, at: plan.updatedAt, plan, details });
+}
+
+/** Writes the event and the audit entry of one thing that happened, in the transaction in which it happens. */
+export async function recordEvent(
+  tx: Tx,
+  ambience: Ambience,
+  happened: { type: EventType; at: number; plan?: Plan; details: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  const { type, at, plan, details } = happened;
+  await appendEvent(tx, { id: ambience.ids(), type, at, planId: plan?.id, details });
+  await appendAudit(tx, {
+    id: ambience.ids(),
+    chain: plan?.id ?? "system",
+    type,
+    at,
+    user: ambience.user,
+    plan: plan === undefined ? undefined : { version: plan.version, status: statusKey(plan) },
+    details,
+  });
+}
+
+function eventType(from: StatusKey, to: PlanStatus): EventType {
+  if (to.state === "applied") return "plan.applied";
+  if (to.state === "cancelled") return "plan.cancelled";
+  if (to.state === "errored") return "plan.errored";
+  return parseStatusKey(from)?.phase === to.phase ? "plan.state_changed" : "plan.phase_changed";
+}
+
+function conflict(plan: Plan, request: TransitionRequest, expected: readonly StatusKey[]): ConflictError {
+  const verb = VERBS[request.operation];
+  return new ConflictError(
+    `The plan ${plan.id} is ${statusKey(plan)} and cannot be ${verb}.`,
+    { expected, actual: statusKey(plan), code: "invalid_transition" },
+    {
+      kept: isTerminal(plan) ? "It is final and stays as it is." : "Nothing was changed.",
+      next: [`agents plan status ${plan.id}`],
+    },
+  );
+}
+
+const VERBS = {
+  startStrategize: "strategized",
+  completeStrategize: "completed in strategize",
+  failStrategize: "failed in strategize",
+  executePlan: "sent to execute",
+  startExecute: "executed",
+  completeExecute: "completed in execute",
+  failExecute: "failed in execute",
+  applyPlan: "sent to apply",
+  startApply: "applied",
+  completeApply: "completed in apply",
+  constrainApply: "constrained",
+  failApply: "failed in apply",
+  cancelPlan: "cancelled",
+  revertPlan: "sent back to strategize",
+} as const satisfies Record<Operation, string>;
+
+/** Names the owner of a lease in a way a person can find: the process and something unique within it. */
+export function defaultHolder(): string {
+  return `pid ${process.pid} ${randomUUID().slice(0, 8)}`;
+}

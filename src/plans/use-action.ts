@@ -1,0 +1,166 @@
+import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action.ts";
+import { argumentText, resolveArguments, type GivenArguments } from "../domain/arguments.ts";
+import {
+  DEFAULT_PROFILE,
+  findProfile,
+  type AutomationProfile,
+  type ProfileSource,
+} from "../domain/automation-profile.ts";
+import { ConflictError, NotFoundError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import type { PlanId } from "../domain/ids.ts";
+import type { Plan, ProjectLink } from "../domain/plan.ts";
+import { nameKey, nameParts, parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
+import { nearest } from "../domain/suggest.ts";
+import { renderTemplate } from "../domain/template.ts";
+import { shown } from "../domain/text.ts";
+import { actionNames, findAction } from "../store/actions.ts";
+import { hasPlans, insertPlan } from "../store/plans.ts";
+import { findProject, findProjects } from "../store/projects.ts";
+import type { Reader, Tx } from "../store/store.ts";
+import { recordEvent, type Ambience } from "./transition.ts";
+
+/** A plan is wanted of an action: which, for which projects, with which arguments. */
+export interface UseActionInput {
+  readonly action: string;
+  readonly projects?: readonly (string | ProjectLinkInput)[];
+  readonly arguments?: GivenArguments;
+  readonly automationProfile?: string | undefined;
+  /** What the configuration says when neither the plan nor the action names a profile. */
+  readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
+  readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
+}
+
+export interface ProjectLinkInput {
+  readonly project: string;
+  readonly alias?: string | undefined;
+  readonly readOnly?: boolean;
+}
+
+const ALIAS = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** Checks everything, then writes the plan, its event and its audit entry in the caller's transaction. */
+export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput): Promise<Plan> {
+  const action = await requireAction(tx, input.action);
+  assertAvailable(action);
+  if (!action.reusable && (await hasPlans(tx, action.name))) {
+    throw new ConflictError(
+      `The action "${action.name}" is not reusable and has been used already.`,
+      { expected: "no plan of this action", actual: "a plan exists" },
+      { kept: "Nothing was written.", next: [`agents plan list --action ${action.name}`] },
+    );
+  }
+  const projects = await links(tx, input.projects ?? []);
+  const values = resolveArguments(action.arguments, input.arguments ?? {});
+  const { profile, source } = resolveProfile(action, input);
+  const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
+  const id = ambience.ids() as PlanId;
+  const at = ambience.clock();
+  const none = { startedAt: undefined, endedAt: undefined };
+  const plan: Plan = {
+    id,
+    name: planName(action.name, id),
+    action: action.name,
+    attempt: 1,
+    reversionCount: 0,
+    version: 1,
+    phase: "strategize",
+    state: "queued",
+    description: renderTemplate(action.description, texts, "description"),
+    definitionOfDone: renderTemplate(action.definitionOfDone, texts, "definition_of_done"),
+    readOnly: action.readOnly,
+    actors: resolveActors(action.actors, input.actors ?? {}),
+    arguments: values,
+    invariants: action.invariants,
+    projects,
+    profile,
+    profileSource: source,
+    cancelReason: undefined,
+    createdAt: at,
+    updatedAt: at,
+    phaseTimes: { strategize: none, execute: none, apply: none },
+  };
+  await insertPlan(tx, plan);
+  await recordEvent(tx, ambience, {
+    type: "plan.created",
+    at,
+    plan,
+    details: { action: plan.action, projects: projects.map(({ project }) => project), profile: profile.name },
+  });
+  return plan;
+}
+
+export async function requireAction(reader: Reader, text: string): Promise<Action> {
+  const name = parseQualifiedName(text, "action");
+  const action = await findAction(reader, name);
+  if (action !== undefined) return action;
+  throw notFound("action", name, await actionNames(reader));
+}
+
+export function notFound(kind: "action" | "project", name: QualifiedName, known: readonly string[]): NotFoundError {
+  const suggestion = nearest(name, known);
+  return new NotFoundError(kind, name, {
+    ...(suggestion === undefined ? {} : { detail: { suggestion } }),
+    next: suggestion === undefined ? [`agents ${kind} list`] : [`agents ${kind} show ${suggestion}`],
+  });
+}
+
+async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput)[]): Promise<ProjectLink[]> {
+  const found: ProjectLink[] = [];
+  const issues: ValidationIssue[] = [];
+  for (const one of wanted) {
+    const { project: text, alias, readOnly = false } = typeof one === "string" ? { project: one } : one;
+    const name = parseQualifiedName(text, "project");
+    const project = await findProject(reader, name);
+    if (project === undefined)
+      throw notFound(
+        "project",
+        name,
+        (await findProjects(reader)).map((known) => known.name),
+      );
+    const link = { project: project.name, alias: alias ?? nameParts(project.name).name, readOnly };
+    if (!ALIAS.test(link.alias)) {
+      issues.push({
+        path: "alias",
+        message: `${shown(link.alias)} is not an alias: a letter, then letters, digits, "_" or "-"`,
+      });
+    }
+    const twin = found.find((other) => other.alias === link.alias || nameKey(other.project) === nameKey(link.project));
+    if (twin !== undefined) {
+      issues.push({
+        path: "projects",
+        message: `"${link.project}" and "${twin.project}" clash: each project once, each alias once`,
+      });
+    }
+    found.push(link);
+  }
+  if (issues.length > 0) {
+    throw new ValidationError(`The projects do not fit: ${issues.map(({ message }) => message).join("; ")}.`, issues);
+  }
+  return found;
+}
+
+/** plan > action > project > global > default. */
+function resolveProfile(action: Action, input: UseActionInput): { profile: AutomationProfile; source: ProfileSource } {
+  if (input.automationProfile !== undefined) return { profile: findProfile(input.automationProfile), source: "plan" };
+  if (action.automationProfile !== undefined)
+    return { profile: findProfile(action.automationProfile), source: "action" };
+  const configured = input.configuredProfile;
+  if (configured !== undefined) return { profile: findProfile(configured.name), source: configured.source };
+  return { profile: findProfile(DEFAULT_PROFILE), source: "default" };
+}
+
+function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorRole, string | undefined>>>): Actors {
+  const resolve = (role: ActorRole): QualifiedName | undefined => {
+    const override = overrides[role];
+    return override === undefined ? actors[role] : parseQualifiedName(override, `${role}_actor`);
+  };
+  return Object.fromEntries(ACTOR_ROLES.map((role) => [role, resolve(role)])) as Record<
+    ActorRole,
+    QualifiedName | undefined
+  >;
+}
+
+/** The action's name and the end of the id (its beginning is the time, the same for plans made together). */
+function planName(action: QualifiedName, id: PlanId): QualifiedName {
+  return `${action}-${id.slice(-8).toLowerCase()}` as QualifiedName;
+}
