@@ -2,7 +2,7 @@
  * What a circuit breaker costs per call, ours beside cockatiel and opossum, in one process and in interleaved rounds, so that
  * whatever else the machine does hits all three alike. "Closed" is a call that goes through to an async function which returns at once.
  * "Rejected" is a call that an open breaker refuses, as its users meet it: a permit that is `undefined` with ours, a rejected
- * promise with the other two.
+ * promise with the other two. "Ours, throwing" is for comparison: the same rejection through `execute`, which has to make an error.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -21,19 +21,26 @@ const AIMS = [
   { call: "rejected", peer: "opossum", limit: 0.25 },
 ] as const;
 
-type Library = "ours" | "cockatiel" | "opossum";
+type Library = "ours" | "ours, throwing" | "cockatiel" | "opossum";
 type Call = "closed" | "rejected";
 
-/** Runs a number of calls one after another. */
-type Contestant = Readonly<Record<Call, (calls: number) => Promise<void>>>;
+interface Contestant {
+  /** Make so many calls one after another. */
+  readonly closed: (calls: number) => Promise<void>;
+  readonly rejected: (calls: number) => Promise<void>;
+  /** Ends what would keep the process alive. */
+  readonly end?: () => void;
+}
 
 export async function run(options: { readonly peersDir: string }): Promise<void> {
   const contestants: Readonly<Record<Library, Contestant>> = {
     ours: ours(),
+    "ours, throwing": oursThrowing(),
     cockatiel: await cockatiel(options.peersDir),
     opossum: await opossum(options.peersDir),
   };
   const medians = await measure(contestants);
+  for (const library of LIBRARIES) contestants[library].end?.();
 
   const nanoseconds = (value: number): string => `${value.toFixed(0)} ns`.padStart(10);
   console.log("circuit breaker   closed call  rejected call");
@@ -50,13 +57,14 @@ export async function run(options: { readonly peersDir: string }): Promise<void>
   }
 }
 
-const LIBRARIES: readonly Library[] = ["ours", "cockatiel", "opossum"];
+const LIBRARIES: readonly Library[] = ["ours", "ours, throwing", "cockatiel", "opossum"];
 
 async function measure(
   contestants: Readonly<Record<Library, Contestant>>,
 ): Promise<Record<Library, Record<Call, number>>> {
   const samples: Record<Library, Record<Call, number[]>> = {
     ours: { closed: [], rejected: [] },
+    "ours, throwing": { closed: [], rejected: [] },
     cockatiel: { closed: [], rejected: [] },
     opossum: { closed: [], rejected: [] },
   };
@@ -76,6 +84,7 @@ async function measure(
   }
   return {
     ours: mediansOf(samples.ours),
+    "ours, throwing": mediansOf(samples["ours, throwing"]),
     cockatiel: mediansOf(samples.cockatiel),
     opossum: mediansOf(samples.opossum),
   };
@@ -95,8 +104,7 @@ const broken = async (): Promise<never> => {
 };
 
 function ours(): Contestant {
-  const breaker = new CircuitBreaker({ cooldownMs: HOUR_MS, maxCooldownMs: HOUR_MS });
-  for (let i = 0; i < 3; i++) breaker.recordFailure("open");
+  const breaker = openBreaker();
   return {
     closed: async (calls) => {
       for (let i = 0; i < calls; i++) await breaker.execute("closed", work);
@@ -105,6 +113,17 @@ function ours(): Contestant {
       for (let i = 0; i < calls; i++) if (breaker.tryAcquire("open") !== undefined) throw new Error("not rejected");
     },
   };
+}
+
+function oursThrowing(): Contestant {
+  const breaker = openBreaker();
+  return { ...ours(), rejected: (calls) => expectRejections(calls, () => breaker.execute("open", work)) };
+}
+
+function openBreaker(): CircuitBreaker {
+  const breaker = new CircuitBreaker({ cooldownMs: HOUR_MS, maxCooldownMs: HOUR_MS });
+  for (let i = 0; i < 3; i++) breaker.recordFailure("open");
+  return breaker;
 }
 
 interface Cockatiel {
@@ -133,7 +152,7 @@ async function cockatiel(peersDir: string): Promise<Contestant> {
 }
 
 interface Opossum {
-  default: new (fn: () => Promise<unknown>, options: OpossumOptions) => { fire(): Promise<unknown> };
+  default: new (fn: () => Promise<unknown>, options: OpossumOptions) => { fire(): Promise<unknown>; shutdown(): void };
 }
 
 interface OpossumOptions {
@@ -159,6 +178,7 @@ async function opossum(peersDir: string): Promise<Contestant> {
       for (let i = 0; i < calls; i++) await closed.fire();
     },
     rejected: (calls) => expectRejections(calls, () => open.fire()),
+    end: () => [closed, open].forEach((one) => one.shutdown()),
   };
 }
 

@@ -5,8 +5,10 @@
  * so nothing can be held while foreign code runs.
  */
 import { BreakerOpenError } from "../domain/errors.ts";
+import { type BreakerPermit, GenerationPermit, type SettlePermit } from "./breaker-permit.ts";
 import { type BreakerMemory, BreakerTable } from "./breaker-table.ts";
 import { type BreakerSettings, breakerSettings, type Clock, monotonicMs } from "./breaker-settings.ts";
+import { type TransitionListener, TransitionListeners } from "./breaker-transitions.ts";
 import {
   afterCancel,
   afterFailure,
@@ -23,6 +25,8 @@ import {
   withPhase,
 } from "./breaker-word.ts";
 
+export type { BreakerPermit } from "./breaker-permit.ts";
+export type { BreakerTransition, TransitionListener } from "./breaker-transitions.ts";
 export type { BreakerState } from "./breaker-word.ts";
 
 export interface CircuitBreakerOptions extends Partial<BreakerSettings> {
@@ -34,24 +38,6 @@ export interface SharedBreaker {
   readonly buffer: SharedArrayBuffer;
   readonly options: BreakerSettings;
 }
-
-/** The right to make one call. The first of its methods settles it, later ones do nothing. */
-export interface BreakerPermit {
-  success(): void;
-  failure(): void;
-  /** The caller gave up: says nothing about the callee. A probe that was not judged lets the next caller probe at once. */
-  cancel(): void;
-}
-
-export interface BreakerTransition {
-  readonly name: string;
-  readonly from: BreakerState;
-  readonly to: BreakerState;
-  readonly failures: number;
-  readonly generation: number;
-}
-
-export type TransitionListener = (transition: BreakerTransition) => void;
 
 /** What a reader finds; "waiting" and "probing" reject, "ready" means that the next caller becomes the probe. */
 type Observation = "closed" | "waiting" | "probing" | "ready";
@@ -104,16 +90,13 @@ export class CircuitBreaker {
   readonly #clock: Clock;
   /** Slots never move, so what was looked up once stays true. */
   readonly #slots = new Map<string, number>();
-  #listeners: readonly TransitionListener[] = [];
+  readonly #listeners = new TransitionListeners();
 
   readonly #failed: (low: number) => number;
-  readonly #settle: Settle = (name, slot, generation, change) =>
-    this.#change(
-      name,
-      slot,
-      change === "failure" ? this.#failed : change === "success" ? afterSuccess : afterCancel,
-      generation,
-    );
+  readonly #settle: SettlePermit = (name, slot, generation, verdict) => {
+    const rule = verdict === "success" ? afterSuccess : verdict === "failure" ? this.#failed : afterCancel;
+    this.#change(name, slot, rule, generation);
+  };
 
   /** @param memory replaces the shared memory; only `attach` and tests have a reason to. */
   constructor(options: CircuitBreakerOptions = {}, memory?: BreakerMemory) {
@@ -173,24 +156,8 @@ export class CircuitBreaker {
   /** A permit to make one call, or undefined if the call is rejected. */
   tryAcquire(name: string): BreakerPermit | undefined {
     const slot = this.#intern(name);
-    const memory = this.#memory;
-    for (;;) {
-      const generation = memory.generation(slot);
-      const low = memory.low(slot);
-      if (memory.generation(slot) !== generation) continue;
-      const phase = phaseOf(low);
-      if (phase === CLOSED) return new Permit(this.#settle, name, slot, generation);
-      if (phase !== READY) {
-        const over = this.#isOver(slot, generation, low);
-        if (over === undefined) continue;
-        if (!over) return undefined;
-      }
-      // Whoever wins this exchange is the probe. It raises the generation even when it takes over from a hung probe, whose
-      // result is thereby of an older one.
-      if (this.#replace(name, slot, generation, low, withPhase(low, PROBING), true)) {
-        return new Permit(this.#settle, name, slot, next(generation));
-      }
-    }
+    const generation = this.#admit(name, slot);
+    return generation === undefined ? undefined : new GenerationPermit(this.#settle, name, slot, generation);
   }
 
   /** Closed, no failures, first cooldown. Also of a name that is closed already: permits given before are void. */
@@ -214,17 +181,18 @@ export class CircuitBreaker {
     fn: () => T | PromiseLike<T>,
     options?: { readonly signal?: AbortSignal },
   ): Promise<T> {
-    const permit = this.tryAcquire(name);
-    if (permit === undefined) throw new BreakerOpenError(name);
+    // What a permit does, without the object: a closed call took 195 ns instead of 215 (145 of them for awaiting at all).
+    const slot = this.#intern(name);
+    const generation = this.#admit(name, slot);
+    if (generation === undefined) throw new BreakerOpenError(name);
     let result: T;
     try {
       result = await fn();
     } catch (error) {
-      if (options?.signal?.aborted === true) permit.cancel();
-      else permit.failure();
+      this.#settle(name, slot, generation, options?.signal?.aborted === true ? "cancel" : "failure");
       throw error;
     }
-    permit.success();
+    if (this.#memory.low(slot) !== 0) this.#settle(name, slot, generation, "success");
     return result;
   }
 
@@ -234,11 +202,7 @@ export class CircuitBreaker {
    * @returns ends the subscription.
    */
   onTransition(listener: TransitionListener): () => void {
-    const own: TransitionListener = (transition) => listener(transition);
-    this.#listeners = [...this.#listeners, own];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== own);
-    };
+    return this.#listeners.add(listener);
   }
 
   #intern(name: string): number {
@@ -255,6 +219,26 @@ export class CircuitBreaker {
     const slot = this.#memory.names.find(name);
     if (slot >= 0) this.#slots.set(name, slot);
     return slot;
+  }
+
+  /** The generation in which a call is admitted, or undefined. Becoming the probe is part of it. */
+  #admit(name: string, slot: number): number | undefined {
+    const memory = this.#memory;
+    for (;;) {
+      const generation = memory.generation(slot);
+      const low = memory.low(slot);
+      if (memory.generation(slot) !== generation) continue;
+      const phase = phaseOf(low);
+      if (phase === CLOSED) return generation;
+      if (phase !== READY) {
+        const over = this.#isOver(slot, generation, low);
+        if (over === undefined) continue;
+        if (!over) return undefined;
+      }
+      // Whoever wins this exchange is the probe. It raises the generation even when it takes over from a hung probe, whose
+      // result is thereby of an older one.
+      if (this.#replace(name, slot, generation, low, withPhase(low, PROBING), true)) return next(generation);
+    }
   }
 
   #observe(slot: number): Observation {
@@ -323,49 +307,7 @@ export class CircuitBreaker {
     const from = stateOf(low);
     const to = stateOf(changed);
     if (from === to) return;
-    // The array is replaced, never changed, so this is a snapshot: a listener may subscribe and unsubscribe as it likes.
-    for (const listener of this.#listeners) {
-      try {
-        listener({ name, from, to, failures: failuresOf(changed), generation: generation >>> 0 });
-      } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error));
-      }
-    }
-  }
-}
-
-type Settle = (name: string, slot: number, generation: number, change: "success" | "failure" | "cancel") => void;
-
-class Permit implements BreakerPermit {
-  readonly #settle: Settle;
-  readonly #name: string;
-  readonly #slot: number;
-  readonly #generation: number;
-  #settled = false;
-
-  constructor(settle: Settle, name: string, slot: number, generation: number) {
-    this.#settle = settle;
-    this.#name = name;
-    this.#slot = slot;
-    this.#generation = generation;
-  }
-
-  success(): void {
-    this.#once("success");
-  }
-
-  failure(): void {
-    this.#once("failure");
-  }
-
-  cancel(): void {
-    this.#once("cancel");
-  }
-
-  #once(change: "success" | "failure" | "cancel"): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#settle(this.#name, this.#slot, this.#generation, change);
+    this.#listeners.tell({ name, from, to, failures: failuresOf(changed), generation: generation >>> 0 });
   }
 }
 

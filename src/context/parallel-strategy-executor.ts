@@ -116,7 +116,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
       // Set before anything is cancelled: whoever hears of that must find the executor closed.
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#closing = promise;
-      for (const task of [...this.#unsettled]) task.cancel();
+      for (const task of this.#unsettled) task.cancel();
       resolve(this.#pool.close());
     }
     return this.#closing;

@@ -46,13 +46,28 @@ export type StrategyReply =
 
 export type WorkerMessage = { readonly kind: "ready" } | (StrategyReply & { readonly id: number });
 
-/** A strategy shares its thread's port with us and might post anything: what is not ours is not listened to. */
-export function isWorkerMessage(value: unknown): value is WorkerMessage {
-  if (typeof value !== "object" || value === null || !("kind" in value)) return false;
-  if (value.kind === "ready") return true;
-  if (!("id" in value) || typeof value.id !== "number") return false;
-  if (value.kind === "returned") return "fragments" in value && fragmentsProblem(value.fragments) === undefined;
-  return value.kind === "failed" && "reason" in value && typeof value.reason === "string";
+/**
+ * Reads what came out of a thread. A strategy shares the port with us and might post anything: what is not ours is undefined. Copying
+ * drops what is not an object's own, so fragments are checked once more on arrival.
+ */
+export function parseWorkerMessage(value: unknown): WorkerMessage | undefined {
+  if (typeof value !== "object" || value === null || !("kind" in value)) return undefined;
+  if (value.kind === "ready") return { kind: "ready" };
+  if (!("id" in value) || typeof value.id !== "number") return undefined;
+  const { id } = value;
+  if (value.kind === "failed") {
+    const reason =
+      "reason" in value && typeof value.reason === "string" ? value.reason : "threw an error without a message";
+    return { kind: "failed", id, reason };
+  }
+  if (value.kind !== "returned" || !("fragments" in value)) return undefined;
+  const { fragments } = value;
+  if (areFragments(fragments)) return { kind: "returned", id, fragments };
+  return { kind: "failed", id, reason: fragmentsProblem(fragments) ?? "returned no fragments" };
+}
+
+function areFragments(value: unknown): value is readonly Fragment[] {
+  return fragmentsProblem(value) === undefined;
 }
 
 /** Why a value is not a list of fragments, as the end of a sentence that begins with the strategy; undefined if it is one. */

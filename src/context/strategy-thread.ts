@@ -5,7 +5,7 @@
 import { Worker } from "node:worker_threads";
 import type { SharedBreaker } from "./circuit-breaker.ts";
 import {
-  isWorkerMessage,
+  parseWorkerMessage,
   type StrategyCall,
   type StrategyReply,
   type StrategyWorkerData,
@@ -69,6 +69,8 @@ export class StrategyThread {
     this.#worker = new Worker(ENTRY, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+      // Not the flags of the process: some of them (`--input-type`) keep a thread from starting.
+      execArgv: [],
     });
     this.#worker.on("message", (message: unknown) => this.#hear(message));
     this.#worker.on("messageerror", (error) =>
@@ -131,8 +133,9 @@ export class StrategyThread {
     await this.#exited;
   }
 
-  #hear(message: unknown): void {
-    if (!isWorkerMessage(message)) return;
+  #hear(value: unknown): void {
+    const message = parseWorkerMessage(value);
+    if (message === undefined) return;
     const state = this.#state;
     if (message.kind === "ready") {
       if (state.is !== "booting") return;

@@ -83,5 +83,5 @@ function isStrategy(value: unknown): value is Strategy<unknown> {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return `threw ${inspect(error, { depth: 1 })}`;
-  return String(error.message) === "" ? error.name : String(error.message);
+  return error.message === "" ? error.name : error.message;
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import {
   ARGUMENT_NAME,
   ARGUMENT_TYPES,
@@ -8,7 +8,7 @@ import {
   type ArgumentValue,
 } from "./arguments.ts";
 import { findProfile } from "./automation-profile.ts";
-import { AgentsError, ValidationError, type ValidationIssue } from "./errors.ts";
+import { AgentsError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 import { nearest } from "./suggest.ts";
 import { checkTemplate } from "./template.ts";
@@ -104,7 +104,7 @@ export function parseAction(input: unknown): ActionDefinition {
   const names = specs.map((spec) => spec.name);
   for (const [index, one] of names.entries()) {
     if (names.indexOf(one) < index) {
-      issues.push({ path: `arguments.${index}.name`, message: `the argument "${one}" is declared twice` });
+      issues.push({ path: `arguments.${index}.name`, message: `"${one}" is declared twice` });
     }
   }
   issues.push(
@@ -202,20 +202,20 @@ function readable(issue: z.core.$ZodIssue): ValidationIssue[] {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const known = issue.path[0] === "arguments" ? ARGUMENT_KEYS : ACTION_KEYS;
-    return issue.keys.map((key) => {
-      const suggestion = nearest(key, known);
-      return {
-        path: path === "" ? key : `${path}.${key}`,
-        message: `unknown key "${key}"`,
-        ...(suggestion === undefined ? {} : { suggestion }),
-      };
-    });
+    return issue.keys.map((key) => unknownKey(key, path, known));
   }
-  return [{ path, message: path === "" ? issue.message : `${issue.path.at(-1)?.toString() ?? ""}: ${issue.message}` }];
+  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  return [{ path, message: missing ? "is required" : issue.message }];
+}
+
+function unknownKey(key: string, parent: string, known: readonly string[]): ValidationIssue {
+  const suggestion = nearest(key, known);
+  const path = parent === "" ? key : `${parent}.${key}`;
+  return { path, message: "unknown key", ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
 function refuse(issues: readonly ValidationIssue[]): never {
-  throw new ValidationError(`The action is not valid: ${issues.map((issue) => issue.message).join("; ")}.`, issues);
+  throw new ValidationError(`The action is not valid: ${listIssues(issues)}.`, issues);
 }
 
 /** Refuses an archived action for new plans. Existing plans are never touched by archiving. */

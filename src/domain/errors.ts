@@ -78,6 +78,11 @@ export interface ValidationIssue {
   readonly column?: number;
 }
 
+/** The problems in one line; a path is named unless the message already does. */
+export function listIssues(issues: readonly ValidationIssue[]): string {
+  return issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+}
+
 /** Input that was refused before anything was written. Carries every problem found, not only the first. */
 export class ValidationError extends AgentsError {
   readonly issues: readonly ValidationIssue[];

@@ -16,7 +16,7 @@ export function checkTemplate(template: string, path: string, argumentNames: rea
     const suggestion = nearest(used, argumentNames);
     issues.push({
       path,
-      message: `${path} uses {${used}}, but there is no argument "${used}"; write {{${used}}} for the literal text`,
+      message: `uses {${used}}, but there is no argument "${used}"; write {{${used}}} for the literal text`,
       ...(suggestion === undefined ? {} : { suggestion }),
     });
   }

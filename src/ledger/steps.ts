@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ValidationError } from "../domain/errors.ts";
 import { textProblem } from "../domain/text.ts";
-import type { Store } from "../store/store.ts";
 import { staleLease, type Lease } from "./leases.ts";
 
 /**
@@ -127,12 +126,4 @@ function serialised(key: string, result: StepResult): string | null {
   }
   if (text === undefined || !isDeepStrictEqual(JSON.parse(text), result)) return refuse();
   return text;
-}
-
-/** How many steps of the plan have a record, over all attempts. */
-export async function countSteps(store: Store, planId: string): Promise<number> {
-  const row = await store.read((reader) =>
-    reader.get<{ steps: number }>("SELECT COUNT(*) AS steps FROM steps WHERE plan_id = ?", planId),
-  );
-  return row?.steps ?? 0;
 }

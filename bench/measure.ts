@@ -1,0 +1,47 @@
+import { performance } from "node:perf_hooks";
+
+/** What several rounds of one measurement say: the middle one, and how far the others are from it. */
+export interface Sample {
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+export function summarise(values: readonly number[]): Sample {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+  return { median, lowest: sorted[0] ?? Number.NaN, highest: sorted.at(-1) ?? Number.NaN };
+}
+
+/** Milliseconds `work` takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+export function met(fulfilled: boolean): string {
+  return fulfilled ? "met" : "NOT met";
+}
+
+export function grouped(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** Rows of cells as aligned lines: the first column to the left, the others to the right. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>(
+    (known, row) => row.map((cell, column) => Math.max(known[column] ?? 0, cell.length)),
+    [],
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,61 @@
+/** Entry of the benchmarks: `npm run bench -- steps|breaker|scale [--quick] [--dir DIRECTORY]`. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { run as runBreaker } from "./breaker.ts";
+import { run as runScale } from "./scale.ts";
+import { run as runSteps } from "./steps.ts";
+
+const PEERS = join(import.meta.dirname, "peers");
+const USAGE = `usage: npm run bench -- steps|breaker|scale [--quick] [--dir DIRECTORY]
+  steps    durable steps per second beside LangGraph.js and Mastra
+  breaker  cost of a circuit breaker's call beside cockatiel and opossum
+  scale    the command line and a transition with 1,000 and with 1,000,000 plans in the store
+  --quick  fewer rounds; 100,000 plans
+  --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
+
+await main();
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { quick: { type: "boolean", default: false }, dir: { type: "string", default: tmpdir() } },
+  });
+  const [name, ...rest] = positionals;
+  if (rest.length > 0 || (name !== "steps" && name !== "breaker" && name !== "scale")) {
+    console.error(USAGE);
+    process.exitCode = 2;
+    return;
+  }
+  console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}`);
+  const { quick, dir } = values;
+  switch (name) {
+    case "steps":
+      installPeers();
+      return runSteps({ peersDir: PEERS, dir, quick });
+    case "breaker":
+      installPeers();
+      return runBreaker({ peersDir: PEERS });
+    case "scale":
+      return runScale({ dir, quick });
+  }
+}
+
+/** npm writes this file last: a directory without it is missing, or what an interrupted installation left. */
+function installPeers(): void {
+  if (existsSync(join(PEERS, "node_modules", ".package-lock.json"))) return;
+  console.log(
+    "Installing the peers to compare with into bench/peers/node_modules (npm ci; about 250 MB, needs the network) …",
+  );
+  // Run by npm, its own entry is known; that spares a shell and works on every system.
+  const npm = process.env["npm_execpath"]?.endsWith("npm-cli.js") ? process.env["npm_execpath"] : undefined;
+  const [command, before] = npm === undefined ? ["npm", []] : [process.execPath, [npm]];
+  const { status, error } = spawnSync(command, [...before, "ci", "--no-audit", "--no-fund"], {
+    cwd: PEERS,
+    stdio: "inherit",
+    shell: npm === undefined && process.platform === "win32",
+  });
+  if (status !== 0) throw new Error(`npm ci in bench/peers failed: ${error?.message ?? `exit code ${status}`}`);
+}

@@ -1,0 +1,1 @@
+export async function run(_: { dir: string; quick: boolean }): Promise<void> {}

@@ -1,0 +1,26 @@
+import { rm } from "node:fs/promises";
+import { build } from "esbuild";
+
+// One bundle with shared chunks: start-up is dominated by the number of files loaded, and heavy parts stay behind `import()`.
+await rm("dist", { recursive: true, force: true });
+await build({
+  entryPoints: {
+    index: "src/index.ts",
+    cli: "src/cli/main.ts",
+    "strategy-worker": "src/context/strategy-worker.ts",
+  },
+  outdir: "dist",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  minifySyntax: true,
+  sourcemap: true,
+  legalComments: "linked",
+  // Some dependencies are CommonJS and ask for Node's own modules by `require`.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+  logLevel: "warning",
+});

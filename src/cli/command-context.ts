@@ -1,0 +1,78 @@
+import { userInfo } from "node:os";
+import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
+import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { ProjectService } from "../plans/project-service.ts";
+import type { ConfigValues } from "../store/config-file.ts";
+import type { Store } from "../store/store.ts";
+import type { Paths } from "./paths.ts";
+
+/**
+ * What a command works with. Everything is opened on first use and imported then, so that a command that needs no database does
+ * not pay for one, and closed at the end.
+ */
+export interface GlobalOptions {
+  readonly format?: string | undefined;
+  readonly verbose: number;
+}
+
+export class CommandContext {
+  readonly paths: Paths;
+  readonly options: GlobalOptions;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  #store: Promise<Store> | undefined;
+  #config: Promise<ConfigValues> | undefined;
+
+  constructor(parts: {
+    paths: Paths;
+    options: GlobalOptions;
+    environment: Readonly<Record<string, string | undefined>>;
+  }) {
+    this.paths = parts.paths;
+    this.options = parts.options;
+    this.environment = parts.environment;
+  }
+
+  store(): Promise<Store> {
+    this.#store ??= import("../store/open.ts").then(({ openStore }) => openStore(`sqlite:${this.paths.database}`));
+    return this.#store;
+  }
+
+  config(): Promise<ConfigValues> {
+    this.#config ??= import("../store/config-file.ts").then(({ readConfig }) => readConfig(this.paths.config));
+    return this.#config;
+  }
+
+  async plans(): Promise<PlanLifecycleService> {
+    const { PlanLifecycleService } = await import("../plans/plan-lifecycle-service.ts");
+    return new PlanLifecycleService({ store: await this.store(), user: await this.user() });
+  }
+
+  async projects(): Promise<ProjectService> {
+    const { ProjectService } = await import("../plans/project-service.ts");
+    return new ProjectService({ store: await this.store(), user: await this.user() });
+  }
+
+  async setting(
+    key: string,
+    options: { project?: string | undefined; flag?: string | undefined } = {},
+  ): Promise<ResolvedSetting> {
+    const { global, projects } = await this.config();
+    const project = options.project === undefined ? undefined : projects.get(options.project.toLowerCase());
+    const sources = { environment: this.environment, global, project: project ?? new Map<string, string>() };
+    return resolveSetting(findSetting(key), sources, options.flag);
+  }
+
+  async format(): Promise<OutputFormat> {
+    const { value } = await this.setting("core.format", { flag: this.options.format });
+    return value as OutputFormat;
+  }
+
+  async user(): Promise<string> {
+    return (await this.setting("core.user")).value ?? userInfo().username;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const store = await this.#store?.catch(() => undefined);
+    await store?.close();
+  }
+}

@@ -1,0 +1,101 @@
+import { AuditBrokenError } from "../../domain/errors.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Input } from "../command-spec.ts";
+import { count, instant } from "../format.ts";
+import { info, type Outcome } from "../outcome.ts";
+import { parseLimit } from "./plan-list.ts";
+
+export async function auditList(context: CommandContext, input: Input): Promise<Outcome> {
+  const { listAudit } = await import("../../store/audit.ts");
+  const wanted = input.text("plan");
+  const chain = wanted === undefined ? undefined : (await (await context.plans()).getPlan(wanted)).id;
+  const limit = parseLimit(input.text("limit"), 50);
+  const rows = await (await context.store()).read((reader) => listAudit(reader, limit, chain));
+  return {
+    data: {
+      entries: rows.map((row) => ({
+        id: row.id,
+        sequence: row.sequence,
+        at: instant(row.at),
+        type: row.type,
+        plan_id: row.chain === "system" ? null : row.chain,
+        position: row.position,
+        user: row.user_name,
+        status: row.status,
+        details: JSON.parse(row.details) as unknown,
+        previous_hash: row.previous_hash,
+        hash: row.hash,
+      })),
+      filters: { plan: chain ?? null },
+      summary: { shown: rows.length },
+    },
+    view: [
+      {
+        kind: "table",
+        title: "Audit log",
+        columns: ["When", "What", "Plan", "Result", "User"],
+        rows: rows.map((row) => [
+          instant(row.at),
+          row.type,
+          row.chain === "system" ? "-" : row.chain,
+          row.status ?? summary(row.details),
+          row.user_name,
+        ]),
+        empty: "No entries.",
+      },
+    ],
+    messages: info(`${count(rows.length, "entry", "entries")} listed.`),
+  };
+}
+
+function summary(details: string): string {
+  const values = Object.values(JSON.parse(details) as Record<string, unknown>);
+  return values.filter((value) => typeof value === "string").join(" ");
+}
+
+export async function auditVerify(context: CommandContext, input: Input): Promise<Outcome> {
+  const { verifyAudit } = await import("../../store/audit-verify.ts");
+  const store = await context.store();
+  const stopProgress = progress("checking the audit log");
+  const { problem, ...found } = await verifyAudit(store, { expect: input.text("expect"), at: Date.now() }).finally(
+    stopProgress,
+  );
+  if (problem !== undefined) {
+    const { message, ...where } = problem;
+    throw new AuditBrokenError(message, {
+      kept: "The log was left as it is; nothing was sealed over it.",
+      detail: { ...where, checked_entries: found.entries },
+      next: ["agents audit list", "compare with a backup of the database"],
+    });
+  }
+  return {
+    data: { verified: true, ...found, head: found.head ?? null },
+    view: [
+      {
+        kind: "fields",
+        title: "Audit log",
+        rows: [
+          ["entries", String(found.entries)],
+          ["chains", String(found.chains)],
+          ["seals", String(found.seals)],
+          ["head", found.head ?? "(empty)"],
+        ],
+      },
+    ],
+    messages: info("The audit log is complete and unchanged."),
+    ...(found.head === undefined ? {} : { next: [`agents audit verify --expect ${found.head}   # later`] }),
+  };
+}
+
+/** On a terminal, says after a second that something is still going on. */
+function progress(what: string): () => void {
+  if (!process.stderr.isTTY) return () => undefined;
+  const begun = Date.now();
+  const timer = setInterval(() => {
+    process.stderr.write(`\r${what} … ${Math.round((Date.now() - begun) / 1000)} s `);
+  }, 1000);
+  return () => {
+    clearInterval(timer);
+    if (Date.now() - begun >= 1000) process.stderr.write("\r\u001b[K");
+  };
+}

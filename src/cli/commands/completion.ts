@@ -1,0 +1,89 @@
+import { UsageError } from "../../domain/errors.ts";
+import { nearest } from "../../domain/suggest.ts";
+import type { CommandSpec, Input } from "../command-spec.ts";
+import { COMMANDS, GROUPS } from "../commands.ts";
+import type { Outcome } from "../outcome.ts";
+
+/**
+ * Completion scripts, generated from the table of commands. Written here rather than taken from a library because a static
+ * script answers at once, while a generic one starts the program at every press of the key.
+ */
+const SHELLS = ["bash", "zsh", "fish"] as const;
+const GLOBAL_OPTIONS = ["--format", "--data-dir", "--config-path", "--verbose", "--help", "--version"];
+
+export async function completion(input: Input): Promise<Outcome> {
+  const wanted = input.argument(0);
+  const shell = SHELLS.find((candidate) => candidate === wanted);
+  if (shell === undefined) {
+    const suggestion = nearest(wanted, SHELLS);
+    throw new UsageError(`There is no completion for "${wanted}" (known: ${SHELLS.join(", ")}).`, {
+      next: [`agents completion ${suggestion ?? "bash"}`],
+    });
+  }
+  const script = { bash, zsh, fish }[shell]();
+  return { data: { shell, script }, view: [], messages: [], raw: script };
+}
+
+/** Words to offer after each command path; the empty path is the program itself. */
+function words(): Map<string, string[]> {
+  const offered = new Map<string, string[]>([["", [...Object.keys(GROUPS), ...GLOBAL_OPTIONS]]]);
+  for (const spec of COMMANDS) {
+    const [first = "", second] = spec.path.split(" ");
+    if (second !== undefined) offered.set(first, [...(offered.get(first) ?? []), second]);
+    offered.set(spec.path, [...longOptions(spec), ...(spec.path === "completion" ? SHELLS : [])]);
+  }
+  return offered;
+}
+
+function longOptions(spec: CommandSpec): string[] {
+  return (spec.options ?? []).flatMap(({ flags }) => /--[a-z-]+/.exec(flags) ?? []);
+}
+
+function bash(): string {
+  const cases = [...words()].map(([path, offered]) => `    "${path}") words="${offered.join(" ")}" ;;`);
+  return `# agents completion for bash: eval "$(agents completion bash)"
+_agents() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) ;; *) case " ${[...words().keys()]
+      .filter(Boolean)
+      .map((path) => path.replace(" ", ":"))
+      .join(" ")} " in
+      *" \${path:+$path:}$word "*) path="\${path:+$path:}$word" ;; esac ;; esac
+  done
+  case "\${path/:/ }" in
+${cases.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _agents agents cleveragents
+`;
+}
+
+function zsh(): string {
+  return `# agents completion for zsh: eval "$(agents completion zsh)"
+autoload -U +X bashcompinit && bashcompinit
+${bash().split("\n").slice(1).join("\n")}`;
+}
+
+function fish(): string {
+  const lines = ["# agents completion for fish: agents completion fish | source", "complete -c agents -f"];
+  const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
+  for (const [name, { summary }] of Object.entries(GROUPS)) {
+    const description = summary || (COMMANDS.find((spec) => spec.path === name)?.summary ?? "");
+    lines.push(`complete -c agents -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`);
+  }
+  for (const spec of COMMANDS) {
+    const [first = "", second] = spec.path.split(" ");
+    const seen = `__fish_seen_subcommand_from ${first}`;
+    if (second !== undefined)
+      lines.push(`complete -c agents -n ${quoted(seen)} -a ${second} -d ${quoted(spec.summary)}`);
+    const condition = second === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${second}`;
+    for (const option of longOptions(spec)) {
+      const description = (spec.options ?? []).find(({ flags }) => flags.includes(option))?.description ?? "";
+      lines.push(`complete -c agents -n ${quoted(condition)} -l ${option.slice(2)} -d ${quoted(description)}`);
+    }
+  }
+  lines.push(`complete -c agents -n '__fish_seen_subcommand_from completion' -a '${SHELLS.join(" ")}'`);
+  return `${lines.join("\n")}\ncomplete -c cleveragents -w agents\n`;
+}

@@ -1,0 +1,106 @@
+import { UsageError, ValidationError } from "../../domain/errors.ts";
+import { parseQualifiedName } from "../../domain/qualified-name.ts";
+import { findSetting, SETTINGS } from "../../domain/settings.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Input } from "../command-spec.ts";
+import { orDash } from "../format.ts";
+import { info, type Outcome } from "../outcome.ts";
+
+export async function configGet(context: CommandContext, input: Input): Promise<Outcome> {
+  const setting = findSetting(input.argument(0));
+  const project = await projectName(context, input);
+  const { key, value, level, chain } = await context.setting(setting.key, { project });
+  const verbose = context.options.verbose > 0;
+  return {
+    data: { key, value: value ?? null, level, ...(verbose ? { chain } : {}), description: setting.description },
+    view: [
+      {
+        kind: "fields",
+        title: key,
+        rows: [
+          ["value", value ?? "(not set)"],
+          ["from", level],
+          ...(verbose ? chain.map((one) => [`  ${one.level}`, one.value] as const) : []),
+          ["meaning", setting.description],
+        ],
+      },
+    ],
+    messages: [],
+  };
+}
+
+export async function configList(context: CommandContext, input: Input): Promise<Outcome> {
+  const project = await projectName(context, input);
+  const resolved = [];
+  for (const { key, description } of SETTINGS) {
+    resolved.push({ ...(await context.setting(key, { project })), description });
+  }
+  return {
+    data: {
+      settings: resolved.map(({ key, value, level, description }) => ({
+        key,
+        value: value ?? null,
+        level,
+        description,
+      })),
+      config_path: context.paths.config,
+    },
+    view: [
+      {
+        kind: "table",
+        title: "Configuration",
+        columns: ["Key", "Value", "From", "Meaning"],
+        rows: resolved.map(({ key, value, level, description }) => [key, orDash(value), level, description]),
+        empty: "",
+      },
+    ],
+    messages: info(`Read from ${context.paths.config}.`),
+  };
+}
+
+export async function configSet(context: CommandContext, input: Input): Promise<Outcome> {
+  const setting = findSetting(input.argument(0));
+  const value = input.argument(1);
+  const project = await projectName(context, input);
+  const problem = setting.problem(value);
+  if (problem !== undefined) {
+    throw new ValidationError(`"${value}" cannot be the value of ${setting.key}: ${problem}`, [
+      { path: setting.key, message: problem },
+    ]);
+  }
+  if (project !== undefined && !setting.perProject) {
+    throw new UsageError(`${setting.key} cannot be set for a single project.`, {
+      kept: "Nothing was changed.",
+      next: [`agents config set ${setting.key} ${value}`],
+    });
+  }
+  const { setConfigValue } = await import("../../store/config-file.ts");
+  const { recordConfigChange } = await import("../../plans/config-audit.ts");
+  const store = await context.store();
+  const user = await context.user();
+  let previous: string | undefined;
+  await setConfigValue(context.paths.config, { key: setting.key, value, project }, async (old) => {
+    previous = old;
+    // Durable before the file changes: a change without its entry would be worse than an entry without its change.
+    await recordConfigChange(store, user, { key: setting.key, from: old, to: value, project });
+  });
+  return {
+    data: {
+      key: setting.key,
+      value,
+      previous: previous ?? null,
+      project: project ?? null,
+      config_path: context.paths.config,
+    },
+    view: [],
+    messages: info(`${setting.key} is now ${value}${project === undefined ? "" : ` for ${project}`}.`),
+  };
+}
+
+/** The project must exist: a value for a mistyped one would never be used. */
+async function projectName(context: CommandContext, input: Input): Promise<string | undefined> {
+  const text = input.text("project");
+  if (text === undefined) return undefined;
+  const { name } = await (await context.projects()).getProject(parseQualifiedName(text, "project"));
+  return name;
+}

@@ -1,0 +1,122 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { AgentsError } from "../../domain/errors.ts";
+import { SETTINGS } from "../../domain/settings.ts";
+import type { CommandContext } from "../command-context.ts";
+import { count } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
+import { toned, type Tone } from "../view.ts";
+
+/** Checks everything the program stands on, and goes on when one check fails. */
+interface Check {
+  readonly name: string;
+  readonly status: "ok" | "warning" | "error";
+  readonly message: string;
+}
+
+const LEAST_SPACE = 200 * 1024 * 1024;
+const OLDEST_GIT = [2, 38] as const;
+
+export async function diagnostics(context: CommandContext): Promise<Outcome> {
+  const checks = [
+    await check("runtime", async () => `Node ${process.versions.node}, SQLite ${process.versions["sqlite"] ?? "?"}`),
+    await check("configuration", () => configuration(context)),
+    await check("data directory", async () => dataDirectory(context.paths.dataDir)),
+    await check("disk space", async () => diskSpace(context.paths.dataDir)),
+    await check("database", () => database(context)),
+    await check("git", git),
+  ];
+  const errors = checks.filter(({ status }) => status === "error").length;
+  const warnings = checks.filter(({ status }) => status === "warning").length;
+  const summary = { ok: checks.length - errors - warnings, warnings, errors };
+  const tones = { ok: "good", warning: "warn", error: "bad" } as const satisfies Record<Check["status"], Tone>;
+  const verdict =
+    errors > 0
+      ? ({ level: "error", text: `${count(errors, "check")} failed.` } as const)
+      : warnings > 0
+        ? ({ level: "warning", text: `It works, with ${count(warnings, "warning")}.` } as const)
+        : ({ level: "info", text: "Everything works." } as const);
+  return {
+    data: { checks, summary, has_errors: errors > 0, has_warnings: warnings > 0, data_dir: context.paths.dataDir },
+    view: [
+      {
+        kind: "table",
+        title: "Diagnostics",
+        columns: ["Check", "Status", "Finding"],
+        rows: checks.map(({ name, status, message }) => [name, toned(status, tones[status]), message]),
+        empty: "",
+      },
+    ],
+    messages: [verdict],
+    status: errors > 0 ? "error" : warnings > 0 ? "warn" : "ok",
+  };
+}
+
+/** A finding that is no failure, but that the user should know. */
+class Warning extends Error {}
+
+async function check(name: string, probe: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, status: "ok", message: await probe() };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { name, status: error instanceof Warning ? "warning" : "error", message };
+  }
+}
+
+async function configuration(context: CommandContext): Promise<string> {
+  for (const { key } of SETTINGS) await context.setting(key);
+  const unknown = [...(await context.config()).global.keys()].filter(
+    (key) => !SETTINGS.some((known) => known.key === key),
+  );
+  if (unknown.length > 0) throw new Warning(`${context.paths.config} has unknown keys: ${unknown.join(", ")}`);
+  return existsSync(context.paths.config)
+    ? context.paths.config
+    : `${context.paths.config} is not there; defaults apply`;
+}
+
+function dataDirectory(dataDir: string): string {
+  if (!existsSync(dataDir)) throw new Warning(`${dataDir} is not there yet; "agents init" creates it`);
+  accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  const mode = statSync(dataDir).mode & 0o777;
+  if ((mode & 0o077) !== 0) throw new Warning(`${dataDir} can be read by others (mode ${mode.toString(8)})`);
+  return `${dataDir} (mode ${mode.toString(8)})`;
+}
+
+function diskSpace(dataDir: string): string {
+  let existing = dataDir;
+  while (!existsSync(existing) && existing !== dirname(existing)) existing = dirname(existing);
+  const { bavail, bsize } = statfsSync(existing);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / 1024 / 1024)} MiB free`;
+  if (free < LEAST_SPACE) throw new Warning(text);
+  return text;
+}
+
+async function database(context: CommandContext): Promise<string> {
+  if (!existsSync(context.paths.database)) throw new Warning(`${context.paths.database} is not there yet`);
+  const store = await context.store();
+  const result = await store.read(async (reader) => ({
+    check: await reader.get<{ quick_check: string }>("PRAGMA quick_check(1)"),
+    schema: await reader.get<{ version: number }>("SELECT MAX(version) AS version FROM schema_migrations"),
+  }));
+  if (result.check?.quick_check !== "ok")
+    throw new AgentsError("store_corrupt", `damaged: ${result.check?.quick_check}`);
+  return `${context.paths.database} (schema ${result.schema?.version}, intact)`;
+}
+
+async function git(): Promise<string> {
+  const { stdout } = await promisify(execFile)("git", ["--version"]).catch(() => {
+    throw new Warning("git was not found; plans on repositories need it");
+  });
+  const version = /(\d+)\.(\d+)[\w.]*/.exec(stdout);
+  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
+  if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
+    throw new Warning(
+      `git ${version?.[0] ?? "?"} is older than ${OLDEST_GIT.join(".")}, which plans on repositories need`,
+    );
+  }
+  return `git ${version?.[0] ?? "?"}`;
+}

@@ -1,0 +1,130 @@
+import type { Plan } from "../../domain/plan.ts";
+import { PHASES, isRecoverable, isTerminal, type Phase } from "../../domain/transitions.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Input } from "../command-spec.ts";
+import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
+import { toned, type Cell } from "../view.ts";
+import { actorData } from "./action.ts";
+
+export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
+  const service = await context.plans();
+  const plan = await service.getPlan(input.argument(0));
+  const failure = isRecoverable(plan) ? (await service.listFailures(plan.id)).at(-1) : undefined;
+  const activity = await readActivity(context, plan);
+  const now = Date.now();
+  const next = nextSteps(plan);
+  return {
+    data: {
+      plan_id: plan.id,
+      name: plan.name,
+      phase: plan.phase,
+      state: plan.state,
+      version: plan.version,
+      action: plan.action,
+      project: plan.projects[0]?.project ?? null,
+      projects: plan.projects.map((link) => ({ project: link.project, alias: link.alias, read_only: link.readOnly })),
+      description: plan.description,
+      definition_of_done: plan.definitionOfDone,
+      inputs: Object.fromEntries(plan.arguments),
+      invariants: plan.invariants,
+      actors: actorData(plan.actors),
+      automation: { profile: plan.profile.name, source: plan.profileSource, read_only: plan.readOnly },
+      attempt: plan.attempt,
+      reversions: plan.reversionCount,
+      progress: PHASES.map((phase) => ({ step: phase, status: progress(plan, phase) })),
+      timing: { started: instant(plan.createdAt), elapsed: planElapsed({ ...plan, status: plan }, now) },
+      owner:
+        activity.lease === undefined
+          ? null
+          : {
+              holder: activity.lease.holder,
+              epoch: activity.lease.epoch,
+              expires_at: instant(activity.lease.expiresAt),
+            },
+      execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
+      cancel_reason: plan.cancelReason ?? null,
+      error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
+      next_steps: next,
+    },
+    view: [
+      {
+        kind: "fields",
+        title: `Plan ${plan.id}`,
+        rows: [
+          ["does", plan.description],
+          ["done when", plan.definitionOfDone.trimEnd()],
+          ["action", plan.action],
+          ["projects", plan.projects.map((link) => link.project).join(", ") || "-"],
+          ["profile", `${plan.profile.name} (${plan.profileSource})`],
+          [
+            "attempt",
+            `${plan.attempt}${plan.reversionCount === 0 ? "" : ` (sent back ${count(plan.reversionCount, "time")})`}`,
+          ],
+          ["state", stateCell(plan.state)],
+          ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
+          ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
+          ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
+          ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
+          ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
+        ],
+      },
+    ],
+    messages: [],
+    next,
+    status: plan.state === "errored" ? "error" : "ok",
+  };
+}
+
+async function readActivity(context: CommandContext, plan: Plan) {
+  const { findLease } = await import("../../ledger/leases.ts");
+  const { planActivity } = await import("../../ledger/activity.ts");
+  const store = await context.store();
+  return store.read(async (reader) => {
+    const lease = await findLease(reader, plan.id);
+    return { lease: lease?.lapsed === false ? lease : undefined, ...(await planActivity(reader, plan.id)) };
+  });
+}
+
+type Progress = "done" | "running" | "queued" | "pending" | "errored" | "constrained" | "cancelled";
+
+function progress(plan: Plan, phase: Phase): Progress {
+  const here = PHASES.indexOf(plan.phase) - PHASES.indexOf(phase);
+  if (here > 0) return "done";
+  if (here < 0) return "pending";
+  switch (plan.state) {
+    case "complete":
+    case "applied":
+      return "done";
+    case "processing":
+      return "running";
+    case "queued":
+    case "errored":
+    case "constrained":
+    case "cancelled":
+      return plan.state;
+  }
+}
+
+const TONES = {
+  done: "good",
+  running: "strong",
+  queued: "dim",
+  pending: "dim",
+  errored: "bad",
+  constrained: "warn",
+  cancelled: "dim",
+} as const satisfies Record<Progress, "good" | "strong" | "dim" | "bad" | "warn">;
+
+function progressCell(plan: Plan, phase: Phase, now: number): Cell {
+  const status = progress(plan, phase);
+  const { startedAt, endedAt } = plan.phaseTimes[phase];
+  const took = startedAt === undefined ? "" : ` ${elapsed((endedAt ?? now) - startedAt)}`;
+  return toned(`${status}${took}`, TONES[status]);
+}
+
+function nextSteps(plan: Plan): string[] {
+  if (isTerminal(plan)) return [`agents audit list --plan ${plan.id}`];
+  if (isRecoverable(plan)) return [`agents plan errors ${plan.id}`, `agents plan revert ${plan.id}`];
+  return [`agents plan cancel ${plan.id}`];
+}

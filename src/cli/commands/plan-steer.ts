@@ -1,0 +1,65 @@
+import type { Plan } from "../../domain/plan.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Input } from "../command-spec.ts";
+import { instant } from "../format.ts";
+import { info, type Outcome } from "../outcome.ts";
+import { planActivity } from "../../ledger/activity.ts";
+
+export async function planCancel(context: CommandContext, input: Input): Promise<Outcome> {
+  const service = await context.plans();
+  const seen = await service.getPlan(input.argument(0));
+  const reason = input.text("reason");
+  const plan = await service.cancelPlan(seen.id, { reason });
+  const activity = await (await context.store()).read((reader) => planActivity(reader, plan.id));
+  const recovery = [sameAgain(plan)];
+  return {
+    data: {
+      plan_id: plan.id,
+      phase: plan.phase,
+      state: plan.state,
+      reason: plan.cancelReason ?? null,
+      cancelled_at: instant(plan.updatedAt),
+      preserved: { steps: activity.steps, changesets: activity.changesets, changes: activity.changes },
+      recovery,
+    },
+    view: [],
+    messages: info(`Plan ${plan.id} cancelled in ${plan.phase}; what it recorded is kept.`),
+    next: recovery,
+  };
+}
+
+/** The command that makes the same plan anew. */
+function sameAgain(plan: Plan): string {
+  const words = [
+    ...plan.projects.map((link) => link.project),
+    ...[...plan.arguments].flatMap(([name, value]) => [
+      "--arg",
+      `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
+    ]),
+  ];
+  return `agents plan use ${plan.action} ${words.map(quoted).join(" ")}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Acts on the plan as it was seen: when it moved on meanwhile, that is a conflict and not a second reversion. */
+export async function planRevert(context: CommandContext, input: Input): Promise<Outcome> {
+  const service = await context.plans();
+  const seen = await service.getPlan(input.argument(0));
+  const plan = await service.revertPlan(seen.id, { reason: input.text("reason"), expectedVersion: seen.version });
+  return {
+    data: {
+      plan_id: plan.id,
+      from: { phase: seen.phase, state: seen.state },
+      phase: plan.phase,
+      state: plan.state,
+      attempt: plan.attempt,
+      reversions: plan.reversionCount,
+    },
+    view: [],
+    messages: info(`Plan ${plan.id} is back at strategize for attempt ${plan.attempt}.`),
+    next: [`agents plan status ${plan.id}`],
+  };
+}

@@ -1,0 +1,89 @@
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import type { CommandContext } from "../command-context.ts";
+import { count } from "../format.ts";
+import { info as say, type Outcome } from "../outcome.ts";
+import { VERSION } from "./version.ts";
+
+/** Creates what is missing and never touches what is there. */
+export async function init(context: CommandContext): Promise<Outcome> {
+  const { dataDir, config, database } = context.paths;
+  const before = { data_dir: existsSync(dataDir), config: existsSync(config), database: existsSync(database) };
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (!before.data_dir) chmodSync(dataDir, 0o700);
+  const { createConfig } = await import("../../store/config-file.ts");
+  createConfig(config);
+  await context.store();
+  const paths = { data_dir: dataDir, config, database };
+  const keys = ["data_dir", "config", "database"] as const;
+  const created = keys.filter((key) => !before[key]);
+  return {
+    data: { ...paths, created, existing: keys.filter((key) => before[key]) },
+    view: [
+      {
+        kind: "fields",
+        title: "Environment",
+        rows: keys.map((key) => [key.replace("_", " "), `${paths[key]} (${before[key] ? "was there" : "created"})`]),
+      },
+    ],
+    messages: say(created.length === 0 ? "Everything was there already; nothing was changed." : "Ready."),
+    next: ["agents action create --config <file>", "agents project create <name>"],
+  };
+}
+
+export async function info(context: CommandContext): Promise<Outcome> {
+  const { dataDir, config, database } = context.paths;
+  const exists = existsSync(database);
+  const counts = exists ? await entityCounts(context) : undefined;
+  const data = {
+    version: VERSION,
+    node: process.versions.node,
+    sqlite: process.versions["sqlite"] ?? null,
+    platform: `${process.platform} ${process.arch}`,
+    data_dir: dataDir,
+    config,
+    database: { path: database, exists, size_bytes: exists ? statSync(database).size : 0 },
+    user: await context.user(),
+    format: await context.format(),
+    counts: counts ?? null,
+  };
+  return {
+    data,
+    view: [
+      {
+        kind: "fields",
+        title: "CleverAgents",
+        rows: [
+          ["version", `${VERSION} (Node ${data.node}, SQLite ${data.sqlite ?? "?"}, ${data.platform})`],
+          ["data directory", dataDir],
+          ["database", exists ? `${database} (${data.database.size_bytes} bytes)` : `${database} (not there yet)`],
+          ["configuration", existsSync(config) ? config : `${config} (not there, defaults apply)`],
+          ["user", data.user],
+          ...(counts === undefined
+            ? []
+            : [
+                [
+                  "holds",
+                  [
+                    count(counts.actions, "action"),
+                    count(counts.projects, "project"),
+                    count(counts.plans, "plan"),
+                  ].join(", "),
+                ] as const,
+              ]),
+        ],
+      },
+    ],
+    messages: [],
+    ...(exists ? {} : { next: ["agents init"] }),
+  };
+}
+
+async function entityCounts(context: CommandContext): Promise<{ actions: number; projects: number; plans: number }> {
+  const plans = await context.plans();
+  const { counts } = await plans.listPlans({ limit: 1 });
+  return {
+    actions: (await plans.listActions()).length,
+    projects: (await (await context.projects()).listProjects()).length,
+    plans: [...counts.values()].reduce((sum, one) => sum + one, 0),
+  };
+}

@@ -1,0 +1,24 @@
+import type { View } from "./view.ts";
+
+/** What a command gives back: data for machines, a view for people, and how it went. */
+export interface Outcome {
+  /** Keys in snake_case; stable. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly view: View;
+  readonly messages: readonly Message[];
+  /** Commands that go on from here, for people. */
+  readonly next?: readonly string[];
+  /** `warn` still exits 0. */
+  readonly status?: "ok" | "warn" | "error";
+  /** Printed as it is instead of view and messages, in the human formats: a completion script. */
+  readonly raw?: string;
+}
+
+export interface Message {
+  readonly level: "info" | "warning" | "error";
+  readonly text: string;
+}
+
+export function info(text: string): Message[] {
+  return [{ level: "info", text }];
+}

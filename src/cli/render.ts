@@ -1,0 +1,178 @@
+import pc from "picocolors";
+import type { OutputFormat } from "../domain/settings.ts";
+import { fit, oneLine, pad, width } from "./terminal-text.ts";
+import { cellText, type Cell, type Element, type Tone, type View } from "./view.ts";
+
+/** Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colours, `plain` is bare ASCII decoration. */
+export type HumanFormat = Exclude<OutputFormat, "json" | "yaml">;
+
+export interface Screen {
+  readonly format: HumanFormat;
+  /** Undefined when the output is no terminal: then nothing is cut. */
+  readonly columns: number | undefined;
+}
+
+export interface Terminal {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the terminal can really show of the wanted format: rich → color → plain. */
+export function screenFor(wanted: HumanFormat, terminal: Terminal): Screen {
+  const { isTTY, environment } = terminal;
+  const columns = isTTY ? (terminal.columns ?? 80) : undefined;
+  const forced = environment["FORCE_COLOR"] !== undefined && environment["FORCE_COLOR"] !== "0";
+  const noColor = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
+  const capable = (isTTY || forced) && !noColor;
+  return { format: (wanted === "rich" || wanted === "color") && !capable ? "plain" : wanted, columns };
+}
+
+export function render(view: View, screen: Screen): string {
+  return view
+    .map((element) => renderElement(element, screen))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+type Paint = (text: string, tone: Tone) => string;
+
+const colors = pc.createColors(true);
+const TONES = {
+  good: colors.green,
+  bad: colors.red,
+  warn: colors.yellow,
+  dim: colors.dim,
+  strong: colors.bold,
+} as const satisfies Record<Tone, (text: string) => string>;
+
+export function painter({ format }: Screen): Paint {
+  return format === "rich" || format === "color" ? (text, tone) => TONES[tone](text) : (text) => text;
+}
+
+function renderElement(element: Element, screen: Screen): string {
+  switch (element.kind) {
+    case "fields":
+      return framed(element.title, fieldLines(element.rows, screen), screen);
+    case "lines":
+      return framed(
+        element.title,
+        element.lines.map((line) => paintCell(line, screen)),
+        screen,
+      );
+    case "table":
+      if (element.rows.length === 0) return element.empty;
+      return screen.format === "rich" || screen.format === "table"
+        ? gridTable(element, screen)
+        : bareTable(element, screen);
+  }
+}
+
+function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen): string[] {
+  const paint = painter(screen);
+  const labels = Math.max(...rows.map(([label]) => width(label)));
+  const room =
+    screen.columns === undefined ? undefined : Math.max(20, screen.columns - labels - 2 - frameWidth(screen));
+  return rows.flatMap(([label, value]) => {
+    const lines = wrap(cellText(value), room);
+    return lines.map((line, index) => {
+      const head = index === 0 ? paint(pad(`${label}:`, labels + 1), "dim") : " ".repeat(labels + 1);
+      return `${head} ${typeof value === "string" ? line : paint(line, value.tone)}`;
+    });
+  });
+}
+
+function frameWidth({ format }: Screen): number {
+  return format === "rich" || format === "table" ? 4 : 0;
+}
+
+/** A box around the lines in rich and table, a heading above them elsewhere. */
+function framed(title: string, lines: readonly string[], screen: Screen): string {
+  const paint = painter(screen);
+  if (frameWidth(screen) === 0) {
+    return [paint(title, "strong"), ...lines.map((line) => `  ${line}`)].join("\n");
+  }
+  const inner = Math.max(width(title) + 2, ...lines.map(width));
+  const top = `╭─ ${paint(title, "strong")} ${"─".repeat(inner - width(title) - 1)}╮`;
+  const body = lines.map((line) => `│ ${pad(line, inner)} │`);
+  return [top, ...body, `╰${"─".repeat(inner + 2)}╯`].join("\n");
+}
+
+type Table = Extract<Element, { kind: "table" }>;
+
+function gridTable(table: Table, screen: Screen): string {
+  const paint = painter(screen);
+  const widths = columnWidths(table, screen, 3, 4);
+  const rule = (left: string, middle: string, right: string): string =>
+    left + widths.map((columns) => "─".repeat(columns + 2)).join(middle) + right;
+  const row = (cells: readonly string[]): string => `│ ${cells.join(" │ ")} │`;
+  return [
+    paint(table.title, "strong"),
+    rule("┌", "┬", "┐"),
+    row(
+      table.columns.map((header, index) => paint(pad(fit(header, widths[index] ?? 0), widths[index] ?? 0), "strong")),
+    ),
+    rule("├", "┼", "┤"),
+    ...table.rows.map((cells) => row(cells.map((cell, index) => drawCell(cell, widths[index] ?? 0, screen)))),
+    rule("└", "┴", "┘"),
+  ].join("\n");
+}
+
+function bareTable(table: Table, screen: Screen): string {
+  const paint = painter(screen);
+  const widths = columnWidths(table, screen, 2, 0);
+  const row = (cells: readonly string[]): string => cells.join("  ").trimEnd();
+  return [
+    row(table.columns.map((header, index) => paint(pad(header.toUpperCase(), widths[index] ?? 0), "dim"))),
+    ...table.rows.map((cells) => row(cells.map((cell, index) => drawCell(cell, widths[index] ?? 0, screen)))),
+  ].join("\n");
+}
+
+/** Natural widths; on a terminal the widest columns give way until the table fits, down to 8 columns each. */
+function columnWidths(table: Table, screen: Screen, gap: number, border: number): number[] {
+  const widths = table.columns.map((header, index) =>
+    Math.max(width(header), ...table.rows.map((row) => width(oneLine(cellText(row[index] ?? ""))))),
+  );
+  if (screen.columns === undefined) return widths;
+  const available = screen.columns - gap * (widths.length - 1) - border;
+  const total = (): number => widths.reduce((sum, columns) => sum + columns, 0);
+  while (total() > available) {
+    const widest = Math.max(...widths);
+    if (widest <= 8) break;
+    widths[widths.indexOf(widest)] = Math.max(8, widest - (total() - available), second(widths));
+    if (Math.max(...widths) === widest) widths[widths.indexOf(widest)] = widest - 1;
+  }
+  return widths;
+}
+
+function second(widths: readonly number[]): number {
+  return [...widths].sort((a, b) => b - a)[1] ?? 0;
+}
+
+function drawCell(cell: Cell, columns: number, screen: Screen): string {
+  const text = pad(fit(cellText(cell), columns), columns);
+  return typeof cell === "string" ? text : painter(screen)(text, cell.tone);
+}
+
+function paintCell(cell: Cell, screen: Screen): string {
+  return typeof cell === "string" ? cell : painter(screen)(cell.text, cell.tone);
+}
+
+function wrap(text: string, columns: number | undefined): string[] {
+  const lines = text.split("\n");
+  if (columns === undefined) return lines;
+  return lines.flatMap((line) => {
+    const wrapped: string[] = [];
+    let current = "";
+    for (const word of line.split(" ")) {
+      const candidate = current === "" ? word : `${current} ${word}`;
+      if (width(candidate) > columns && current !== "") {
+        wrapped.push(current);
+        current = word;
+      } else {
+        current = candidate;
+      }
+    }
+    return [...wrapped, current];
+  });
+}

@@ -1,0 +1,104 @@
+import { findProfile } from "./automation-profile.ts";
+import { ConfigurationError, UsageError } from "./errors.ts";
+import { nearest } from "./suggest.ts";
+import { textProblem } from "./text.ts";
+
+/** Every configuration key there is: what it is for, its default, and the environment variable that overrides it. */
+export interface Setting {
+  readonly key: string;
+  readonly env: string;
+  readonly default: string | undefined;
+  readonly description: string;
+  /** Whether a project may have its own value. */
+  readonly perProject: boolean;
+  /** Undefined when the value is fine, else what is wrong with it. */
+  readonly problem: (value: string) => string | undefined;
+}
+
+export const OUTPUT_FORMATS = ["rich", "color", "table", "plain", "json", "yaml"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+export const SETTINGS: readonly Setting[] = [
+  {
+    key: "core.format",
+    env: "CLEVERAGENTS_FORMAT",
+    default: "rich",
+    description: `How output looks: ${OUTPUT_FORMATS.join(", ")}`,
+    perProject: false,
+    problem: (value) =>
+      OUTPUT_FORMATS.some((format) => format === value) ? undefined : `must be one of ${OUTPUT_FORMATS.join(", ")}`,
+  },
+  {
+    key: "core.automation-profile",
+    env: "CLEVERAGENTS_AUTOMATION_PROFILE",
+    default: undefined,
+    description: "The automation profile of plans whose action names none",
+    perProject: true,
+    problem: (value) => {
+      try {
+        findProfile(value);
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+  },
+  {
+    key: "core.user",
+    env: "CLEVERAGENTS_USER",
+    default: undefined,
+    description: "The name recorded in the audit log (otherwise the login name)",
+    perProject: false,
+    problem: (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200)),
+  },
+];
+
+export function findSetting(key: string): Setting {
+  const setting = SETTINGS.find((candidate) => candidate.key === key);
+  if (setting !== undefined) return setting;
+  const keys = SETTINGS.map((candidate) => candidate.key);
+  const suggestion = nearest(key, keys);
+  throw new UsageError(`There is no configuration key "${key}" (known: ${keys.join(", ")}).`, {
+    detail: { key, ...(suggestion === undefined ? {} : { suggestion }) },
+    next: [suggestion === undefined ? "agents config list" : `agents config get ${suggestion}`],
+  });
+}
+
+export type SettingLevel = "flag" | "environment" | "project" | "global" | "default";
+
+export interface ResolvedSetting {
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly level: SettingLevel;
+  /** Every level that has a value, the strongest first. */
+  readonly chain: readonly { readonly level: SettingLevel; readonly value: string }[];
+}
+
+export interface SettingSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly global: ReadonlyMap<string, string>;
+  readonly project: ReadonlyMap<string, string>;
+}
+
+/** flag > environment > project > global > default. A value that does not fit is an error, never skipped. */
+export function resolveSetting(setting: Setting, sources: SettingSources, flag?: string): ResolvedSetting {
+  const levels: [SettingLevel, string | undefined][] = [
+    ["flag", flag],
+    ["environment", sources.environment[setting.env] || undefined],
+    ["project", setting.perProject ? sources.project.get(setting.key) : undefined],
+    ["global", sources.global.get(setting.key)],
+    ["default", setting.default],
+  ];
+  const chain = levels.flatMap(([level, value]) => (value === undefined ? [] : [{ level, value }]));
+  const winner = chain[0];
+  if (winner === undefined) return { key: setting.key, value: undefined, level: "default", chain };
+  const problem = setting.problem(winner.value);
+  if (problem !== undefined) {
+    const where = winner.level === "environment" ? `${setting.env} (environment)` : `${setting.key} (${winner.level})`;
+    throw new ConfigurationError(`The value "${winner.value}" of ${where} cannot be used: ${problem}`, {
+      detail: { key: setting.key, level: winner.level, value: winner.value },
+      next: [`agents config get ${setting.key} --verbose`],
+    });
+  }
+  return { key: setting.key, value: winner.value, level: winner.level, chain };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { EXPECTED_MOVES, expectedTarget, OPERATIONS } from "../testing/expected-moves.ts";
+import { STATUSES } from "../testing/fixtures.ts";
+import {
+  isRecoverable,
+  isTerminal,
+  MAX_REVERSIONS,
+  parseStatusKey,
+  PHASES,
+  sources,
+  STATES,
+  statusKey,
+  target,
+  type PlanStatus,
+  type StatusKey,
+} from "./transitions.ts";
+
+function parsed(key: StatusKey): PlanStatus {
+  const status = parseStatusKey(key);
+  if (status === undefined) throw new Error(`${key} is no status`);
+  return status;
+}
+
+test("there are 16 statuses and 14 operations", () => {
+  expect(STATUSES).toHaveLength(16);
+  expect(new Set(STATUSES).size).toBe(16);
+  expect(new Set(OPERATIONS).size).toBe(14);
+  expect(MAX_REVERSIONS).toBe(3);
+});
+
+describe.each(STATUSES)("from %s", (from) => {
+  test.each(OPERATIONS)("%s leads where the lifecycle says, or nowhere", (operation) => {
+    expect(target(from, operation)).toBe(expectedTarget(from, operation));
+  });
+});
+
+test("sources are the other direction of the same table", () => {
+  for (const operation of OPERATIONS) {
+    const expected = EXPECTED_MOVES.filter((move) => move.operation === operation).map((move) => move.from);
+    expect([...sources(operation)].sort()).toEqual([...expected].sort());
+  }
+});
+
+test("nothing leads out of a final status, and something leads out of every other", () => {
+  for (const status of STATUSES) {
+    const moves = OPERATIONS.filter((operation) => target(status, operation) !== undefined);
+    expect(moves.length === 0).toBe(isTerminal(parsed(status)));
+  }
+});
+
+test("only applied and cancelled are final, only errored and constrained are recoverable", () => {
+  const final = STATUSES.filter((key) => isTerminal(parsed(key)));
+  expect(final).toEqual(["strategize/cancelled", "execute/cancelled", "apply/applied", "apply/cancelled"]);
+  const recoverable = STATUSES.filter((key) => isRecoverable(parsed(key)));
+  expect(recoverable).toEqual(["strategize/errored", "execute/errored", "apply/constrained", "apply/errored"]);
+});
+
+test("going back always ends in the first phase or in the same one, never in a later one", () => {
+  for (const { from, operation, to } of EXPECTED_MOVES) {
+    if (operation === "revertPlan") expect(to).toBe("strategize/queued");
+    const [before, after] = [PHASES.indexOf(parsed(from).phase), PHASES.indexOf(parsed(to).phase)];
+    if (operation !== "revertPlan") expect([0, 1]).toContain(after - before);
+  }
+});
+
+test("a status key is parsed back, and nothing else is", () => {
+  for (const key of STATUSES) expect(statusKey(parsed(key))).toBe(key);
+  const possible = PHASES.flatMap((phase) => STATES.map((state) => `${phase}/${state}`));
+  const impossible = possible.filter((key) => !STATUSES.some((status) => status === key));
+  expect(impossible).toHaveLength(5);
+  for (const key of [...impossible, "", "toString", "__proto__", "apply"]) expect(parseStatusKey(key)).toBeUndefined();
+});

@@ -1,0 +1,144 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLMap } from "yaml";
+import { ConfigurationError } from "../domain/errors.ts";
+import { withFileLock } from "./file-lock.ts";
+
+/**
+ * The user's configuration: a YAML file of `key: value` with a section `projects` for values of single projects. Edits keep the
+ * user's comments and order. Read-modify-write happens under a lock between processes and ends in one rename, so two processes
+ * that set different keys both survive and a crash leaves the old file or the new one.
+ */
+export interface ConfigValues {
+  readonly global: ReadonlyMap<string, string>;
+  /** By lower-cased project name. */
+  readonly projects: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+export const CONFIG_TEMPLATE = `# CleverAgents configuration. \`agents config list\` shows every key, its value and where it comes from.
+# core.format: rich
+# core.automation-profile: supervised
+# projects:
+#   local/shop:
+#     core.automation-profile: manual
+`;
+
+export function readConfig(file: string): ConfigValues {
+  const document = load(file);
+  const projects = new Map<string, ReadonlyMap<string, string>>();
+  const section = document.get("projects");
+  if (section !== undefined && !isMap(section))
+    throw malformed(file, '"projects" must hold one section for each project');
+  if (isMap(section)) {
+    for (const { key, value } of section.items) {
+      const name = isScalar(key) ? String(key.value) : "";
+      if (!isMap(value)) throw malformed(file, `the section of project "${name}" must hold key: value lines`);
+      projects.set(name.toLowerCase(), scalars(value, file));
+    }
+  }
+  const root = document.contents;
+  return { global: isMap(root) ? scalars(root, file, "projects") : new Map(), projects };
+}
+
+/** Sets one value; `before` runs under the lock once the new text is ready, for what must be durable first. */
+export async function setConfigValue(
+  file: string,
+  change: { key: string; value: string; project?: string | undefined },
+  before: (previous: string | undefined) => Promise<void>,
+): Promise<void> {
+  await withFileLock(`${file}.lock`, async () => {
+    const document = load(file);
+    const path = change.project === undefined ? [change.key] : ["projects", change.project.toLowerCase(), change.key];
+    const previous = document.getIn(path);
+    if (document.contents === null) document.contents = document.createNode({});
+    document.setIn(path, change.value);
+    const text = document.toString({ lineWidth: 0 });
+    await before(scalarText(previous));
+    replaceFile(file, text);
+  });
+}
+
+/** Writes the template unless there is a file already; whether it did. */
+export function createConfig(file: string): boolean {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    const descriptor = openSync(file, "wx", 0o600);
+    writeSync(descriptor, CONFIG_TEMPLATE);
+    closeSync(descriptor);
+    return true;
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    throw unusable(file, error);
+  }
+}
+
+function load(file: string): Document {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return parseDocument(CONFIG_TEMPLATE);
+    throw unusable(file, error);
+  }
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    throw malformed(file, `line ${line}, column ${col}: ${error.message.split("\n")[0]}`);
+  }
+  if (document.contents !== null && !isMap(document.contents)) throw malformed(file, "it must hold key: value lines");
+  return document;
+}
+
+function scalars(map: YAMLMap, file: string, except?: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const { key, value } of map.items) {
+    const name = isScalar(key) ? String(key.value) : "";
+    if (name === except) continue;
+    const text = isScalar(value) ? scalarText(value.value) : undefined;
+    if (text === undefined) throw malformed(file, `"${name}" needs a single value`);
+    values.set(name, text);
+  }
+  return values;
+}
+
+function scalarText(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
+}
+
+/** Old or new, never half: the new text is durable under another name before it takes the file's place. */
+function replaceFile(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    const descriptor = openSync(temporary, "w", 0o600);
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    renameSync(temporary, file);
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function malformed(file: string, why: string): ConfigurationError {
+  return new ConfigurationError(`The configuration file ${file} is not usable: ${why}.`, {
+    kept: "The file was left as it is.",
+    next: [`correct ${file}`, "or name another with --config-path"],
+  });
+}
+
+function unusable(file: string, error: unknown): ConfigurationError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new ConfigurationError(`The configuration file ${file} cannot be used: ${why}.`, {
+    cause: error,
+    kept: "Nothing was changed.",
+    next: ["check its path and permissions", "agents diagnostics"],
+  });
+}

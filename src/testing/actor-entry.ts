@@ -1,0 +1,22 @@
+/** Where a thread or process that is a `PlanActor` begins. */
+import { parentPort, workerData } from "node:worker_threads";
+import { openStore } from "../index.ts";
+import { PlanActor, type ActorCommand } from "./plan-actor.ts";
+
+const url = parentPort === null ? process.argv[2] : (workerData as { url: string }).url;
+if (url === undefined) throw new Error("The url of the store is missing.");
+const store = await openStore(url);
+const actor = new PlanActor(store);
+
+const answer = async (command: ActorCommand, reply: (outcomes: unknown) => void): Promise<void> =>
+  reply(await actor.carryOut(command));
+
+if (parentPort !== null) {
+  const port = parentPort;
+  port.on("message", (command: ActorCommand) => void answer(command, (outcomes) => port.postMessage(outcomes)));
+  port.postMessage("ready");
+} else {
+  process.on("message", (command: ActorCommand) => void answer(command, (outcomes) => process.send?.(outcomes)));
+  process.on("disconnect", () => process.exit(0));
+  process.send?.("ready");
+}

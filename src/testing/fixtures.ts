@@ -1,0 +1,148 @@
+/** The things most tests of plans need: an action, plans at a wanted status, a change entry. */
+import { createHash } from "node:crypto";
+import {
+  Lease,
+  type ActionInput,
+  type ChangeEntryInput,
+  type Operation,
+  type Phase,
+  type Plan,
+  type PlanId,
+  type PlanLifecycleService,
+  type StatusKey,
+} from "../index.ts";
+
+export const ACTION_NAME = "local/fix";
+
+export function actionInput(name: string = ACTION_NAME): ActionInput {
+  return {
+    name,
+    description: "Make the tests pass",
+    executionActor: "local/worker",
+    definitionOfDone: "All tests pass",
+  };
+}
+
+/** A created file whose content is told by its path. */
+export function created(path: string): ChangeEntryInput {
+  const hash = createHash("sha256").update(path).digest("hex");
+  return { resource: "api", path, operation: "create", after: { hash, mode: 0o100644 } };
+}
+
+/** How each status is reached from strategize/queued. */
+const ROUTES: Readonly<Record<StatusKey, readonly Operation[]>> = (() => {
+  const strategized = ["startStrategize", "completeStrategize"] as const;
+  const executing = [...strategized, "executePlan", "startExecute"] as const;
+  const applyQueued = [...executing, "completeExecute", "applyPlan"] as const;
+  return {
+    "strategize/queued": [],
+    "strategize/processing": ["startStrategize"],
+    "strategize/complete": strategized,
+    "strategize/errored": ["startStrategize", "failStrategize"],
+    "strategize/cancelled": ["cancelPlan"],
+    "execute/queued": [...strategized, "executePlan"],
+    "execute/processing": executing,
+    "execute/complete": [...executing, "completeExecute"],
+    "execute/errored": [...executing, "failExecute"],
+    "execute/cancelled": [...strategized, "executePlan", "cancelPlan"],
+    "apply/queued": applyQueued,
+    "apply/processing": [...applyQueued, "startApply"],
+    "apply/applied": [...applyQueued, "startApply", "completeApply"],
+    "apply/constrained": [...applyQueued, "constrainApply"],
+    "apply/errored": [...applyQueued, "startApply", "failApply"],
+    "apply/cancelled": [...applyQueued, "cancelPlan"],
+  };
+})();
+
+export const STATUSES: readonly StatusKey[] = Object.keys(ROUTES) as StatusKey[];
+
+export interface PlanAt {
+  readonly id: PlanId;
+  /** The lease that was taken last, held only while the plan is processing; undefined when none was ever taken. */
+  readonly lease: Lease | undefined;
+}
+
+/** Makes a plan of the fixture action and moves it to `status`. */
+export async function planAt(
+  service: PlanLifecycleService,
+  status: StatusKey,
+  options: { ttlMs?: number } = {},
+): Promise<PlanAt> {
+  const { id } = await service.useAction({ action: ACTION_NAME });
+  return { id, lease: await moveTo(service, id, status, options) };
+}
+
+/** Moves a plan that is at strategize/queued to `status`. */
+export async function moveTo(
+  service: PlanLifecycleService,
+  id: PlanId,
+  status: StatusKey,
+  options: { ttlMs?: number } = {},
+): Promise<Lease | undefined> {
+  let lease: Lease | undefined;
+  for (const operation of ROUTES[status]) {
+    const result = await perform(service, { operation, planId: id, lease: needsLease(operation) ? lease : undefined, ...options });
+    if (result instanceof Lease) lease = result;
+  }
+  return lease;
+}
+
+export interface Move {
+  readonly operation: Operation;
+  readonly planId: PlanId;
+  /** For the operations of a lease's holder. `constrainApply` goes by the plan's id without it. */
+  readonly lease?: Lease | undefined;
+  readonly ttlMs?: number;
+}
+
+export function needsLease(operation: Operation): boolean {
+  return /^(complete|fail)/.test(operation);
+}
+
+/** The phase a lease must be of to be used for the operation. */
+export function leasePhase(operation: Operation): Phase | undefined {
+  const phase = /^(?:complete|fail|constrain)(Strategize|Execute|Apply)$/.exec(operation)?.[1];
+  return phase?.toLowerCase() as Phase | undefined;
+}
+
+/** Calls the service's method of that name. Starting returns the lease, everything else the plan. */
+export async function perform(service: PlanLifecycleService, move: Move): Promise<Plan | Lease> {
+  const { operation, planId, lease, ttlMs } = move;
+  const start = ttlMs === undefined ? {} : { ttlMs };
+  const failure = { message: `${operation} by a test` };
+  // The service's types do not let a lease of another phase through; the tests want to see it refused at run time too.
+  const held = <P extends Phase>(): Lease<P> => {
+    if (lease === undefined) throw new Error(`${operation} needs a lease`);
+    return lease as Lease<P>;
+  };
+  switch (operation) {
+    case "startStrategize":
+      return service.startStrategize(planId, start);
+    case "completeStrategize":
+      return service.completeStrategize(held());
+    case "failStrategize":
+      return service.failStrategize(held(), failure);
+    case "executePlan":
+      return service.executePlan(planId);
+    case "startExecute":
+      return service.startExecute(planId, start);
+    case "completeExecute":
+      return service.completeExecute(held());
+    case "failExecute":
+      return service.failExecute(held(), failure);
+    case "applyPlan":
+      return service.applyPlan(planId);
+    case "startApply":
+      return service.startApply(planId, start);
+    case "completeApply":
+      return service.completeApply(held());
+    case "constrainApply":
+      return service.constrainApply(lease === undefined ? planId : held(), failure);
+    case "failApply":
+      return service.failApply(held(), failure);
+    case "cancelPlan":
+      return service.cancelPlan(planId);
+    case "revertPlan":
+      return service.revertPlan(planId);
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * A store whose every call first waits for its turn in a fast-check scheduler, so that the order in which concurrent callers reach
+ * the database is the scheduler's choice, repeatable from its seed. Normally the call ends before the scheduler goes on: every
+ * interleaving of whole calls can happen, also one caller doing much while another waits. With `overlapping` the
+ * scheduler only lets the call begin, so that several are under way at once and share commits.
+ */
+import type { Scheduler } from "fast-check";
+import type { Reader, Store, Tx } from "../index.ts";
+
+export interface ScheduledStoreOptions {
+  /** Names the caller in the scheduler's report. */
+  readonly label?: string;
+  readonly overlapping?: boolean;
+  /** Told about every unit of work at its end, in the order in which they take effect. */
+  readonly onUnit?: (outcome: { readonly error: unknown } | undefined) => void;
+}
+
+export function scheduledStore(store: Store, scheduler: Scheduler, options: ScheduledStoreOptions = {}): Store {
+  const { label = "store", overlapping = false, onUnit } = options;
+  const inTurn = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
+    if (overlapping) {
+      await scheduler.schedule(Promise.resolve(), `${label} ${what}`);
+      return call();
+    }
+    return new Promise<T>((resolve, reject) => {
+      const builder = (): Promise<void> => call().then(resolve, reject);
+      scheduler.scheduleSequence([{ label: `${label} ${what}`, builder }]);
+    });
+  };
+  const observed =
+    <T>(unit: (tx: Tx) => Promise<T>) =>
+    async (tx: Tx): Promise<T> => {
+      try {
+        const value = await unit(tx);
+        onUnit?.(undefined);
+        return value;
+      } catch (error) {
+        onUnit?.({ error });
+        throw error;
+      }
+    };
+  return {
+    url: store.url,
+    transaction: <T>(unit: (tx: Tx) => Promise<T>) => inTurn("transaction", () => store.transaction(observed(unit))),
+    read: <T>(query: (reader: Reader) => Promise<T>) => inTurn("read", () => store.read(query)),
+    changeCounter: () => store.changeCounter(),
+    onCommit: (listener) => store.onCommit(listener),
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
