@@ -1,1 +1,226 @@
-export async function run(_: { dir: string; quick: boolean }): Promise<void> {}
+/**
+ * What a large store costs: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole commands as a
+ * user runs them, the two stores in turn so that the machine's moods hit both alike. And what starting the command line costs
+ * at all, beside a Node that does nothing.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { openStore, PlanLifecycleService, verifyAudit, type PlanId } from "../src/index.ts";
+import { resolvePaths } from "../src/cli/paths.ts";
+import { grouped, met, summarise, table, timed } from "./measure.ts";
+import { populate } from "./population.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const AGENTS = join(ROOT, "bin", "agents");
+const SMALL = 1_000;
+const COMMAND_RUNS = 15;
+const START_RUNS = 20;
+/** Two transitions each: enough for both stores to write several seals, which come with every 256th audit entry. */
+const TRANSITION_PLANS = 390;
+const AIM_RATIO = 2;
+const AIM_START_RATIO = 2;
+const AIM_MEGABYTES = 150;
+
+interface Scale {
+  readonly plans: number;
+  readonly dataDir: string;
+  readonly database: string;
+  readonly queued: readonly PlanId[];
+}
+
+export async function run(options: { readonly dir: string; readonly quick: boolean }): Promise<void> {
+  const dir = await mkdtemp(join(options.dir, "cleveragents-bench-"));
+  try {
+    const small = await make(dir, SMALL);
+    await expectSound(small);
+    const large = await make(dir, options.quick ? 100_000 : 1_000_000);
+    if (existsSync(AGENTS)) {
+      console.log(
+        `bin/agents runs ${existsSync(join(ROOT, "dist", "cli.js")) ? "the bundle in dist/" : "from source, without a bundle"}`,
+      );
+      await commands(small, large);
+      await memory(large);
+      await start();
+    } else {
+      console.log("\nThere is no bin/agents: the commands are not measured.");
+    }
+    await transitions(small, large);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function make(dir: string, plans: number): Promise<Scale> {
+  const dataDir = join(dir, String(plans));
+  await mkdir(dataDir, { mode: 0o700 });
+  const { database } = resolvePaths({ dataDir }, {});
+  let made = { queued: [] as readonly PlanId[], auditEntries: 0 };
+  const ms = await timed(async () => (made = await populate(database, plans, TRANSITION_PLANS)));
+  const megabytes = (await stat(database)).size / 1e6;
+  console.log(
+    `made ${grouped(plans)} plans with ${grouped(made.auditEntries)} audit entries: ${grouped(megabytes)} MB in ${(ms / 1_000).toFixed(0)} s`,
+  );
+  return { plans, dataDir, database, queued: made.queued };
+}
+
+/** Measuring rows that no real store would have says nothing: what was made must count right and verify. */
+async function expectSound({ database, plans }: Scale): Promise<void> {
+  await using store = await openStore(`sqlite:${database}`);
+  const { counts } = await new PlanLifecycleService({ store }).listPlans({ limit: 1 });
+  const counted = [...counts.values()].reduce((sum, one) => sum + one, 0);
+  const { problem } = await verifyAudit(store, { at: Date.now() });
+  if (counted !== plans || problem !== undefined) {
+    throw new Error(`the made store is not sound: ${counted} plans, ${problem?.message ?? "audit log verifies"}`);
+  }
+}
+
+async function commands(small: Scale, large: Scale): Promise<void> {
+  const middle = ({ queued }: Scale): string => queued[queued.length >> 1] ?? "";
+  const measured = [
+    { name: "agents plan list", words: () => ["plan", "list"] },
+    { name: "agents plan status <id>", words: (scale: Scale) => ["plan", "status", middle(scale)] },
+  ].map((command) => ({ ...command, small: [] as number[], large: [] as number[] }));
+  // Round 0 fills the compile cache and the page cache.
+  for (let round = 0; round <= COMMAND_RUNS; round += 1) {
+    for (const command of measured) {
+      const smallMs = await timed(() => agents(["--data-dir", small.dataDir, ...command.words(small)]));
+      const largeMs = await timed(() => agents(["--data-dir", large.dataDir, ...command.words(large)]));
+      if (round === 0) continue;
+      command.small.push(smallMs);
+      command.large.push(largeMs);
+    }
+  }
+  console.log(`\nwhole commands, ${COMMAND_RUNS} runs each in turn, median (lowest – highest) ms`);
+  compare(
+    small,
+    large,
+    measured.map(({ name, small, large }) => ({ name, small, large })),
+  );
+}
+
+async function transitions(small: Scale, large: Scale): Promise<void> {
+  await using smallStore = await openStore(`sqlite:${small.database}`);
+  await using largeStore = await openStore(`sqlite:${large.database}`);
+  const pair = [
+    { service: new PlanLifecycleService({ store: smallStore }), queued: small.queued, ms: [] as number[] },
+    { service: new PlanLifecycleService({ store: largeStore }), queued: large.queued, ms: [] as number[] },
+  ] as const;
+  for (let index = 0; index < TRANSITION_PLANS; index += 1) {
+    for (const { service, queued, ms } of pair) {
+      const id = queued[index];
+      if (id === undefined) throw new Error("too few plans to measure transitions on");
+      let lease: Awaited<ReturnType<PlanLifecycleService["startStrategize"]>> | undefined;
+      const started = await timed(async () => (lease = await service.startStrategize(id)));
+      const completed = await timed(async () => lease && service.completeStrategize(lease));
+      // The first ones prepare the statements.
+      if (index >= 10) ms.push(started, completed);
+    }
+  }
+  const [{ ms: smallMs }, { ms: largeMs }] = pair;
+  console.log(`\none transition in process, ${smallMs.length} each in turn, median (lowest – highest) ms`);
+  compare(small, large, [{ name: "start or complete a phase", small: smallMs, large: largeMs }]);
+  const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const meanRatio = mean(largeMs) / mean(smallMs);
+  console.log(
+    `on average, so with the seals: ${mean(smallMs).toFixed(2)} and ${mean(largeMs).toFixed(2)} ms, ${meanRatio.toFixed(2)}×; aim ≤ ${AIM_RATIO}×: ${met(meanRatio <= AIM_RATIO)}`,
+  );
+}
+
+function compare(
+  small: Scale,
+  large: Scale,
+  lines: readonly { readonly name: string; readonly small: readonly number[]; readonly large: readonly number[] }[],
+): void {
+  const cell = (values: readonly number[]): string => {
+    const { median, lowest, highest } = summarise(values);
+    return `${median.toFixed(2)} (${lowest.toFixed(2)} – ${highest.toFixed(2)})`;
+  };
+  const rows = lines.map((line) => {
+    const ratio = summarise(line.large).median / summarise(line.small).median;
+    const verdict = `${ratio.toFixed(2)}×; aim ≤ ${AIM_RATIO}×: ${met(ratio <= AIM_RATIO)}`;
+    return [line.name, cell(line.small), cell(line.large), verdict];
+  });
+  console.log(table([["", `${grouped(small.plans)} plans`, `${grouped(large.plans)} plans`, "ratio"], ...rows]));
+}
+
+async function memory(large: Scale): Promise<void> {
+  const peak = await peakMegabytes(["--data-dir", large.dataDir, "plan", "list"]);
+  if (peak === undefined) {
+    console.log(
+      "\npeak memory of agents plan list: this system has neither /usr/bin/time -v nor /proc to measure it with",
+    );
+    return;
+  }
+  console.log(
+    `\npeak memory of agents plan list with ${grouped(large.plans)} plans: ${peak.megabytes.toFixed(0)} MB (${peak.by}); aim < ${AIM_MEGABYTES} MB: ${met(peak.megabytes < AIM_MEGABYTES)}`,
+  );
+}
+
+async function start(): Promise<void> {
+  const version: number[] = [];
+  const nothing: number[] = [];
+  for (let round = 0; round <= START_RUNS; round += 1) {
+    const nothingMs = await timed(() => finished(process.execPath, ["-e", "0"]));
+    const versionMs = await timed(() => agents(["version"]));
+    if (round === 0) continue;
+    nothing.push(nothingMs);
+    version.push(versionMs);
+  }
+  const [ours, bare] = [summarise(version).median, summarise(nothing).median];
+  const ratio = ours / bare;
+  console.log(
+    `\nagents version ${ours.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms (medians of ${START_RUNS} in turn): ${ratio.toFixed(2)}×; aim ≤ ${AIM_START_RATIO}×: ${met(ratio <= AIM_START_RATIO)}`,
+  );
+}
+
+function agents(words: readonly string[]): Promise<void> {
+  return finished(AGENTS, words);
+}
+
+/** The Node that runs this is the one the commands find. */
+function environment(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` };
+}
+
+function finished(command: string, words: readonly string[], onSpawn?: (pid: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, words, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
+    let complaint = "";
+    child.stderr.on("data", (text: Buffer) => (complaint += text.toString()));
+    child.on("error", reject);
+    child.on("spawn", () => child.pid !== undefined && onSpawn?.(child.pid));
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${command} ${words.join(" ")} ended with ${code ?? signal}: ${complaint}`));
+    });
+  });
+}
+
+async function peakMegabytes(words: readonly string[]): Promise<{ megabytes: number; by: string } | undefined> {
+  if (existsSync("/usr/bin/time")) {
+    const { status, stderr } = spawnSync("/usr/bin/time", ["-v", AGENTS, ...words], {
+      env: environment(),
+      encoding: "utf8",
+    });
+    const kilobytes = /Maximum resident set size \(kbytes\): (\d+)/.exec(stderr)?.[1];
+    if (status === 0 && kilobytes !== undefined)
+      return { megabytes: Number(kilobytes) / 1_000, by: "/usr/bin/time -v" };
+  }
+  if (!existsSync("/proc/self/status")) return undefined;
+  let kilobytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (pid: number): void => {
+    try {
+      const text = readFileSync(`/proc/${pid}/status`, "utf8");
+      kilobytes = Math.max(kilobytes, Number(/VmHWM:\s+(\d+)/.exec(text)?.[1] ?? 0));
+    } catch {
+      // The process has ended between two looks; the highest mark seen stands.
+      clearInterval(timer);
+    }
+  };
+  await finished(AGENTS, words, (pid) => (timer = setInterval(look, 2, pid)));
+  clearInterval(timer);
+  return { megabytes: kilobytes / 1_000, by: "VmHWM in /proc, looked at every 2 ms" };
+}

@@ -2,7 +2,14 @@
  * The circuit breaker with its protection taken out: it looks at the shared word, decides, and stores, without asking whether the word
  * is still what it saw. This is how counts were lost before. Tests run the same checks on it to show that they would notice.
  */
-import { BreakerTable, type BreakerMemory, HEADER_BYTES, SLOT_WORDS } from "../../src/context/breaker-table.ts";
+import {
+  BreakerTable,
+  type BreakerMemory,
+  HEADER_BYTES,
+  SLOT_WORDS,
+  TAG_MASK,
+  TIME_BITS,
+} from "../../src/context/breaker-table.ts";
 import type { BreakerSettings, Clock } from "../../src/context/breaker-settings.ts";
 import { CircuitBreaker, type SharedBreaker } from "../../src/context/circuit-breaker.ts";
 
@@ -32,7 +39,7 @@ function withoutCompareExchange(table: BreakerTable, capacity: number): BreakerM
     },
     publishDeadline: (slot, generation, at) => {
       const time = Math.ceil(at);
-      words[slot * SLOT_WORDS + 1] = (BigInt(generation & 0x3f_ffff) << 42n) | BigInt(time);
+      words[slot * SLOT_WORDS + 1] = (BigInt(generation & TAG_MASK) << TIME_BITS) | BigInt(time);
       return time;
     },
   };

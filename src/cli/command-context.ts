@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
@@ -38,7 +39,7 @@ export class CommandContext {
   }
 
   config(): Promise<ConfigValues> {
-    this.#config ??= import("../store/config-file.ts").then(({ readConfig }) => readConfig(this.paths.config));
+    this.#config ??= this.#readConfig();
     return this.#config;
   }
 
@@ -71,8 +72,27 @@ export class CommandContext {
     return (await this.setting("core.user")).value ?? userInfo().username;
   }
 
+  /** A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time. */
+  async #readConfig(): Promise<ConfigValues> {
+    if (!existsSync(this.paths.config) || onlyComments(this.paths.config))
+      return { global: new Map(), projects: new Map() };
+    const { readConfig } = await import("../store/config-file.ts");
+    return readConfig(this.paths.config);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
+  }
+}
+
+function onlyComments(file: string): boolean {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .every((line) => /^\s*(#|$)/.test(line));
+  } catch {
+    // The full reader says what is wrong with it.
+    return false;
   }
 }

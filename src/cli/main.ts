@@ -1,63 +1,74 @@
-import { CommanderError } from "commander";
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings.ts";
 import { CommandContext } from "./command-context.ts";
+import type { Outcome } from "./outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
 import { resolvePaths } from "./paths.ts";
-import { buildProgram, commandPath, usageError } from "./program.ts";
+import type { Program } from "./program.ts";
 import type { Terminal } from "./render.ts";
 
 /** `agents`: parse, run one command, print one result, tell the truth in the exit code. */
+interface Invocation {
+  readonly command: string;
+  readonly globals: ReturnType<Program["globals"]>;
+  readonly run: (context: CommandContext) => Promise<Outcome>;
+}
+
 async function main(argv: readonly string[]): Promise<number> {
   const startedAt = Date.now();
   const begun = performance.now();
   const { stdout, stderr, env: environment } = process;
-  const terminal = (stream: NodeJS.WriteStream): Terminal => ({
-    isTTY: stream.isTTY,
-    columns: stream.columns,
-    environment,
-  });
   const streams: Streams = {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     outTerminal: terminal(stdout),
     errTerminal: terminal(stderr),
   };
-  const program = buildProgram(streams.out, stdout.isTTY ? stdout.columns : 80);
   const describe = (command: string, format: OutputFormat): Run => ({
     command,
     format,
     startedAt,
     durationMs: performance.now() - begun,
-    verbose: program.globals().verbose > 0,
+    verbose: argv.some((word) => word === "--verbose" || /^-v+$/.test(word)),
   });
 
-  try {
-    program.command.parse([...argv], { from: "user" });
-  } catch (error) {
-    const usage = error instanceof CommanderError ? usageError(error, argv) : error;
-    return usage === undefined ? 0 : writeError(usage, describe(commandPath(argv), wantedFormat(argv)), streams);
-  }
-  const call = program.call();
-  if (call === undefined) return 0;
-
-  const { dataDir, configPath, ...options } = program.globals();
-  await using context = new CommandContext({
-    paths: resolvePaths({ dataDir, configPath }, environment),
-    options,
-    environment,
-  });
-  const path = call === "overview" ? call : call.spec.path;
+  let command = "";
   let format = wantedFormat(argv);
   try {
+    const invocation = await parse(argv, streams);
+    if (invocation === undefined) return 0;
+    command = invocation.command;
+    const { dataDir, configPath, ...options } = invocation.globals;
+    const paths = resolvePaths({ dataDir, configPath }, environment);
+    await using context = new CommandContext({ paths, options, environment });
     format = await context.format();
-    const outcome =
-      call === "overview"
-        ? await (await import("./commands/overview.ts")).overview(context)
-        : await call.spec.run(context, call.input);
-    return await writeOutcome(outcome, describe(path, format), streams);
+    return await writeOutcome(await invocation.run(context), describe(command, format), streams);
   } catch (error) {
-    return writeError(error, describe(path, format), streams);
+    command ||= (await import("./program.ts")).commandPath(argv) || "agents";
+    return writeError(error, describe(command, format), streams);
   }
+}
+
+/** What the words ask for; undefined when they asked for help and got it. */
+async function parse(argv: readonly string[], streams: Streams): Promise<Invocation | undefined> {
+  // The one command scripts call in loops skips the parser, which is a third of its start-up time.
+  if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {
+    const { version } = await import("./commands/version.ts");
+    return { command: "version", globals: { verbose: 0 }, run: version };
+  }
+  const { buildProgram } = await import("./program.ts");
+  const program = buildProgram(streams.out, streams.outTerminal.columns ?? 80);
+  const call = program.parse(argv);
+  if (call === undefined) return undefined;
+  const globals = program.globals();
+  if (call !== "overview") {
+    return { command: call.spec.path, globals, run: (context) => call.spec.run(context, call.input) };
+  }
+  const { overview } = await import("./commands/overview.ts");
+  return { command: "overview", globals, run: overview };
+}
+
+function terminal(stream: NodeJS.WriteStream): Terminal {
+  return { isTTY: stream.isTTY, columns: stream.columns, environment: process.env };
 }
 
 /** The format as far as it can be told from words that did not parse. */

@@ -119,7 +119,6 @@ function envelope(run: Run, body: Readonly<Record<string, unknown>>): Record<str
 
 async function encode(value: Record<string, unknown>, format: "json" | "yaml"): Promise<string> {
   if (format === "json") return `${JSON.stringify(value, null, 2)}\n`;
-  const { stringify } = await import("yaml");
-  // Through JSON first, so that both formats carry exactly the same values.
-  return stringify(JSON.parse(JSON.stringify(value)), { sortMapEntries: true, lineWidth: 0 });
+  const { yamlText } = await import("./yaml-text.ts");
+  return yamlText(value);
 }

@@ -1,4 +1,4 @@
-import { Command, Option, type Argument, type CommanderError } from "commander";
+import { Command, CommanderError, Option, type Argument } from "commander";
 import { UsageError } from "../domain/errors.ts";
 import { OUTPUT_FORMATS } from "../domain/settings.ts";
 import { nearest } from "../domain/suggest.ts";
@@ -19,9 +19,8 @@ export interface ParsedGlobals {
 }
 
 export interface Program {
-  readonly command: Command;
   /** What is to be run; "overview" for `agents` alone; undefined when help was printed instead. */
-  readonly call: () => ParsedCall | "overview" | undefined;
+  readonly parse: (argv: readonly string[]) => ParsedCall | "overview" | undefined;
   readonly globals: () => ParsedGlobals;
 }
 
@@ -86,7 +85,17 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
     const { format, dataDir, configPath } = root.opts<{ format?: string; dataDir?: string; configPath?: string }>();
     return { format, dataDir, configPath, verbose };
   };
-  return { command: root, call: () => call, globals };
+  const parse = (argv: readonly string[]): ParsedCall | "overview" | undefined => {
+    try {
+      root.parse([...argv], { from: "user" });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      const usage = usageError(error, argv);
+      if (usage !== undefined) throw usage;
+    }
+    return call;
+  };
+  return { parse, globals };
 }
 
 /** A word where a command should be is a mistyped command. */
@@ -133,7 +142,7 @@ function commanderOption({ flags, description, choices, repeatable }: OptionSpec
 }
 
 /** Commander's complaint as one of ours; undefined when it only wants to end after printing help. */
-export function usageError(error: CommanderError, argv: readonly string[]): UsageError | undefined {
+function usageError(error: CommanderError, argv: readonly string[]): UsageError | undefined {
   if (error.exitCode === 0 || error.code === "commander.help") return undefined;
   const [first = "", hint = ""] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = /Did you mean (?:one of )?(.+)\?/.exec(hint)?.[1];

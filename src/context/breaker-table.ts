@@ -57,10 +57,10 @@ const HIGH = 1 - LOW;
 const DEADLINE_LOW = 2 + LOW;
 const DEADLINE_HIGH = 2 + HIGH;
 
-const TAG_MASK = 0x3f_ffff;
+export const TAG_MASK = 0x3f_ffff;
 const TIME_HIGH_BITS = 10;
 const TIME_HIGH_MASK = 0x3ff;
-const TIME_BITS = 42n;
+export const TIME_BITS = 42n;
 const MAX_TIME = 2 ** 42 - 1;
 
 export class BreakerTable implements BreakerMemory {

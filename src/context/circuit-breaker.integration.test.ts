@@ -34,12 +34,22 @@ describe("counting", () => {
     expect(names.map((name) => breaker.failures(name))).toEqual([40_000, 40_000, 40_000, 40_000]);
   });
 
-  test("200 names raced for by 8 threads get one place each", async () => {
+  test("a name introduced by all threads at once gets one place", async () => {
     const breaker = new CircuitBreaker({ capacity: 200 });
     await using threads = new BreakerThreads({ shared: breaker.shared, threads: 8 });
     const names = Array.from({ length: 200 }, (_, i) => `strategy-${i}`);
-    await threads.run({ kind: "failures", names, times: 1 });
+    await threads.run({ kind: "inStep", names });
     expect(names.map((name) => breaker.failures(name))).toEqual(names.map(() => 8));
+  });
+
+  test("different names introduced at once get different places, to the last one in the table", async () => {
+    const breaker = new CircuitBreaker({ capacity: 1_200 });
+    await using threads = new BreakerThreads({ shared: breaker.shared, threads: 4 });
+    const names = Array.from({ length: 4 }, (_, thread) =>
+      Array.from({ length: 300 }, (_, i) => `strategy-${thread}-${i}`),
+    );
+    await threads.run(names.map((own) => ({ kind: "inStep", names: own })));
+    expect(names.flat().filter((name) => breaker.failures(name) !== 1)).toEqual([]);
   });
 });
 

@@ -204,6 +204,7 @@ describe("permits", () => {
     const one = acquired(breaker.tryAcquire(NAME));
     breaker.reset(NAME);
     one.failure();
+    expect(breaker.failures(NAME)).toBe(0);
     const other = acquired(breaker.tryAcquire(NAME));
     breaker.resetAll();
     other.failure();

@@ -18,6 +18,8 @@ export interface BreakerWorkerData {
 
 export type BreakerCommand =
   | { readonly kind: "failures"; readonly names: readonly string[]; readonly times: number }
+  /** One failure of each name; all threads come to their first, second, third name at the same time. */
+  | { readonly kind: "inStep"; readonly names: readonly string[] }
   | { readonly kind: "acquire"; readonly name: string; readonly times: number }
   | { readonly kind: "states"; readonly names: readonly string[] }
   | {
@@ -49,6 +51,12 @@ async function serve(port: NonNullable<typeof parentPort>, data: BreakerWorkerDa
       case "failures":
         startTogether();
         for (let i = 0; i < command.times; i++) for (const name of command.names) breaker.recordFailure(name);
+        return { kind: "done" };
+      case "inStep":
+        for (const name of command.names) {
+          startTogether();
+          breaker.recordFailure(name);
+        }
         return { kind: "done" };
       case "acquire": {
         startTogether();
