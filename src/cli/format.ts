@@ -8,6 +8,11 @@ export function instant(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** For people, in a column: seconds are enough. */
+export function shortInstant(at: number): string {
+  return instant(at).slice(0, 19).replace("T", " ");
+}
+
 /** hh:mm:ss, with days in front when there are any. */
 export function elapsed(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));

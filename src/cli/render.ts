@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { OutputFormat } from "../domain/settings.ts";
 import { fit, oneLine, pad, width } from "./terminal-text.ts";
-import { cellText, type Cell, type Element, type Tone, type View } from "./view.ts";
+import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
 
 /** Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colours, `plain` is bare ASCII decoration. */
 export type HumanFormat = Exclude<OutputFormat, "json" | "yaml">;
@@ -110,43 +110,42 @@ function gridTable(table: Table, screen: Screen): string {
     paint(table.title, "strong"),
     rule("┌", "┬", "┐"),
     row(
-      table.columns.map((header, index) => paint(pad(fit(header, widths[index] ?? 0), widths[index] ?? 0), "strong")),
+      drawCells(
+        table.columns.map((column) => toned(columnTitle(column), "strong")),
+        widths,
+        screen,
+      ),
     ),
     rule("├", "┼", "┤"),
-    ...table.rows.map((cells) => row(cells.map((cell, index) => drawCell(cell, widths[index] ?? 0, screen)))),
+    ...table.rows.map((cells) => row(drawCells(cells, widths, screen))),
     rule("└", "┴", "┘"),
   ].join("\n");
 }
 
 function bareTable(table: Table, screen: Screen): string {
-  const paint = painter(screen);
   const widths = columnWidths(table, screen, 2, 0);
-  const row = (cells: readonly string[]): string => cells.join("  ").trimEnd();
-  return [
-    row(table.columns.map((header, index) => paint(pad(header.toUpperCase(), widths[index] ?? 0), "dim"))),
-    ...table.rows.map((cells) => row(cells.map((cell, index) => drawCell(cell, widths[index] ?? 0, screen)))),
-  ].join("\n");
+  const headers = table.columns.map((column) => toned(columnTitle(column).toUpperCase(), "dim"));
+  return [headers, ...table.rows].map((cells) => drawCells(cells, widths, screen).join("  ").trimEnd()).join("\n");
 }
 
-/** Natural widths; on a terminal the widest columns give way until the table fits, down to 8 columns each. */
+/** Natural widths; on a terminal the widest columns give way, one by one, until the table fits or all are at 8. */
 function columnWidths(table: Table, screen: Screen, gap: number, border: number): number[] {
-  const widths = table.columns.map((header, index) =>
-    Math.max(width(header), ...table.rows.map((row) => width(oneLine(cellText(row[index] ?? ""))))),
+  const widths = table.columns.map((column, index) =>
+    Math.max(width(columnTitle(column)), ...table.rows.map((row) => width(oneLine(cellText(row[index] ?? ""))))),
   );
   if (screen.columns === undefined) return widths;
-  const available = screen.columns - gap * (widths.length - 1) - border;
-  const total = (): number => widths.reduce((sum, columns) => sum + columns, 0);
-  while (total() > available) {
-    const widest = Math.max(...widths);
+  let excess = widths.reduce((sum, columns) => sum + columns, 0) + gap * (widths.length - 1) + border - screen.columns;
+  for (; excess > 0; excess -= 1) {
+    const shrinkable = widths.map((columns, index) => (typeof table.columns[index] === "string" ? columns : 0));
+    const widest = Math.max(...shrinkable);
     if (widest <= 8) break;
-    widths[widths.indexOf(widest)] = Math.max(8, widest - (total() - available), second(widths));
-    if (Math.max(...widths) === widest) widths[widths.indexOf(widest)] = widest - 1;
+    widths[shrinkable.indexOf(widest)] = widest - 1;
   }
   return widths;
 }
 
-function second(widths: readonly number[]): number {
-  return [...widths].sort((a, b) => b - a)[1] ?? 0;
+function drawCells(cells: readonly Cell[], widths: readonly number[], screen: Screen): string[] {
+  return cells.map((cell, index) => drawCell(cell, widths[index] ?? 0, screen));
 }
 
 function drawCell(cell: Cell, columns: number, screen: Screen): string {

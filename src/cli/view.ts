@@ -14,7 +14,8 @@ export type Element =
   | {
       readonly kind: "table";
       readonly title: string;
-      readonly columns: readonly string[];
+      /** A `keep` column is never cut: ids must stay fit to be copied. */
+      readonly columns: readonly (string | { readonly keep: string })[];
       readonly rows: readonly (readonly Cell[])[];
       /** Shown instead of an empty table. */
       readonly empty: string;
@@ -22,6 +23,10 @@ export type Element =
   | { readonly kind: "lines"; readonly title: string; readonly lines: readonly Cell[] };
 
 export type View = readonly Element[];
+
+export function columnTitle(column: string | { readonly keep: string }): string {
+  return typeof column === "string" ? column : column.keep;
+}
 
 export function cellText(cell: Cell): string {
   return typeof cell === "string" ? cell : cell.text;

@@ -97,8 +97,8 @@ describe("the breaker", () => {
   });
 });
 
-describe("cancellation", () => {
-  test("ends everything at once and is held against nobody", async () => {
+describe("cancelling and closing", () => {
+  test("by signal ends everything at once and is held against nobody", async () => {
     const { breaker, executor } = setUp({ maxWorkers: 2 });
     await using _ = executor;
     const shared = new Cells();
@@ -118,7 +118,7 @@ describe("cancellation", () => {
     await shared.untilSilent();
   });
 
-  test("leaves other calls alone", async () => {
+  test("one call leaves others alone", async () => {
     const { executor } = setUp({ maxWorkers: 2 });
     await using _ = executor;
     const controller = new AbortController();
@@ -131,7 +131,7 @@ describe("cancellation", () => {
     expect((await kept).fragments.map(({ content }) => content)).toEqual(["kept:200"]);
   });
 
-  test("gives the place of a probe back", async () => {
+  test("a probe gives its place back", async () => {
     const { breaker, executor } = setUp({}, { cooldownMs: 1 });
     await using _ = executor;
     for (let i = 0; i < 3; i++) breaker.recordFailure("hangs");
@@ -153,7 +153,7 @@ describe("cancellation", () => {
     expect(outcomes).toEqual([{ strategy: "default", status: "cancelled" }]);
   });
 
-  test("by closing the executor cancels what runs, and nothing can be executed any more", async () => {
+  test("by closing cancels what runs, and nothing can be executed any more", async () => {
     const { breaker, executor } = setUp({ maxWorkers: 1 });
     const shared = new Cells();
     const call = executor.execute([allocation("spins"), allocation("default")], { cells: shared.cells });
@@ -162,6 +162,17 @@ describe("cancellation", () => {
     expect((await call).outcomes).toMatchObject([{ status: "cancelled" }, { status: "cancelled" }]);
     expect(breaker.failures("spins")).toBe(0);
     await expect(executor.execute([], {})).rejects.toThrow("closed");
+  });
+
+  test("by closing ends the threads, whatever strategies left in them, before close returns", async () => {
+    const { executor } = setUp({ maxWorkers: 1 });
+    const shared = new Cells();
+    await executor.execute([allocation("leavesTicker")], { cells: shared.cells });
+    await executor.close();
+    const { heartbeat } = shared;
+    await pause(100);
+    expect(heartbeat).toBeGreaterThan(0);
+    expect(shared.heartbeat).toBe(heartbeat);
   });
 
   test("from a listener of the breaker is safe", async () => {

@@ -14,6 +14,7 @@ import {
   type ChangesetId,
   type Store,
 } from "../index.ts";
+import { alteredStore } from "../testing/altered-store.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, planAt } from "../testing/fixtures.ts";
 import { planRows } from "../testing/plan-rows.ts";
@@ -21,7 +22,7 @@ import { scheduledStore } from "../testing/scheduled-store.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const SCHEDULES = FULL ? 20_000 : 500;
+const SCHEDULES = FULL ? 20_000 : 1_000;
 const TTL_MS = 600_000;
 
 describe.each(STORE_KINDS)("on a %s store", (kind) => {
@@ -182,11 +183,9 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
   test("a close the store could not carry out can be repeated; until then nothing is lost", async () => {
     const { id, lease } = await executing();
     let broken = false;
-    const breaking: Store = {
-      ...scheduledLike(store),
-      transaction: (unit) =>
-        broken ? Promise.reject(new StoreError("store_busy", "busy")) : store.transaction(unit),
-    };
+    const breaking = alteredStore(store, {
+      transaction: (unit) => (broken ? Promise.reject(new StoreError("store_busy", "busy")) : store.transaction(unit)),
+    });
     const context = new PlanExecutionContext({ store: breaking, plan: id, lease });
     const changeset = await context.startChangeset();
     broken = true;
@@ -400,16 +399,3 @@ describe("in every order a scheduler thinks of", () => {
     for (const count of Object.values(reached)) expect(count).toBeGreaterThan(SCHEDULES / 10);
   });
 });
-
-/** A store's own methods as plain properties, so that a test can replace one of them. */
-function scheduledLike(store: Store): Store {
-  return {
-    url: store.url,
-    transaction: (unit) => store.transaction(unit),
-    read: (query) => store.read(query),
-    changeCounter: () => store.changeCounter(),
-    onCommit: (listener) => store.onCommit(listener),
-    close: () => store.close(),
-    [Symbol.asyncDispose]: () => store.close(),
-  };
-}

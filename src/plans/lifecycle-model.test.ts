@@ -46,7 +46,10 @@ type Command =
 const commands: fc.Arbitrary<Command[]> = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: fc.constant({ kind: "work" } as const) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant("try" as const), operation: fc.constantFrom(...OPERATIONS) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant("try" as const), operation: fc.constantFrom(...OPERATIONS) }),
+    },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -100,7 +103,12 @@ class Actor {
       overlapping,
       onUnit: (outcome) => this.#note(outcome),
     });
-    this.#service = new PlanLifecycleService({ store: this.#store, clock: stage.clock.now, ids: stage.ids, user: "tester" });
+    this.#service = new PlanLifecycleService({
+      store: this.#store,
+      clock: stage.clock.now,
+      ids: stage.ids,
+      user: "tester",
+    });
   }
 
   async play(commands: readonly Command[]): Promise<void> {
@@ -260,7 +268,8 @@ describe("actors on one plan", () => {
     const { model } = stage;
     const begun = model.version;
     for (const { action, at, verdict } of stage.journal) {
-      const takeover = action.kind === "move" && action.operation.startsWith("start") && model.status.endsWith("processing");
+      const takeover =
+        action.kind === "move" && action.operation.startsWith("start") && model.status.endsWith("processing");
       const said = model.take(action, at);
       expect({ action, verdict }).toEqual({ action, verdict: said });
       count(said);

@@ -164,7 +164,13 @@ describe("tampered with", () => {
       log.cutTail(made.plan, made.planLength - 2);
       const last = log.entry(made.plan, made.planLength - 2);
       const [phase = "", state = ""] = String(last.status).split("/");
-      log.run("UPDATE plans SET version = ?, phase = ?, state = ? WHERE id = ?", last.plan_version, phase, state, made.plan);
+      log.run(
+        "UPDATE plans SET version = ?, phase = ?, state = ? WHERE id = ?",
+        last.plan_version,
+        phase,
+        state,
+        made.plan,
+      );
     });
     expect(problem).toMatchObject({ kind: "seal", chain: made.plan });
   });
@@ -186,8 +192,8 @@ describe("tampered with", () => {
   });
 
   test.each([
-    ["state", "applied"],
-    ["phase", "apply"],
+    ["state", "cancelled"],
+    ["phase", "execute"],
     ["version", 77],
   ])("the plan's %s changed", async (column, value) => {
     const { problem } = await after((log) => log.run(`UPDATE plans SET ${column} = ? WHERE id = ?`, value, made.plan));
@@ -309,14 +315,14 @@ describe("a head kept elsewhere", () => {
 describe("long logs", () => {
   // Pages hold 1,000 entries: lengths around that put a chain's end right before, on and right behind a border.
   test.each([
-    [999, 1, 3],
-    [1_000, 1, 3],
-    [1_001, 1, 3],
-    [998, 2, 1_000],
-    [1_000, 1_000],
-    [2_000],
-    [500, 500, 500, 500],
-  ])("chains of %i, %i, %i … entries verify, and a cut at any chain's end is found", async (...lengths: number[]) => {
+    { lengths: [999, 1, 3] },
+    { lengths: [1_000, 1, 3] },
+    { lengths: [1_001, 1, 3] },
+    { lengths: [998, 2, 1_000] },
+    { lengths: [1_000, 1_000] },
+    { lengths: [2_000] },
+    { lengths: [500, 500, 500, 500] },
+  ])("chains of $lengths entries verify, and a cut at any chain's end is found", async ({ lengths }) => {
     await using fixture = await StoreFixture.memory();
     const { store } = fixture;
     await fillChains(store, lengths);

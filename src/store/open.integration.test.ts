@@ -18,7 +18,9 @@ describe("processes", () => {
       const answers = await Promise.all([1, 2, 3, 4].map(() => inProcess({ kind: "open", url })));
       expect(answers).toEqual(answers.map(() => ({ acknowledged: 0 })));
       await using store = await openStore(url);
-      const versions = await store.read((reader) => reader.all<{ version: number }>("SELECT version FROM schema_migrations"));
+      const versions = await store.read((reader) =>
+        reader.all<{ version: number }>("SELECT version FROM schema_migrations"),
+      );
       expect(versions.map(({ version }) => version)).toEqual(MIGRATIONS.map(({ version }) => version));
     }
   });
@@ -49,7 +51,10 @@ describe("a full disk", () => {
     if (answer === undefined) return ctx.skip("this machine allows no mount namespaces");
     const { acknowledged, error, found, retried } = answer;
     expect(acknowledged).toBeGreaterThan(0);
-    expect(clear(error)).toMatchObject({ code: "store_full", kept: expect.stringContaining("acknowledged before is kept") });
+    expect(clear(error)).toMatchObject({
+      code: "store_full",
+      kept: expect.stringContaining("acknowledged before is kept"),
+    });
     expect(error?.next.join()).toContain("free some space");
     expect(found).toEqual([acknowledged, acknowledged + 1]);
     expect(retried).toBe(true);
@@ -116,5 +121,7 @@ function clear(error: ElsewhereError | undefined): ElsewhereError | undefined {
 /** Root may do anything, whatever the mode bits say; so does nobody's user it in a process that gave those rights up. */
 async function withoutPrivileges(command: Parameters<typeof inProcess>[0]): Promise<ElsewhereAnswer | undefined> {
   if (process.getuid?.() !== 0) return inProcess(command);
-  return inProcess(command, ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]).catch(() => undefined);
+  return inProcess(command, ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]).catch(
+    () => undefined,
+  );
 }

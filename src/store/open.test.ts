@@ -10,12 +10,19 @@ import { openStore } from "./open.ts";
 import { failure, TestDirectory } from "./testing/fixtures.ts";
 
 describe("the name of a store", () => {
-  test.each(["", "sqlite:", "memory", "postgres://x", "/some/file.db", "file:x", "memory:../x", "memory:a b", "memory:a?b"])(
-    "%j names none",
-    async (url) => {
-      expect(await failure(openStore(url))).toBeInstanceOf(UsageError);
-    },
-  );
+  test.each([
+    "",
+    "sqlite:",
+    "memory",
+    "postgres://x",
+    "/some/file.db",
+    "file:x",
+    "memory:../x",
+    "memory:a b",
+    "memory:a?b",
+  ])("%j names none", async (url) => {
+    expect(await failure(openStore(url))).toBeInstanceOf(UsageError);
+  });
 
   test("memory: is a new one each time; its url opens the same one again, until everybody has closed it", async () => {
     const first = await openStore("memory:");
@@ -87,7 +94,10 @@ describe("a new file", () => {
     const orphan = store.transaction((tx) =>
       tx.run("INSERT INTO plan_invariants (plan_id, position, text) VALUES ('nobody', 1, 'x')"),
     );
-    expect(await failure(orphan)).toMatchObject({ code: "store_failed", message: expect.stringMatching(/FOREIGN KEY/) });
+    expect(await failure(orphan)).toMatchObject({
+      code: "store_failed",
+      message: expect.stringMatching(/FOREIGN KEY/),
+    });
   });
 
   test("a schema half made by a process that died is completed", async () => {

@@ -145,6 +145,8 @@ export interface PlanFilter {
 
 export interface PlanSummary {
   readonly id: PlanId;
+  /** The shortest beginning of the id that no other plan has now, for people. */
+  readonly shortId: string;
   readonly name: QualifiedName;
   readonly action: QualifiedName;
   readonly projects: readonly QualifiedName[];
@@ -178,6 +180,7 @@ export async function findPlanSummaries(
     );
     summaries.push({
       id: row.id as PlanId,
+      shortId: await shortId(reader, row.id),
       name: row.name as QualifiedName,
       action: row.action_name as QualifiedName,
       projects: links.map((link) => link.project_name as QualifiedName),
@@ -187,6 +190,25 @@ export async function findPlanSummaries(
     });
   }
   return summaries;
+}
+
+const SHORTEST_ID = 8;
+
+/** Ids are sorted, so only the neighbours on either side can share a longer beginning. */
+async function shortId(reader: Reader, id: string): Promise<string> {
+  const row = await reader.get<{ before: string | null; after: string | null }>(
+    "SELECT (SELECT MAX(id) FROM plans WHERE id < ?) AS before, (SELECT MIN(id) FROM plans WHERE id > ?) AS after",
+    id,
+    id,
+  );
+  const shared = Math.max(commonLength(id, row?.before ?? ""), commonLength(id, row?.after ?? ""));
+  return id.slice(0, Math.max(SHORTEST_ID, shared + 1));
+}
+
+function commonLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
 }
 
 /** How many plans that fit the filter are in each state. */

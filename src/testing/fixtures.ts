@@ -81,7 +81,12 @@ export async function moveTo(
 ): Promise<Lease | undefined> {
   let lease: Lease | undefined;
   for (const operation of ROUTES[status]) {
-    const result = await perform(service, { operation, planId: id, lease: needsLease(operation) ? lease : undefined, ...options });
+    const result = await perform(service, {
+      operation,
+      planId: id,
+      lease: needsLease(operation) ? lease : undefined,
+      ...options,
+    });
     if (result instanceof Lease) lease = result;
   }
   return lease;

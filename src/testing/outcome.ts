@@ -9,7 +9,8 @@ export interface ErrorFacts {
 }
 
 export type Outcome<T = unknown> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorFacts };
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ErrorFacts };
 
 export async function outcomeOf<T>(call: Promise<T>): Promise<Outcome<T>> {
   try {

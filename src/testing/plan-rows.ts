@@ -16,8 +16,7 @@ export interface PlanRows {
 
 export async function planRows(store: Store, planId: PlanId): Promise<PlanRows> {
   return store.read(async (reader) => {
-    const all = async (sql: string): Promise<Row[]> =>
-      (await reader.all<Row>(sql, planId)).map((row) => ({ ...row }));
+    const all = async (sql: string): Promise<Row[]> => (await reader.all<Row>(sql, planId)).map((row) => ({ ...row }));
     return {
       plan: await all("SELECT * FROM plans WHERE id = ?"),
       lease: await all("SELECT * FROM leases WHERE plan_id = ?"),

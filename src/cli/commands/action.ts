@@ -52,7 +52,7 @@ export async function actionList(context: CommandContext, input: Input): Promise
       {
         kind: "table",
         title: "Actions",
-        columns: ["Name", "State", "Strategy", "Execution", "Plans"],
+        columns: [{ keep: "Name" }, "State", "Strategy", "Execution", "Plans"],
         rows: actions.map((action) => [
           action.name,
           toned(action.state, action.state === "available" ? "good" : "dim"),

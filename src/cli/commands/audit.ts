@@ -1,7 +1,7 @@
 import { AuditBrokenError } from "../../domain/errors.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count, instant } from "../format.ts";
+import { count, instant, shortInstant } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { parseLimit } from "./plan-list.ts";
 
@@ -33,9 +33,9 @@ export async function auditList(context: CommandContext, input: Input): Promise<
       {
         kind: "table",
         title: "Audit log",
-        columns: ["When", "What", "Plan", "Result", "User"],
+        columns: [{ keep: "When (UTC)" }, "What", { keep: "Plan" }, "Result", "User"],
         rows: rows.map((row) => [
-          instant(row.at),
+          shortInstant(row.at),
           row.type,
           row.chain === "system" ? "-" : row.chain,
           row.status ?? summary(row.details),

@@ -2,7 +2,7 @@ import type { Plan, PlanFailure } from "../../domain/plan.ts";
 import { isRecoverable, MAX_REVERSIONS } from "../../domain/transitions.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count, instant } from "../format.ts";
+import { count, instant, shortInstant } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { toned } from "../view.ts";
 
@@ -24,9 +24,9 @@ export async function planErrors(context: CommandContext, input: Input): Promise
       {
         kind: "table",
         title: `Errors of plan ${plan.id}`,
-        columns: ["When", "Phase", "Attempt", "Kind", "What"],
+        columns: [{ keep: "When (UTC)" }, "Phase", "Attempt", "Kind", "What"],
         rows: failures.map((failure) => [
-          instant(failure.at),
+          shortInstant(failure.at),
           failure.phase,
           String(failure.attempt),
           toned(`${failure.kind}, ${failure.category}`, failure.kind === "errored" ? "bad" : "warn"),

@@ -37,6 +37,7 @@ export async function planList(context: CommandContext, input: Input): Promise<O
     data: {
       plans: shown.map((plan) => ({
         id: plan.id,
+        short_id: plan.shortId,
         name: plan.name,
         phase: plan.status.phase,
         state: plan.status.state,
@@ -69,9 +70,9 @@ export async function planList(context: CommandContext, input: Input): Promise<O
       {
         kind: "table",
         title: "Plans",
-        columns: ["Plan", "Phase", "State", "Action", "Project", "Elapsed"],
+        columns: [{ keep: "Plan" }, "Phase", "State", "Action", "Project", "Elapsed"],
         rows: shown.map((plan) => [
-          plan.id,
+          plan.shortId,
           plan.status.phase,
           stateCell(plan.status.state),
           plan.action,

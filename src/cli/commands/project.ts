@@ -30,7 +30,7 @@ export async function projectList(context: CommandContext, input: Input): Promis
       {
         kind: "table",
         title: "Projects",
-        columns: ["Name", "Plans", "Active", "Description"],
+        columns: [{ keep: "Name" }, "Plans", "Active", "Description"],
         rows: projects.map((project) => [
           project.name,
           String(project.plans),

@@ -94,6 +94,14 @@ export const leavesBomb: TestStrategy = () => {
   return one("fine");
 };
 
+/** Answers, and goes on ticking in its thread. */
+export const leavesTicker: TestStrategy = (request) => {
+  const cells = cellsOf(request);
+  Atomics.add(cells, 2, 1);
+  setInterval(() => Atomics.add(cells, 2, 1), 1);
+  return one("ticking");
+};
+
 export const reportsToBreaker: TestStrategy = (request, { breaker }) => {
   breaker.recordFailure(`backend of ${request.id}`);
   return one(breaker.state(`backend of ${request.id}`));

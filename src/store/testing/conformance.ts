@@ -352,7 +352,16 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
 
       test("text, integers, bytes and null come back as they were given", async () => {
         await using fixture = await open();
-        const values: SqlValue[] = ["", "naïve 🦑 漢字", 0, -1, 2 ** 53 - 1, 1 - 2 ** 53, null, "'; DROP TABLE notes; --"];
+        const values: SqlValue[] = [
+          "",
+          "naïve 🦑 漢字",
+          0,
+          -1,
+          2 ** 53 - 1,
+          1 - 2 ** 53,
+          null,
+          "'; DROP TABLE notes; --",
+        ];
         await fixture.store.transaction(async (tx) => {
           await tx.run("CREATE TABLE anything (id BIGINT, n BIGINT, t TEXT)");
           for (const [id, value] of values.entries()) {

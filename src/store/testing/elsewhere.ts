@@ -13,7 +13,13 @@ export type ElsewhereCommand =
   /** Opens the store and closes it again. */
   | { readonly kind: "open"; readonly url: string }
   /** Opens the store, adds `rows` rows of `bytes` bytes each until that fails; then `free` is emptied and one row more is added. */
-  | { readonly kind: "fill"; readonly url: string; readonly bytes: number; readonly rows: number; readonly free: string };
+  | {
+      readonly kind: "fill";
+      readonly url: string;
+      readonly bytes: number;
+      readonly rows: number;
+      readonly free: string;
+    };
 
 export interface ElsewhereError {
   readonly class: string;
@@ -102,7 +108,13 @@ async function fill(command: Extract<ElsewhereCommand, { kind: "fill" }>): Promi
 
 function describe(error: unknown): ElsewhereError {
   if (!(error instanceof AgentsError)) {
-    return { class: "not part of the interface", code: String(error), message: String(error), kept: undefined, next: [] };
+    return {
+      class: "not part of the interface",
+      code: String(error),
+      message: String(error),
+      kept: undefined,
+      next: [],
+    };
   }
   const { name, code, message, kept, next } = error;
   return { class: name, code, message, kept, next };

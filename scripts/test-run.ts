@@ -1,0 +1,86 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { stage } from "./stage.ts";
+
+/**
+ * Runs vitest and cucumber with V8 coverage on, in every process and thread they start, and merges it all into one report. The
+ * command line then runs from its sources, so that black-box tests count for the lines they reach.
+ */
+const RAW = "coverage/raw";
+const THRESHOLDS = ["--lines", "97", "--branches", "93"];
+
+export interface TestRun {
+  readonly passed: number;
+  readonly failed: number;
+  readonly coverageMet: boolean;
+}
+
+export async function runTests(): Promise<TestRun> {
+  rmSync("coverage", { recursive: true, force: true });
+  mkdirSync(RAW, { recursive: true });
+  const environment = { NODE_V8_COVERAGE: join(process.cwd(), RAW) };
+  const vitest = ["vitest", "run", "--reporter=default", "--reporter=json", "--outputFile.json=coverage/vitest.json"];
+  await stage("tests", vitest, environment);
+  await stage("features", ["cucumber-js", "--format", "json:coverage/cucumber.json"], environment);
+  keepOwnSources();
+  const report = ["c8", "report", "--temp-directory", RAW, "--include", "src/**/*.ts", "--all", "--src", "src"];
+  const exclude = ["--exclude", "**/*.test.ts", "--exclude", "**/testing/**"];
+  const output = ["--reporter", "text", "--reporter", "html", "--reports-dir", "coverage/report"];
+  const coverageMet = await stage("coverage", [...report, ...exclude, ...output, "--check-coverage", ...THRESHOLDS]);
+  const counts = [countVitest(), countCucumber()];
+  return {
+    passed: counts.reduce((sum, one) => sum + one.passed, 0),
+    failed: counts.reduce((sum, one) => sum + one.failed, 0),
+    coverageMet,
+  };
+}
+
+/** Of what each process reported only our own sources are of interest: a hundredth, which keeps merging quick. */
+function keepOwnSources(): void {
+  const own = pathToFileURL(join(process.cwd(), "src/")).href;
+  for (const file of readdirSync(RAW)) {
+    const path = join(RAW, file);
+    const report = JSON.parse(readFileSync(path, "utf8")) as { result: { url: string }[] };
+    const result = report.result.filter(({ url }) => url.startsWith(own));
+    if (result.length === 0) rmSync(path);
+    else writeFileSync(path, JSON.stringify({ result }));
+  }
+}
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** A runner that broke before it could report has failed, whatever else passed. */
+const BROKEN: Count = { passed: 0, failed: 1 };
+
+function countVitest(): Count {
+  const report = readReport<{
+    numPassedTests: number;
+    numFailedTests: number;
+    numFailedTestSuites: number;
+    success: boolean;
+  }>("coverage/vitest.json");
+  if (report === undefined || report.numPassedTests === 0) return BROKEN;
+  const unexplained = !report.success && report.numFailedTests === 0 ? 1 : 0;
+  return { passed: report.numPassedTests, failed: report.numFailedTests + unexplained };
+}
+
+function countCucumber(): Count {
+  const report = readReport<{ elements?: { steps: { result: { status: string } }[] }[] }[]>("coverage/cucumber.json");
+  const scenarios = report?.flatMap((feature) => feature.elements ?? []) ?? [];
+  if (scenarios.length === 0) return BROKEN;
+  const passed = scenarios.filter((scenario) => scenario.steps.every((step) => step.result.status === "passed")).length;
+  return { passed, failed: scenarios.length - passed };
+}
+
+function readReport<T>(file: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as T;
+  } catch (error) {
+    console.error(`${file} cannot be read: ${String(error)}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ValidationIssue } from "./errors.ts";
+import { checkText, shown, TEXT_LIMIT, textProblem } from "./text.ts";
+
+describe("text from outside", () => {
+  test.each(["", "plain", "two\nlines\r\n\tindented", "naïve 🦑 漢字", "e\u0301", "\u200b", "{x}", "'; --", "\u00a0"])(
+    "%j is kept as it is",
+    (text) => {
+      expect(textProblem(text)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ["a\0b", /NUL/],
+    ["\ud800", /surrogate/],
+    ["a\udc00", /surrogate/],
+    ["\u001b[31m", /control/],
+    ["\u0007", /control/],
+    ["\u0008", /control/],
+    ["\u000b", /control/],
+    ["\u000c", /control/],
+    ["\u007f", /control/],
+  ])("%j is refused, with the reason", (text, reason) => {
+    expect(textProblem(text)).toMatch(reason);
+  });
+
+  test.each(["\u0080", "\u0085", "\u009b31m", "\u009f"])(
+    "%j is a control character too: terminals obey the eight-bit ones",
+    (text) => {
+      expect(textProblem(text)).toMatch(/control/);
+    },
+  );
+
+  test("is limited in length", () => {
+    expect(textProblem("x".repeat(TEXT_LIMIT))).toBeUndefined();
+    expect(textProblem("x".repeat(TEXT_LIMIT + 1))).toContain(String(TEXT_LIMIT));
+    expect(textProblem("xxxx", 3)).toContain("3");
+    expect(textProblem("x".repeat(1_000_000))).toBeDefined();
+  });
+
+  test("what passes survives being written as UTF-8 and read again", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 50 }), (text) => {
+        if (textProblem(text) !== undefined) return;
+        expect(Buffer.from(text, "utf8").toString("utf8")).toBe(text);
+        expect(JSON.parse(JSON.stringify(text))).toBe(text);
+      }),
+    );
+  });
+
+  test("checkText collects the problem under its path", () => {
+    const issues: ValidationIssue[] = [];
+    expect(checkText("fine", "description", issues)).toBe(true);
+    expect(checkText("a\0b", "description", issues)).toBe(false);
+    expect(checkText("long", "title", issues, 3)).toBe(false);
+    expect(issues.map(({ path }) => path)).toEqual(["description", "title"]);
+    expect(issues[0]?.message).toContain("NUL");
+  });
+});
+
+describe("shown", () => {
+  test("quotes, escapes and cuts", () => {
+    expect(shown("plain")).toBe('"plain"');
+    expect(shown('say "hi"\n')).toBe('"say \\"hi\\"\\n"');
+    expect(shown("\u001b[2J")).toBe('"\\u001b[2J"');
+    expect(shown("x".repeat(100))).toBe(`"${"x".repeat(60)}…"`);
+    expect(shown("abcdef", 3)).toBe('"abc…"');
+    expect(shown("\ud800")).toBe('"\ufffd"');
+  });
+
+  test("an emoji cut in half does not become half a surrogate pair", () => {
+    expect(shown("🦑".repeat(40), 3).isWellFormed()).toBe(true);
+  });
+
+  test.each([
+    [42, '"42"'],
+    [undefined, '"undefined"'],
+    [null, '"null"'],
+    [true, '"true"'],
+    [Symbol("s"), '"Symbol(s)"'],
+  ])("takes %s, which is no string", (value, text) => {
+    expect(shown(value)).toBe(text);
+  });
+
+  test("takes objects that cannot be turned into text", () => {
+    for (const value of [
+      Object.create(null),
+      { toString: 1, valueOf: 1 },
+      JSON.parse('{"toString":null,"valueOf":null}'),
+    ]) {
+      expect(shown(value)).toEqual(expect.any(String));
+    }
+  });
+
+  test("never lets a control character through to the terminal", () => {
+    // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
+    const control = /[\u0000-\u001f\u007f-\u009f]/u;
+    for (let code = 0; code < 0xa0; code += 1) {
+      const character = String.fromCharCode(code);
+      expect({ code, clean: !control.test(shown(character)) }).toEqual({ code, clean: true });
+    }
+  });
+
+  test("is short and valid Unicode whatever it is given", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
+        const result = shown(text);
+        expect(result.isWellFormed()).toBe(true);
+        expect(result.length).toBeLessThanOrEqual(2 + 6 * 61);
+      }),
+    );
+  });
+});

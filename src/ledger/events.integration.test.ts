@@ -1,0 +1,44 @@
+/** Events across processes: what others commit arrives, once and in order. */
+import { expect, test } from "vitest";
+import { PlanLifecycleService, subscribeEvents, type DomainEvent } from "../index.ts";
+import { ActorGroup, soon, type ActorHome } from "../testing/actor-group.ts";
+import { actionInput } from "../testing/fixtures.ts";
+import { losses } from "../testing/outcome.ts";
+import { TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
+
+test.each([
+  ["threads", "memory"],
+  ["processes", "file"],
+] as const satisfies readonly (readonly [ActorHome, StoreKind])[])(
+  "%s on a %s store: writers elsewhere, a subscriber here and one there",
+  async (home, kind) => {
+    await using temporary = await TemporaryStore.open(kind);
+    const { store } = temporary;
+    const service = new PlanLifecycleService({ store });
+    await service.createAction(actionInput());
+    await using actors = await ActorGroup.start(home, store.url, 3);
+    const total = 2 * 100;
+    const here: DomainEvent[] = [];
+    const listening = (async () => {
+      for await (const event of subscribeEvents(store, { after: 1, pollMs: 10 })) {
+        here.push(event);
+        if (here.length === total) return;
+      }
+    })();
+    const startAt = soon();
+    const replies = await actors.run([
+      { kind: "make-plans", count: 100, startAt },
+      { kind: "make-plans", count: 100, startAt },
+      { kind: "read-events", after: 1, count: total },
+    ]);
+    await listening;
+    expect(losses(replies.flat())).toEqual([]);
+    const rows = await store.read((reader) =>
+      reader.all<{ sequence: number }>("SELECT sequence FROM events WHERE sequence > 1 ORDER BY sequence"),
+    );
+    const sequences = rows.map((row) => row.sequence);
+    expect(sequences).toHaveLength(total);
+    expect(here.map((event) => event.sequence)).toEqual(sequences);
+    expect(replies[2]).toEqual([{ ok: true, value: sequences }]);
+  },
+);

@@ -1,0 +1,15 @@
+/** A store with some of its methods replaced, for tests of what happens when the database does not answer. */
+import type { Store } from "../index.ts";
+
+export function alteredStore(store: Store, changes: Partial<Pick<Store, "transaction" | "read">>): Store {
+  return {
+    url: store.url,
+    transaction: (unit) => store.transaction(unit),
+    read: (query) => store.read(query),
+    changeCounter: () => store.changeCounter(),
+    onCommit: (listener) => store.onCommit(listener),
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
+    ...changes,
+  };
+}
