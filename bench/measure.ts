@@ -1,3 +1,6 @@
+import { rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 
 /** What several rounds of one measurement say: the middle one, and how far the others are from it. */
@@ -44,4 +47,21 @@ export function table(rows: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join("\n");
+}
+
+/** A directory of its own below `parent`, gone when its scope is left and also after Ctrl-C: it can hold gigabytes. */
+export async function scratchDirectory(parent: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(parent, "cleveragents-bench-"));
+  const interrupted = (signal: NodeJS.Signals): void => {
+    rmSync(path, { recursive: true, force: true });
+    process.exit(signal === "SIGINT" ? 130 : 143);
+  };
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  return {
+    path,
+    [Symbol.asyncDispose]: async () => {
+      process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+      await rm(path, { recursive: true, force: true });
+    },
+  };
 }

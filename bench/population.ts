@@ -28,21 +28,15 @@ const PLANS_PER_COMMIT = 20_000;
 
 type Row = Record<string, SQLInputValue>;
 
-export interface Population {
-  /** Plans at strategize/queued, spread evenly over all of them. */
-  readonly queued: readonly PlanId[];
-  readonly auditEntries: number;
-}
-
-/** Makes `file` a store of `count` plans; returns up to `samples` of those that are still queued. */
-export async function populate(file: string, count: number, samples: number): Promise<Population> {
+/** Makes `file` a store of `count` plans; returns how many audit entries it has. */
+export async function populate(file: string, count: number): Promise<number> {
   const model = await liveOnce(file);
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {
     database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; PRAGMA wal_autocheckpoint = 20000");
-    const population = copyPlans(database, model, count, samples);
+    copyPlans(database, model, count);
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    return population;
+    return lastSequence(database);
   } finally {
     database.close();
   }
@@ -132,15 +126,12 @@ function momentOf(store: Store, id: PlanId): Promise<Moment> {
   }));
 }
 
-function copyPlans(database: DatabaseSync, model: Model, count: number, samples: number): Population {
+function copyPlans(database: DatabaseSync, model: Model, count: number): void {
   const insert = inserter(database);
   const audit = new AuditCopier(insert, model.seal, lastSequence(database));
   const start = Date.now() - SPAN_MS;
   let now = start;
   const ids = monotonicIds(() => now);
-  const queued: PlanId[] = [];
-  const sampleEvery = Math.max(1, Math.floor((count * queuedShare()) / samples));
-  let queuedPlans = 0;
 
   database.exec("BEGIN IMMEDIATE");
   // The model itself is one of the plans.
@@ -149,7 +140,7 @@ function copyPlans(database: DatabaseSync, model: Model, count: number, samples:
     const version = VERSIONS[index % VERSIONS.length] ?? 1;
     const moment = model.moments[version - 1];
     if (moment === undefined) throw new Error(`the model plan has no version ${version}`);
-    const id = ids() as PlanId;
+    const id = ids();
     const move = shiftTimes(now - model.createdAt);
     insert("plans", { ...move(moment.plan), id, name: `local/fix-bug-${id.slice(-8).toLowerCase()}` });
     insertAll(insert, "plan_projects", model.belongings.plan_projects, id);
@@ -159,19 +150,10 @@ function copyPlans(database: DatabaseSync, model: Model, count: number, samples:
     if (version >= 6) insertAll(insert, "steps", model.steps.map(move), id);
     for (const event of model.events.slice(0, version)) insert("events", { ...move(event), id: ids(), plan_id: id });
     audit.copy(model.audit.slice(0, version), id, ids, now - model.createdAt);
-    if (version === 1) {
-      if (queuedPlans % sampleEvery === 0 && queued.length < samples) queued.push(id);
-      queuedPlans += 1;
-    }
     if (index % PLANS_PER_COMMIT === 0) database.exec("COMMIT; BEGIN IMMEDIATE");
   }
   audit.finish();
   database.exec("COMMIT");
-  return { queued, auditEntries: lastSequence(database) };
-}
-
-function queuedShare(): number {
-  return VERSIONS.filter((version) => version === 1).length / VERSIONS.length;
 }
 
 /** Moves every instant of a row (columns `at` and `…_at`) by the same time. */
@@ -202,7 +184,7 @@ function inserter(database: DatabaseSync): Insert {
   };
 }
 
-function insertAll(insert: Insert, table: string, rows: readonly Row[], planId: PlanId): void {
+function insertAll(insert: Insert, table: string, rows: readonly Row[], planId: string): void {
   for (const row of rows) insert(table, { ...row, plan_id: planId });
 }
 

@@ -5,11 +5,11 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { openStore, PlanLifecycleService, verifyAudit, type PlanId } from "../src/index.ts";
 import { resolvePaths } from "../src/cli/paths.ts";
-import { grouped, met, summarise, table, timed } from "./measure.ts";
+import { grouped, met, scratchDirectory, summarise, table, timed } from "./measure.ts";
 import { populate } from "./population.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -30,39 +30,49 @@ interface Scale {
   readonly queued: readonly PlanId[];
 }
 
+interface Timings {
+  readonly small: number[];
+  readonly large: number[];
+}
+
 export async function run(options: { readonly dir: string; readonly quick: boolean }): Promise<void> {
-  const dir = await mkdtemp(join(options.dir, "cleveragents-bench-"));
-  try {
-    const small = await make(dir, SMALL);
-    await expectSound(small);
-    const large = await make(dir, options.quick ? 100_000 : 1_000_000);
-    if (existsSync(AGENTS)) {
-      console.log(
-        `bin/agents runs ${existsSync(join(ROOT, "dist", "cli.js")) ? "the bundle in dist/" : "from source, without a bundle"}`,
-      );
-      await commands(small, large);
-      await memory(large);
-      await start();
-    } else {
-      console.log("\nThere is no bin/agents: the commands are not measured.");
-    }
-    await transitions(small, large);
-  } finally {
-    await rm(dir, { recursive: true, force: true });
+  await using scratch = await scratchDirectory(options.dir);
+  const small = await make(scratch.path, SMALL);
+  await expectSound(small);
+  const large = await make(scratch.path, options.quick ? 100_000 : 1_000_000);
+  if (existsSync(AGENTS)) {
+    const bundled = existsSync(join(ROOT, "dist", "cli.js"));
+    console.log(`bin/agents runs ${bundled ? "the bundle in dist/" : "from source, without a bundle"}`);
+    await commands(small, large);
+    await memory(large);
+    await start();
+  } else {
+    console.log("\nThere is no bin/agents: the commands are not measured.");
   }
+  await transitions(small, large);
 }
 
 async function make(dir: string, plans: number): Promise<Scale> {
   const dataDir = join(dir, String(plans));
   await mkdir(dataDir, { mode: 0o700 });
   const { database } = resolvePaths({ dataDir }, {});
-  let made = { queued: [] as readonly PlanId[], auditEntries: 0 };
-  const ms = await timed(async () => (made = await populate(database, plans, TRANSITION_PLANS)));
+  let auditEntries = 0;
+  const ms = await timed(async () => (auditEntries = await populate(database, plans)));
   const megabytes = (await stat(database)).size / 1e6;
   console.log(
-    `made ${grouped(plans)} plans with ${grouped(made.auditEntries)} audit entries: ${grouped(megabytes)} MB in ${(ms / 1_000).toFixed(0)} s`,
+    `made ${grouped(plans)} plans with ${grouped(auditEntries)} audit entries: ${grouped(megabytes)} MB in ${(ms / 1_000).toFixed(0)} s`,
   );
-  return { plans, dataDir, database, queued: made.queued };
+  return { plans, dataDir, database, queued: await queuedPlans(database) };
+}
+
+/** Plans nobody has started yet, spread evenly over all of them. */
+async function queuedPlans(database: string): Promise<PlanId[]> {
+  await using store = await openStore(`sqlite:${database}`);
+  const all = await store.read((reader) =>
+    reader.all<{ id: PlanId }>("SELECT id FROM plans WHERE state = 'queued' AND phase = 'strategize' ORDER BY id"),
+  );
+  const every = Math.max(1, Math.floor(all.length / TRANSITION_PLANS));
+  return all.flatMap(({ id }, index) => (index % every === 0 ? [id] : [])).slice(0, TRANSITION_PLANS);
 }
 
 /** Measuring rows that no real store would have says nothing: what was made must count right and verify. */
@@ -81,7 +91,7 @@ async function commands(small: Scale, large: Scale): Promise<void> {
   const measured = [
     { name: "agents plan list", words: () => ["plan", "list"] },
     { name: "agents plan status <id>", words: (scale: Scale) => ["plan", "status", middle(scale)] },
-  ].map((command) => ({ ...command, small: [] as number[], large: [] as number[] }));
+  ].map((command): typeof command & Timings => ({ ...command, small: [], large: [] }));
   // Round 0 fills the compile cache and the page cache.
   for (let round = 0; round <= COMMAND_RUNS; round += 1) {
     for (const command of measured) {
@@ -93,20 +103,18 @@ async function commands(small: Scale, large: Scale): Promise<void> {
     }
   }
   console.log(`\nwhole commands, ${COMMAND_RUNS} runs each in turn, median (lowest – highest) ms`);
-  compare(
-    small,
-    large,
-    measured.map(({ name, small, large }) => ({ name, small, large })),
-  );
+  compare(small, large, measured);
 }
 
 async function transitions(small: Scale, large: Scale): Promise<void> {
   await using smallStore = await openStore(`sqlite:${small.database}`);
   await using largeStore = await openStore(`sqlite:${large.database}`);
+  const smallMs: number[] = [];
+  const largeMs: number[] = [];
   const pair = [
-    { service: new PlanLifecycleService({ store: smallStore }), queued: small.queued, ms: [] as number[] },
-    { service: new PlanLifecycleService({ store: largeStore }), queued: large.queued, ms: [] as number[] },
-  ] as const;
+    { service: new PlanLifecycleService({ store: smallStore }), queued: small.queued, ms: smallMs },
+    { service: new PlanLifecycleService({ store: largeStore }), queued: large.queued, ms: largeMs },
+  ];
   for (let index = 0; index < TRANSITION_PLANS; index += 1) {
     for (const { service, queued, ms } of pair) {
       const id = queued[index];
@@ -118,7 +126,6 @@ async function transitions(small: Scale, large: Scale): Promise<void> {
       if (index >= 10) ms.push(started, completed);
     }
   }
-  const [{ ms: smallMs }, { ms: largeMs }] = pair;
   console.log(`\none transition in process, ${smallMs.length} each in turn, median (lowest – highest) ms`);
   compare(small, large, [{ name: "start or complete a phase", small: smallMs, large: largeMs }]);
   const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
@@ -128,11 +135,7 @@ async function transitions(small: Scale, large: Scale): Promise<void> {
   );
 }
 
-function compare(
-  small: Scale,
-  large: Scale,
-  lines: readonly { readonly name: string; readonly small: readonly number[]; readonly large: readonly number[] }[],
-): void {
+function compare(small: Scale, large: Scale, lines: readonly (Timings & { readonly name: string })[]): void {
   const cell = (values: readonly number[]): string => {
     const { median, lowest, highest } = summarise(values);
     return `${median.toFixed(2)} (${lowest.toFixed(2)} – ${highest.toFixed(2)})`;

@@ -5,13 +5,13 @@
  * the fastest configuration that persists after each step. Where that trades durability for speed (`synchronous=NORMAL` does
  * not survive a power loss), the shipped setting is what we are measured against, and a second row shows it with ours.
  */
-import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
+import { readFile, statfs } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "node:sqlite";
 import { openStore, PlanLifecycleService, runStep, type Lease, type PlanId } from "../src/index.ts";
-import { grouped, met, summarise, table, timed, type Sample } from "./measure.ts";
+import { grouped, met, scratchDirectory, summarise, table, timed, type Sample } from "./measure.ts";
 
 const STEPS = 10;
 const AT_ONCE = [1, 16] as const;
@@ -47,7 +47,8 @@ export async function run(options: {
     LANGSMITH_TRACING: "false",
     LANGCHAIN_TRACING_V2: "false",
   });
-  const dir = await mkdtemp(join(options.dir, "cleveragents-bench-"));
+  await using scratch = await scratchDirectory(options.dir);
+  const dir = scratch.path;
   console.log(`databases in ${options.dir} (${await fileSystem(options.dir)})`);
   const contestants: Contestant[] = [];
   try {
@@ -58,7 +59,6 @@ export async function run(options: {
     for (const atOnce of AT_ONCE) report(contestants, rates, atOnce);
   } finally {
     for (const contestant of contestants) await contestant.close();
-    await rm(dir, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,8 @@
 /** The library: everything the command line does is done through these. */
+export { CircuitBreaker } from "./context/circuit-breaker.ts";
+export type * from "./context/circuit-breaker.ts";
+export { ParallelStrategyExecutor } from "./context/parallel-strategy-executor.ts";
+export type * from "./context/parallel-strategy-executor.ts";
 export { ACTOR_ROLES, parseAction } from "./domain/action.ts";
 export type { Action, ActionDefinition, ActionInput, ActionState, ActorRole, Actors } from "./domain/action.ts";
 export type { ArgumentSpec, ArgumentType, ArgumentValue, GivenArguments } from "./domain/arguments.ts";

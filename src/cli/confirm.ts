@@ -1,16 +1,26 @@
 import { createInterface } from "node:readline/promises";
 import { UsageError } from "../domain/errors.ts";
 
+/** Where a question can be asked: both ends must be a terminal. */
+export interface Asking {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
 /** Asks before something that cannot be taken back. Without a terminal nobody can answer, so `--yes` is required there. */
-export async function confirmed(question: string, yes: boolean): Promise<boolean> {
+export async function confirmed(
+  question: string,
+  yes: boolean,
+  { input, output }: Asking = { input: process.stdin, output: process.stderr },
+): Promise<boolean> {
   if (yes) return true;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (input.isTTY !== true || output.isTTY !== true) {
     throw new UsageError(`${question} Nobody can be asked here.`, {
       kept: "Nothing was changed.",
       next: ["repeat the command with --yes"],
     });
   }
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const prompt = createInterface({ input, output });
   try {
     const answer = await prompt.question(`${question} [y/N] `);
     return /^y(es)?$/i.test(answer.trim());

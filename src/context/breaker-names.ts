@@ -143,8 +143,8 @@ function invalidName(name: string): ValidationError {
   ]);
 }
 
-/** FNV-1a, as a signed 32-bit number like the elements it is compared with. */
-function hashOf(bytes: Uint8Array): number {
+/** FNV-1a, as a signed 32-bit number like the elements it is compared with. Exported for tests, which make names collide. */
+export function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 | 0;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash;

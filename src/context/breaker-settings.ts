@@ -41,10 +41,11 @@ const LIMITS: Readonly<Record<keyof BreakerSettings, number>> = {
 const KEYS = ["failureThreshold", "cooldownMs", "maxCooldownMs", "probeTimeoutMs", "capacity"] as const;
 
 export function breakerSettings(options: Partial<BreakerSettings>): BreakerSettings {
+  const cooldownMs = options.cooldownMs ?? DEFAULTS.cooldownMs;
   const settings: BreakerSettings = {
     failureThreshold: options.failureThreshold ?? DEFAULTS.failureThreshold,
-    cooldownMs: options.cooldownMs ?? DEFAULTS.cooldownMs,
-    maxCooldownMs: options.maxCooldownMs ?? DEFAULTS.maxCooldownMs,
+    cooldownMs,
+    maxCooldownMs: options.maxCooldownMs ?? Math.max(DEFAULTS.maxCooldownMs, cooldownMs),
     probeTimeoutMs: options.probeTimeoutMs ?? DEFAULTS.probeTimeoutMs,
     capacity: options.capacity ?? DEFAULTS.capacity,
   };
@@ -62,8 +63,8 @@ export function breakerSettings(options: Partial<BreakerSettings>): BreakerSetti
 }
 
 /**
- * `process.hrtime` counts from the same instant in every thread; `performance.now` starts at zero in each of them, and
- * `Date.now` jumps when somebody sets the clock.
+ * `process.hrtime` reads the system's monotonic clock, so it counts from the same instant in every thread. `performance.now` happens to
+ * do so in Node 24, but its standard lets each thread start at zero; `Date.now` jumps when somebody sets the clock.
  */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();

@@ -1,5 +1,6 @@
 /** The breaker shared by real threads. The same checks also run on a breaker without compare-exchange, to prove that they can fail. */
 import { describe, expect, test } from "vitest";
+import { hashOf } from "./breaker-names.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { BreakerModel, INITIAL, type ModelState } from "./testing/breaker-model.ts";
 import { type BreakerOperation, BreakerOperator, type OperationResult } from "./testing/breaker-operations.ts";
@@ -42,16 +43,27 @@ describe("counting", () => {
     expect(names.map((name) => breaker.failures(name))).toEqual(names.map(() => 8));
   });
 
-  test("different names introduced at once get different places, to the last one in the table", async () => {
+  test("different names that want the same place at once get different ones, to the last in the table", async () => {
     const breaker = new CircuitBreaker({ capacity: 1_200 });
     await using threads = new BreakerThreads({ shared: breaker.shared, threads: 4 });
-    const names = Array.from({ length: 4 }, (_, thread) =>
-      Array.from({ length: 300 }, (_, i) => `strategy-${thread}-${i}`),
-    );
+    const names = collidingNames(4, 1_200);
     await threads.run(names.map((own) => ({ kind: "inStep", names: own })));
     expect(names.flat().filter((name) => breaker.failures(name) !== 1)).toEqual([]);
+    expect(() => breaker.recordFailure("one more")).toThrow("full");
   });
 });
+
+/** Names for each thread; those at the same position in all lists belong in the same place of a table of this capacity. */
+function collidingNames(threads: number, capacity: number): string[][] {
+  const rivals = Array.from({ length: capacity / threads }, (): string[] => []);
+  for (let i = 0; rivals.some((names) => names.length < threads); i++) {
+    const name = `strategy-${i}`;
+    const place = (hashOf(new TextEncoder().encode(name)) >>> 0) % capacity;
+    const names = place % threads === 0 ? rivals[place / threads] : undefined;
+    if (names !== undefined && names.length < threads) names.push(name);
+  }
+  return Array.from({ length: threads }, (_, thread) => rivals.map((names) => names[thread] ?? ""));
+}
 
 describe("one probe", () => {
   test("of 1,000 callers on 8 threads, each of 50 times", async () => {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isId, monotonicIds } from "./ids.ts";
 
@@ -8,8 +8,8 @@ describe("an id", () => {
       () => 1_469_918_176_385,
       (bytes) => void bytes.fill(0),
     );
-    expect(ids()).toBe("01ARYZ6S41" + "0".repeat(16));
-    expect(ids()).toBe("01ARYZ6S41" + "0".repeat(15) + "1");
+    expect(ids()).toBe(`01ARYZ6S41${"0".repeat(16)}`);
+    expect(ids()).toBe(`01ARYZ6S41${"0".repeat(15)}1`);
   });
 
   test("has 80 bits of randomness, of which the top one is clear so that counting up cannot overflow", () => {
@@ -17,8 +17,8 @@ describe("an id", () => {
       () => 0,
       (bytes) => void bytes.fill(0xff),
     );
-    expect(ids()).toBe("0000000000" + "F" + "Z".repeat(15));
-    expect(ids()).toBe("0000000000" + "G" + "0".repeat(15));
+    expect(ids()).toBe(`0000000000F${"Z".repeat(15)}`);
+    expect(ids()).toBe(`0000000000G${"0".repeat(15)}`);
   });
 
   test("made with the defaults is one, and 20,000 of them are 20,000 different ones in order", () => {
@@ -73,22 +73,20 @@ describe("an id", () => {
     expect(monotonicIds(() => 5.9, zero)()).toBe(monotonicIds(() => 5, zero)());
   });
 
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 48])(
-    "a clock that tells %d, which is no time, never makes something that is no id",
-    (time) => {
+  test("a clock that tells what is no time never makes something that is no id", () => {
+    const bad: { time: number; ids: string[] }[] = [];
+    for (const time of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 48]) {
       const next = monotonicIds(() => time);
-      const made = (): string[] => [next(), next()];
       let ids: string[] = [];
       try {
-        ids = made();
+        ids = [next(), next()];
       } catch (error) {
         expect(error).toBeInstanceOf(Error);
-        return;
       }
-      expect(ids.filter((id) => !isId(id))).toEqual([]);
-      expect([...ids].sort()).toEqual(ids);
-    },
-  );
+      if (!ids.every(isId)) bad.push({ time, ids });
+    }
+    expect(bad).toEqual([]);
+  });
 });
 
 describe("isId", () => {

@@ -1,6 +1,6 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HOSTILE_STRINGS, LOADED_WORDS } from "../store/testing/hostile-strings.ts";
+import { LOADED_WORDS, withEveryHostileString } from "../store/testing/hostile-strings.ts";
 import { ValidationError } from "./errors.ts";
 import { nameKey, nameParts, parseOwnName, parseQualifiedName } from "./qualified-name.ts";
 
@@ -104,15 +104,14 @@ describe("namespaces that are nobody's own", () => {
 });
 
 describe("hostile strings", () => {
-  test.each(HOSTILE_STRINGS.map((text) => ({ text, title: JSON.stringify(text.slice(0, 20)) })))(
-    "$title",
-    ({ text }) => {
+  test("are no name and no part of one", () => {
+    withEveryHostileString((text) => {
       for (const variant of [text, `${text}/fix`, `team/${text}`, `${text}:team/fix`]) {
         const error = refusal(() => parseOwnName(variant));
         expect(error.message.length).toBeLessThan(1_000);
       }
-    },
-  );
+    });
+  });
 
   test("nothing but a ValidationError ever comes out", () => {
     const hostile = fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.string({ maxLength: 40 }));

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ValidationError } from "./errors.ts";
 import { checkTemplate, renderTemplate } from "./template.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ValidationIssue } from "./errors.ts";
 import { checkText, shown, TEXT_LIMIT, textProblem } from "./text.ts";
@@ -25,12 +25,10 @@ describe("text from outside", () => {
     expect(textProblem(text)).toMatch(reason);
   });
 
-  test.each(["\u0080", "\u0085", "\u009b31m", "\u009f"])(
-    "%j is a control character too: terminals obey the eight-bit ones",
-    (text) => {
-      expect(textProblem(text)).toMatch(/control/);
-    },
-  );
+  test("the eight-bit control characters are refused too: terminals obey them", () => {
+    const codes = Array.from({ length: 0x20 }, (_, i) => 0x80 + i);
+    expect(codes.filter((code) => textProblem(String.fromCharCode(code)) === undefined)).toEqual([]);
+  });
 
   test("is limited in length", () => {
     expect(textProblem("x".repeat(TEXT_LIMIT))).toBeUndefined();
@@ -96,10 +94,8 @@ describe("shown", () => {
   test("never lets a control character through to the terminal", () => {
     // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
     const control = /[\u0000-\u001f\u007f-\u009f]/u;
-    for (let code = 0; code < 0xa0; code += 1) {
-      const character = String.fromCharCode(code);
-      expect({ code, clean: !control.test(shown(character)) }).toEqual({ code, clean: true });
-    }
+    const codes = Array.from({ length: 0xa0 }, (_, code) => code);
+    expect(codes.filter((code) => control.test(shown(String.fromCharCode(code))))).toEqual([]);
   });
 
   test("is short and valid Unicode whatever it is given", () => {

@@ -26,12 +26,14 @@ test.each([
       }
     })();
     const startAt = soon();
-    const replies = await actors.run([
-      { kind: "make-plans", count: 100, startAt },
-      { kind: "make-plans", count: 100, startAt },
-      { kind: "read-events", after: 1, count: total },
+    const [replies] = await Promise.all([
+      actors.run([
+        { kind: "make-plans", count: 100, startAt },
+        { kind: "make-plans", count: 100, startAt },
+        { kind: "read-events", after: 1, count: total },
+      ]),
+      listening,
     ]);
-    await listening;
     expect(losses(replies.flat())).toEqual([]);
     const rows = await store.read((reader) =>
       reader.all<{ sequence: number }>("SELECT sequence FROM events WHERE sequence > 1 ORDER BY sequence"),

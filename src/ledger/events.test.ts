@@ -26,6 +26,12 @@ async function take(store: Store, count: number, options: SubscribeOptions = {})
   return events;
 }
 
+async function collect(events: AsyncIterable<DomainEvent>): Promise<DomainEvent[]> {
+  const collected: DomainEvent[] = [];
+  for await (const event of events) collected.push(event);
+  return collected;
+}
+
 async function committed(store: Store): Promise<{ sequence: number; id: string; type: string }[]> {
   const rows = await store.read((reader) =>
     reader.all<{ sequence: number; id: string; type: string }>("SELECT sequence, id, type FROM events ORDER BY sequence"),
@@ -112,10 +118,10 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     const service = new PlanLifecycleService({ store });
     await service.createAction(actionInput());
     await planAt(service, "execute/queued");
-    expect(await Array.fromAsync(subscribeEvents(store, { after: 0, signal: AbortSignal.abort() }))).toEqual([]);
+    expect(await collect(subscribeEvents(store, { after: 0, signal: AbortSignal.abort() }))).toEqual([]);
 
     const waiting = new AbortController();
-    const silent = Array.fromAsync(subscribeEvents(store, { signal: waiting.signal, pollMs: 60_000 }));
+    const silent = collect(subscribeEvents(store, { signal: waiting.signal, pollMs: 60_000 }));
     await sleep(30);
     waiting.abort();
     expect(await silent).toEqual([]);

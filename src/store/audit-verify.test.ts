@@ -487,7 +487,8 @@ class RawLog {
   }
 
   run(sql: string, ...parameters: SQLInputValue[]): void {
-    expect(this.#database.prepare(sql).run(...parameters).changes).toBeGreaterThan(0);
+    const { changes } = this.#database.prepare(sql).run(...parameters);
+    if (Number(changes) === 0) throw new Error(`Nothing was tampered with: ${sql}`);
   }
 
   entry(chain: string, position: number): AuditRow {

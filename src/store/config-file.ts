@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLMap } from "yaml";
 import { ConfigurationError } from "../domain/errors.ts";
@@ -60,14 +60,14 @@ export async function setConfigValue(
 
 /** Writes the template unless there is a file already; whether it did. */
 export function createConfig(file: string): boolean {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const descriptor = openSync(file, "wx", 0o600);
     writeSync(descriptor, CONFIG_TEMPLATE);
     closeSync(descriptor);
     return true;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
+    if (isCode(error, "EEXIST") && existsSync(file)) return false;
     throw unusable(file, error);
   }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFile
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { AgentsError, StoreError, UsageError } from "../domain/errors.ts";
+import { StoreError, UsageError } from "../domain/errors.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./migrations.ts";
 import { openStore } from "./open.ts";
 import { failure, TestDirectory } from "./testing/fixtures.ts";
@@ -256,7 +256,7 @@ function fingerprint(file: string): string {
 }
 
 /** The error, which has everything a user needs: one class, a code, what is kept and what to do next. */
-async function clearError(work: Promise<unknown>): Promise<AgentsError> {
+async function clearError(work: Promise<unknown>): Promise<StoreError> {
   const error = await failure(work);
   expect(error).toBeInstanceOf(StoreError);
   const found = error as StoreError;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { AgentsError, StoreError } from "../domain/errors.ts";
+import { StoreError } from "../domain/errors.ts";
 import { assertSqliteVersion, SqliteConnection } from "./sqlite-connection.ts";
 import { endsTransaction, isBusy, storeError } from "./sqlite-errors.ts";
 import { TestDirectory } from "./testing/fixtures.ts";
@@ -30,11 +30,11 @@ describe("a connection", () => {
   test("is durable, checks foreign keys, and waits only briefly inside SQLite", async () => {
     await using directory = await TestDirectory.make();
     const connection = new SqliteConnection(directory.file(), () => 5, { memory: false });
-    expect({ ...connection.get("PRAGMA synchronous", []) }).toEqual({ synchronous: 2 });
-    expect({ ...connection.get("PRAGMA foreign_keys", []) }).toEqual({ foreign_keys: 1 });
+    expect(connection.get("PRAGMA synchronous", [])).toMatchObject({ synchronous: 2 });
+    expect(connection.get("PRAGMA foreign_keys", [])).toMatchObject({ foreign_keys: 1 });
     const waits = connection.get<{ timeout: number }>("PRAGMA busy_timeout", []);
     expect(waits?.timeout).toBeLessThanOrEqual(50);
-    expect({ ...connection.get("SELECT now_ms() AS now", []) }).toEqual({ now: 5 });
+    expect(connection.get("SELECT now_ms() AS now", [])).toMatchObject({ now: 5 });
     connection.close();
   });
 
@@ -75,7 +75,7 @@ describe("what SQLite's result codes mean", () => {
     const error = storeError(cause, "/data/store.db");
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code, cause, kept: expect.any(String), detail: { file: "/data/store.db" } });
-    expect((error as AgentsError).message).toContain("/data/store.db");
+    expect((error as StoreError).message).toContain("/data/store.db");
   });
 
   test("anything else stays what it is", () => {

@@ -1,6 +1,7 @@
 /** Where a thread or process that is a `PlanActor` begins. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openStore } from "../index.ts";
+import { outcomeOf, type Outcome } from "./outcome.ts";
 import { PlanActor, type ActorCommand } from "./plan-actor.ts";
 
 const url = parentPort === null ? process.argv[2] : (workerData as { url: string }).url;
@@ -8,8 +9,11 @@ if (url === undefined) throw new Error("The url of the store is missing.");
 const store = await openStore(url);
 const actor = new PlanActor(store);
 
-const answer = async (command: ActorCommand, reply: (outcomes: unknown) => void): Promise<void> =>
-  reply(await actor.carryOut(command));
+/** A failure of the whole command is an answer too: the test that asked should see it. */
+const answer = async (command: ActorCommand, reply: (outcomes: Outcome[]) => void): Promise<void> => {
+  const outcome = await outcomeOf(actor.carryOut(command));
+  reply(outcome.ok ? outcome.value : [outcome]);
+};
 
 if (parentPort !== null) {
   const port = parentPort;

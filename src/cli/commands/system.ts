@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { CommandContext } from "../command-context.ts";
 import { count } from "../format.ts";
 import { info as say, type Outcome } from "../outcome.ts";
@@ -8,11 +8,9 @@ import { VERSION } from "./version.ts";
 export async function init(context: CommandContext): Promise<Outcome> {
   const { dataDir, config, database } = context.paths;
   const before = { data_dir: existsSync(dataDir), config: existsSync(config), database: existsSync(database) };
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (!before.data_dir) chmodSync(dataDir, 0o700);
+  await context.store();
   const { createConfig } = await import("../../store/config-file.ts");
   createConfig(config);
-  await context.store();
   const paths = { data_dir: dataDir, config, database };
   const keys = ["data_dir", "config", "database"] as const;
   const created = keys.filter((key) => !before[key]);

@@ -69,3 +69,17 @@ export const LOADED_WORDS: readonly string[] = [
   "valueOf",
   "null",
 ];
+
+/** Runs `check` with every hostile string; the one error names all for which it failed. */
+export function withEveryHostileString(check: (text: string) => void): void {
+  const failures: string[] = [];
+  for (const text of HOSTILE_STRINGS) {
+    try {
+      check(text);
+    } catch (error) {
+      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      failures.push(`${JSON.stringify(text.slice(0, 12))} (${text.length}): ${JSON.stringify(why.slice(0, 120))}`);
+    }
+  }
+  if (failures.length > 0) throw new Error(`It failed for\n${failures.join("\n")}`);
+}

@@ -22,8 +22,8 @@ export async function inThread(command: ElsewhereCommand): Promise<ElsewhereAnsw
 
 /** `via` is a command that starts another one, such as one that gives up privileges first. */
 export async function inProcess(command: ElsewhereCommand, via: readonly string[] = []): Promise<ElsewhereAnswer> {
-  const [program = process.execPath, ...words] = [...via, process.execPath];
-  const { stdout } = await run(program, [...words, fileURLToPath(ENTRY), JSON.stringify(command)]);
+  const [program, ...words] = [...via, process.execPath, fileURLToPath(ENTRY), JSON.stringify(command)];
+  const { stdout } = await run(program, words);
   return JSON.parse(stdout) as ElsewhereAnswer;
 }
 

@@ -1,0 +1,48 @@
+/**
+ * Run by a test in a process of its own: starts to execute a plan, and is in the middle of a long step when the test stops it.
+ * Once it notices that it stood still for longer than its lease lasts, it tries to write everything an owner can write, and
+ * tells what became of it. Arguments: the store's url, the plan's id, the time its lease lasts.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { openStore, PlanExecutionContext, PlanLifecycleService, runStep, type PlanId } from "../index.ts";
+import { created } from "./fixtures.ts";
+import { outcomeOf, type Outcome } from "./outcome.ts";
+import { tell } from "./program.ts";
+
+export type HolderLine =
+  | { readonly kind: "holding"; readonly epoch: number; readonly changesetId: string }
+  | { readonly kind: "late"; readonly what: string; readonly outcome: Outcome; readonly aborted: boolean };
+
+const [url = "", planId = "", ttl = ""] = process.argv.slice(2);
+const ttlMs = Number(ttl);
+await using store = await openStore(url);
+const service = new PlanLifecycleService({ store });
+const id = planId as PlanId;
+const lease = await service.startExecute(id, { ttlMs, holder: "the paused one" });
+const context = new PlanExecutionContext({ store, plan: id, lease });
+const changeset = await context.startChangeset();
+await changeset.record(created("before"));
+await runStep(lease, "before", () => "recorded by the first owner");
+
+const long = runStep(lease, "long", async () => {
+  tell({ kind: "holding", epoch: lease.epoch, changesetId: changeset.id } satisfies HolderLine);
+  for (let last = Date.now(); Date.now() - last < ttlMs; ) {
+    last = Date.now();
+    await sleep(10);
+  }
+  return "recorded too late";
+});
+await late("end the step", long);
+await late("run another step", runStep(lease, "another", () => "too late"));
+await late("record a change", changeset.record(created("late")));
+await late("start a changeset", context.startChangeset());
+await late("close the changeset", changeset.close());
+await late("renew the lease", lease.renew());
+await late("fail the phase", service.failExecute(lease, { message: "too late" }));
+await late("complete the phase", service.completeExecute(lease));
+
+async function late(what: string, call: Promise<unknown>): Promise<void> {
+  const outcome = await outcomeOf(call);
+  const told = outcome.ok ? ({ ok: true, value: undefined } as const) : outcome;
+  tell({ kind: "late", what, outcome: told, aborted: lease.signal.aborted } satisfies HolderLine);
+}
