@@ -49,18 +49,26 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A directory of its own below `parent`, gone when its scope is left and also after Ctrl-C: it can hold gigabytes. */
-export async function scratchDirectory(parent: string): Promise<AsyncDisposable & { readonly path: string }> {
+/**
+ * A directory of its own below `parent`, gone when its scope is left and also after Ctrl-C: it can hold gigabytes. `endUsers`
+ * ends the processes that use it, first, because one that is just starting would make its part of it again.
+ */
+export async function scratchDirectory(
+  parent: string,
+  endUsers: () => Promise<unknown> = async () => undefined,
+): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(parent, "cleveragents-bench-"));
-  const interrupted = (signal: NodeJS.Signals): void => {
+  const interrupted = async (signal: NodeJS.Signals): Promise<void> => {
+    await endUsers();
     rmSync(path, { recursive: true, force: true });
     process.exit(signal === "SIGINT" ? 130 : 143);
   };
-  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  const onSignal = (signal: NodeJS.Signals): void => void interrupted(signal);
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   return {
     path,
     [Symbol.asyncDispose]: async () => {
-      process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+      process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
       await rm(path, { recursive: true, force: true });
     },
   };

@@ -3,7 +3,8 @@
  * user runs them, the two stores in turn so that the machine's moods hit both alike. And what starting the command line costs
  * at all, beside a Node that does nothing.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
@@ -36,7 +37,7 @@ interface Timings {
 }
 
 export async function run(options: { readonly dir: string; readonly quick: boolean }): Promise<void> {
-  await using scratch = await scratchDirectory(options.dir);
+  await using scratch = await scratchDirectory(options.dir, endCommand);
   const small = await make(scratch.path, SMALL);
   await expectSound(small);
   const large = await make(scratch.path, options.quick ? 100_000 : 1_000_000);
@@ -187,9 +188,18 @@ function environment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` };
 }
 
+/** The command that runs now; there is never more than one. */
+let running: ChildProcess | undefined;
+
+async function endCommand(): Promise<void> {
+  const child = running;
+  if (child?.kill("SIGKILL") === true) await once(child, "exit");
+}
+
 function finished(command: string, words: readonly string[], onSpawn?: (pid: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, words, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
+    running = child;
     let complaint = "";
     child.stderr.on("data", (text: Buffer) => (complaint += text.toString()));
     child.on("error", reject);

@@ -5,7 +5,7 @@
  */
 import { fork, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -47,22 +47,20 @@ await main();
 async function main(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), "cleveragents-demo-"));
   const workers: Worker[] = [];
-  const killAll = (): void => {
+  const cleanUp = async (): Promise<void> => {
     for (const worker of workers) worker.process.kill("SIGKILL");
+    // Only then is nobody left who could write into the directory while it is removed.
+    await Promise.all(workers.map(({ ended }) => ended));
+    await rm(scratch, { recursive: true, force: true });
   };
-  const interrupted = (signal: NodeJS.Signals): void => {
-    killAll();
-    rmSync(scratch, { recursive: true, force: true });
-    process.exit(signal === "SIGINT" ? 130 : 143);
-  };
-  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  const onSignal = (signal: NodeJS.Signals): void =>
+    void cleanUp().finally(() => process.exit(signal === "SIGINT" ? 130 : 143));
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const promises = await show(scratch, workers);
     if (promises.some(({ kept }) => !kept)) process.exitCode = 1;
   } finally {
-    killAll();
-    await Promise.all(workers.map(({ ended }) => ended));
-    await rm(scratch, { recursive: true, force: true });
+    await cleanUp();
   }
 }
 

@@ -72,7 +72,9 @@ function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen):
   const paint = painter(screen);
   const labels = Math.max(...rows.map(([label]) => width(label)));
   const room =
-    screen.columns === undefined ? undefined : Math.max(20, screen.columns - labels - 2 - frameWidth(screen));
+    screen.columns === undefined
+      ? undefined
+      : Math.max(20, screen.columns - labels - 2 - (frameWidth(screen) || INDENT));
   return rows.flatMap(([label, value]) => {
     const lines = wrap(cellText(value), room);
     return lines.map((line, index) => {
@@ -82,6 +84,9 @@ function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen):
   });
 }
 
+/** Without a frame, lines stand this far to the right of their heading. */
+const INDENT = 2;
+
 function frameWidth({ format }: Screen): number {
   return format === "rich" || format === "table" ? 4 : 0;
 }
@@ -90,7 +95,7 @@ function frameWidth({ format }: Screen): number {
 function framed(title: string, lines: readonly string[], screen: Screen): string {
   const paint = painter(screen);
   if (frameWidth(screen) === 0) {
-    return [paint(title, "strong"), ...lines.map((line) => `  ${line}`)].join("\n");
+    return [paint(title, "strong"), ...lines.map((line) => " ".repeat(INDENT) + line)].join("\n");
   }
   const inner = Math.max(width(title) + 2, ...lines.map(width));
   const top = `╭─ ${paint(title, "strong")} ${"─".repeat(inner - width(title) - 1)}╮`;

@@ -83,7 +83,13 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     ];
     const recorded = [];
     for (const input of inputs) recorded.push(await changesets.record(changeset, input));
-    const nothing = { fromPath: undefined, before: undefined, after: undefined, toolInvocation: undefined, decision: undefined };
+    const nothing = {
+      fromPath: undefined,
+      before: undefined,
+      after: undefined,
+      toolInvocation: undefined,
+      decision: undefined,
+    };
     const expected = inputs.map((input, index) => ({
       ...nothing,
       ...input,

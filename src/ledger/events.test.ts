@@ -34,7 +34,9 @@ async function collect(events: AsyncIterable<DomainEvent>): Promise<DomainEvent[
 
 async function committed(store: Store): Promise<{ sequence: number; id: string; type: string }[]> {
   const rows = await store.read((reader) =>
-    reader.all<{ sequence: number; id: string; type: string }>("SELECT sequence, id, type FROM events ORDER BY sequence"),
+    reader.all<{ sequence: number; id: string; type: string }>(
+      "SELECT sequence, id, type FROM events ORDER BY sequence",
+    ),
   );
   return rows.map((row) => ({ ...row }));
 }
@@ -79,14 +81,27 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     await Promise.all(
       Array.from({ length: 1_201 }, (_, index) =>
         store.transaction((tx) =>
-          appendEvent(tx, { id: `e${index}`, type: "config.changed", at: index, planId: undefined, details: { index } }),
+          appendEvent(tx, {
+            id: `e${index}`,
+            type: "config.changed",
+            at: index,
+            planId: undefined,
+            details: { index },
+          }),
         ),
       ),
     );
     const events = await take(store, 1_201, { after: 0 });
     expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index + 1));
     expect(new Set(events.map((event) => event.id)).size).toBe(1_201);
-    expect(events[7]).toEqual({ sequence: 8, id: "e7", type: "config.changed", at: 7, planId: undefined, details: { index: 7 } });
+    expect(events[7]).toEqual({
+      sequence: 8,
+      id: "e7",
+      type: "config.changed",
+      at: 7,
+      planId: undefined,
+      details: { index: 7 },
+    });
   });
 
   test("what was rolled back leaves no event", async () => {

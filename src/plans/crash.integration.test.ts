@@ -42,7 +42,9 @@ describe("killed", () => {
       try {
         acknowledged += await killRound({ url, directory: temporary.directory, round, random });
       } catch (error) {
-        throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, { cause: error });
+        throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, {
+          cause: error,
+        });
       }
     }
     expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
@@ -54,7 +56,9 @@ async function killRound(parts: { url: string; directory: string; round: number;
   const output = (number: number): string => join(directory, `round-${round}-${number}`);
   // Alone in every other round: two make each other wait, one gets further.
   const seeds = Array.from({ length: 1 + (round % 2) }, () => String(Math.trunc(random() * 2 ** 31)));
-  const hammers = seeds.map((seed, number) => new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output(number)));
+  const hammers = seeds.map(
+    (seed, number) => new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output(number)),
+  );
   try {
     await Promise.all(hammers.map((hammer) => hammer.written(1)));
     for (const hammer of hammers) {
@@ -82,7 +86,9 @@ async function expectKept(store: Store, told: readonly Acknowledgement[]): Promi
     const all = async (sql: string): Promise<Set<unknown>> =>
       new Set((await reader.all<{ line: string }>(sql)).map(({ line }) => line));
     return {
-      transition: await all("SELECT chain || ' ' || plan_version || ' ' || status AS line FROM audit_entries WHERE plan_version > 0"),
+      transition: await all(
+        "SELECT chain || ' ' || plan_version || ' ' || status AS line FROM audit_entries WHERE plan_version > 0",
+      ),
       step: await all(
         "SELECT plan_id || ' ' || phase || ' ' || attempt || ' ' || key || ' ' || result AS line FROM steps",
       ),
@@ -157,7 +163,11 @@ describe("stopped for longer than its lease lasts", () => {
       const service = new PlanLifecycleService({ store: impatient });
       await service.createAction(actionInput());
       const { id } = await planAt(service, "execute/queued");
-      await using holder = new Program("paused-holder", [store.url, id, String(TTL_MS)], join(temporary.directory, "out"));
+      await using holder = new Program(
+        "paused-holder",
+        [store.url, id, String(TTL_MS)],
+        join(temporary.directory, "out"),
+      );
       const [holding] = await holder.written<HolderLine>(1);
       // Alive it keeps its lease for as long as it likes.
       await sleep(2 * TTL_MS);
@@ -195,7 +205,11 @@ describe("stopped for longer than its lease lasts", () => {
  * Stops the holder and takes over as soon as its lease lapsed. Should it stand still in the middle of a commit (of a renewal), the
  * file is locked for all: then it is woken and stopped again, for that is another story than this one.
  */
-async function takeOverFromStopped(service: PlanLifecycleService, id: PlanId, holder: Program): Promise<Lease<"execute">> {
+async function takeOverFromStopped(
+  service: PlanLifecycleService,
+  id: PlanId,
+  holder: Program,
+): Promise<Lease<"execute">> {
   holder.kill("SIGSTOP");
   for (;;) {
     try {

@@ -25,7 +25,12 @@ interface Setting extends AsyncDisposable {
 async function setting(): Promise<Setting> {
   const clock = new FakeClock();
   const temporary = await TemporaryStore.open("memory", { clock: clock.now });
-  const parts = { store: temporary.store, clock: clock.now, ids: monotonicIds(clock.now, countedBytes()), user: "tester" };
+  const parts = {
+    store: temporary.store,
+    clock: clock.now,
+    ids: monotonicIds(clock.now, countedBytes()),
+    user: "tester",
+  };
   return {
     clock,
     store: temporary.store,
@@ -58,7 +63,10 @@ describe("a plan is found", () => {
     expect((error as Error).message).toContain(`${ids[4]}, …`);
     const few = await setting();
     await few.service.createAction(actionInput());
-    const two = [await few.service.useAction({ action: ACTION_NAME }), await few.service.useAction({ action: ACTION_NAME })];
+    const two = [
+      await few.service.useAction({ action: ACTION_NAME }),
+      await few.service.useAction({ action: ACTION_NAME }),
+    ];
     await expect(few.service.getPlan("0")).rejects.toThrow(`${two[0]!.id}, ${two[1]!.id}.`);
     await few[Symbol.asyncDispose]();
   });

@@ -24,16 +24,32 @@ const anyText = fc
   .oneof(
     fc.string({ unit: "grapheme", maxLength: 60 }),
     fc.string({ unit: "binary", maxLength: 60 }),
-    fc.constantFrom("🧑‍🚀 naïve 日本語 עִבְרִית", "'; DROP TABLE plans; --", '"\\n"\n\t\r%_?', "\u2028\u2029\ufeff", "x".repeat(65_536)),
+    fc.constantFrom(
+      "🧑‍🚀 naïve 日本語 עִבְרִית",
+      "'; DROP TABLE plans; --",
+      '"\\n"\n\t\r%_?',
+      "\u2028\u2029\ufeff",
+      "x".repeat(65_536),
+    ),
   )
   // oxlint-disable-next-line no-control-regex -- exactly the characters no text may hold
   .map((text) => text.toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, ""));
 /** Braces are left out: they are the templates of another test. */
 const plainText = anyText.map((text) => text.replaceAll(/[{}]/g, "")).filter((text) => text.trim() !== "");
 const part = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/);
-const namespace = part.filter((text) => !/^(system|internal|admin|root|openai|anthropic|google|gemini|deepseek|mistral|perplexity|qwen|amazon)$/i.test(text));
-const ownName = fc.tuple(fc.option(part), namespace, part).map(([server, space, name]) => `${server === null ? "" : `${server}:`}${space}/${name}`);
-const actor = fc.oneof(part.map((name) => `local/${name}`), ownName);
+const namespace = part.filter(
+  (text) =>
+    !/^(system|internal|admin|root|openai|anthropic|google|gemini|deepseek|mistral|perplexity|qwen|amazon)$/i.test(
+      text,
+    ),
+);
+const ownName = fc
+  .tuple(fc.option(part), namespace, part)
+  .map(([server, space, name]) => `${server === null ? "" : `${server}:`}${space}/${name}`);
+const actor = fc.oneof(
+  part.map((name) => `local/${name}`),
+  ownName,
+);
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (number === 0 ? 0 : number));
 
 type GivenValue = string | number | boolean | string[];
@@ -94,12 +110,22 @@ const image: fc.Arbitrary<FileImage> = fc.record({
 const path = fc
   .array(
     anyText
-      .map((text) => text.replaceAll(/[\n\r\t/\\:]/g, "").slice(0, 100).toWellFormed())
-      .filter((text) => text !== "" && text !== "." && text !== ".." && text.normalize("NFKC").toLowerCase() !== ".git"),
+      .map((text) =>
+        text
+          .replaceAll(/[\n\r\t/\\:]/g, "")
+          .slice(0, 100)
+          .toWellFormed(),
+      )
+      .filter(
+        (text) => text !== "" && text !== "." && text !== ".." && text.normalize("NFKC").toLowerCase() !== ".git",
+      ),
     { minLength: 1, maxLength: 4 },
   )
   .map((segments) => segments.join("/"));
-const reference = fc.option(plainText.map((text) => text.slice(0, 100).toWellFormed()), { nil: undefined });
+const reference = fc.option(
+  plainText.map((text) => text.slice(0, 100).toWellFormed()),
+  { nil: undefined },
+);
 const change: fc.Arbitrary<ChangeEntryInput> = fc
   .record({
     resource: part,
@@ -192,7 +218,10 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
               const arbitrary = spec.name.startsWith("bounded-float")
                 ? fc.constantFrom<GivenValue[]>(-1e-300, 1e-7, -1.5e308)
                 : value[spec.type ?? "string"];
-              return [spec.name, "required" in spec && spec.required === true ? arbitrary : fc.option(arbitrary, { nil: undefined })];
+              return [
+                spec.name,
+                "required" in spec && spec.required === true ? arbitrary : fc.option(arbitrary, { nil: undefined }),
+              ];
             }),
           ),
         ),
@@ -229,7 +258,8 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
           projects: linked,
           createdAt: clock.now(),
         });
-        for (const spec of own.arguments) expect(plan.arguments.get(spec.name)).toEqual(values[spec.name] ?? spec.default);
+        for (const spec of own.arguments)
+          expect(plan.arguments.get(spec.name)).toEqual(values[spec.name] ?? spec.default);
         for (const role of ACTOR_ROLES) expect(plan.actors[role]).toBe(actors[role] ?? own.actors[role]);
       }),
       { numRuns: RUNS },
@@ -244,7 +274,15 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
         const lease = await service.startExecute(id, { holder: reason });
         expect(lease.holder).toBe(reason);
         await service.failExecute(lease, { message, category });
-        const expected = { position: 1, phase: "execute", attempt: 1, kind: "errored", message, category, at: clock.now() };
+        const expected = {
+          position: 1,
+          phase: "execute",
+          attempt: 1,
+          kind: "errored",
+          message,
+          category,
+          at: clock.now(),
+        };
         expect(await service.listFailures(id)).toEqual([expected]);
         await service.cancelPlan(id, { reason });
         expect((await service.getPlan(id)).cancelReason).toBe(reason);

@@ -114,6 +114,20 @@ test("a list of half a million items is no argument", async () => {
   });
 });
 
+test("a name that is only nearly right is not found, and the right one is suggested", async () => {
+  await using fixture = await StoreFixture.memory();
+  const { plans } = await prepare(fixture.store);
+  expect(await failure(plans.useAction({ action: "fxi" }))).toMatchObject({
+    code: "not_found",
+    detail: { suggestion: "local/fix" },
+  });
+  expect(await failure(plans.useAction({ action: "fix", projects: ["shpo"] }))).toMatchObject({
+    code: "not_found",
+    detail: { suggestion: "local/shop" },
+  });
+  expect(await failure(plans.getAction("zebra"))).toMatchObject({ code: "not_found", next: ["agents action list"] });
+});
+
 test("a plan's name is a name, also when its action's name is as long as names get", async () => {
   await using fixture = await StoreFixture.memory();
   const { plans } = await prepare(fixture.store);

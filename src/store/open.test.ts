@@ -167,6 +167,12 @@ describe("refused", () => {
     });
   });
 
+  test("a directory in the place of its log", async () => {
+    await using directory = await TestDirectory.make();
+    mkdirSync(`${directory.file()}-wal`);
+    expect(await clearError(openStore(`sqlite:${directory.file()}`))).toMatchObject({ code: "store_failed" });
+  });
+
   test("a path with a NUL character", async () => {
     await using directory = await TestDirectory.make();
     expect(await clearError(openStore(`sqlite:${directory.file("a\0b")}`))).toMatchObject({ code: "store_failed" });

@@ -22,9 +22,13 @@ for (let round = 0; round < 5; round += 1) {
 }
 const reachable = handles.filter((handle) => handle.deref() !== undefined).length;
 const counts = await store.read((reader) =>
-  reader.get<Record<string, number>>("SELECT COUNT(*) AS changesets, SUM(entry_count) AS entries, COUNT(closed_at) AS closed FROM changesets"),
+  reader.get<Record<string, number>>(
+    "SELECT COUNT(*) AS changesets, SUM(entry_count) AS entries, COUNT(closed_at) AS closed FROM changesets",
+  ),
 );
-console.log(JSON.stringify({ ...counts, active: context.activeChangesets().length, handles: handles.length, reachable }));
+console.log(
+  JSON.stringify({ ...counts, active: context.activeChangesets().length, handles: handles.length, reachable }),
+);
 
 async function useOne(): Promise<void> {
   const handle = await context.startChangeset();

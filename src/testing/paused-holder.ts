@@ -26,14 +26,17 @@ await runStep(lease, "before", () => "recorded by the first owner");
 
 const long = runStep(lease, "long", async () => {
   tell({ kind: "holding", epoch: lease.epoch, changesetId: changeset.id } satisfies HolderLine);
-  for (let last = Date.now(); Date.now() - last < ttlMs; ) {
+  for (let last = Date.now(); Date.now() - last < ttlMs;) {
     last = Date.now();
     await sleep(10);
   }
   return "recorded too late";
 });
 await late("end the step", long);
-await late("run another step", runStep(lease, "another", () => "too late"));
+await late(
+  "run another step",
+  runStep(lease, "another", () => "too late"),
+);
 await late("record a change", changeset.record(created("late")));
 await late("start a changeset", context.startChangeset());
 await late("close the changeset", changeset.close());
