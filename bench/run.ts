@@ -1,7 +1,7 @@
 /** Entry of the benchmarks: `npm run bench -- steps|breaker|scale [--quick] [--dir DIRECTORY]`. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { run as runBreaker } from "./breaker.ts";
@@ -30,7 +30,13 @@ async function main(): Promise<void> {
     return;
   }
   console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}`);
-  const { quick, dir } = values;
+  sayLoad("before");
+  await measure(name, values);
+  sayLoad("after");
+}
+
+function measure(name: "steps" | "breaker" | "scale", options: { quick: boolean; dir: string }): Promise<void> {
+  const { quick, dir } = options;
   switch (name) {
     case "steps":
       installPeers();
@@ -41,6 +47,15 @@ async function main(): Promise<void> {
     case "scale":
       return runScale({ dir, quick });
   }
+}
+
+/** Interleaved rounds keep ratios fair on a busy machine, but absolute numbers are worth only as much as it was idle. */
+function sayLoad(when: string): void {
+  const [load = 0] = loadavg();
+  const busy = load > cpus().length / 2 ? "; the machine is busy with other things, absolute numbers are too low" : "";
+  console.log(
+    `load average ${when}: ${load.toFixed(1)} on ${cpus().length} processors${when === "before" ? busy : ""}`,
+  );
 }
 
 /** npm writes this file last: a directory without it is missing, or what an interrupted installation left. */

@@ -112,7 +112,7 @@ function report(contestants: readonly Contestant[], rates: Rates, atOnce: AtOnce
       const ratio = median / rate(best).median;
       const aim = AIM_RATIO[atOnce];
       console.log(
-        `${own.label}: ${ratio.toFixed(1)}× the best peer (${best.label}); aim ≥ ${aim}×: ${met(ratio >= aim)}`,
+        `${own.label}: ${ratio.toFixed(2)}× the best peer (${best.label}); aim ≥ ${aim}×: ${met(ratio >= aim)}`,
       );
     }
     if (atOnce === 16) {

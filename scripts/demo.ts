@@ -53,12 +53,18 @@ async function main(): Promise<void> {
     await Promise.all(workers.map(({ ended }) => ended));
     await rm(scratch, { recursive: true, force: true });
   };
-  const onSignal = (signal: NodeJS.Signals): void =>
+  let interrupted = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    interrupted = true;
     void cleanUp().finally(() => process.exit(signal === "SIGINT" ? 130 : 143));
+  };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const promises = await show(scratch, workers);
     if (promises.some(({ kept }) => !kept)) process.exitCode = 1;
+  } catch (error) {
+    // Workers that end because of the interruption are no failure of theirs.
+    if (!interrupted) throw error;
   } finally {
     await cleanUp();
   }

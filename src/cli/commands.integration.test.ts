@@ -99,11 +99,15 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   const id = (await agents.withPlan()) as PlanId;
   await using store = await openStore(`sqlite:${agents.database}`);
   const service = new PlanLifecycleService({ store });
+  await service.startStrategize(id, { holder: "a crashed one", ttlMs: 1 }).then((crashed) => crashed.stop());
+  expect((await agents.json("plan", "status", id)).data).toMatchObject({ owner: null, abandoned_by: "a crashed one" });
+  expect((await agents.run(["plan", "status", id])).stdout).toContain("nobody: a crashed one stopped");
   const lease = await service.startStrategize(id, { holder: "a test" });
   const running = await agents.json("plan", "status", id);
   expect(running.data).toMatchObject({
     state: "processing",
-    owner: { holder: "a test", epoch: 1 },
+    owner: { holder: "a test", epoch: 2 },
+    abandoned_by: null,
     progress: [
       { step: "strategize", status: "running" },
       { step: "execute", status: "pending" },

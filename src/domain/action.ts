@@ -85,10 +85,15 @@ const ARGUMENT_KEYS = Object.keys(argumentSchema.shape);
 
 /** Parses and checks an action completely; every problem is in the one error. */
 export function parseAction(input: unknown): ActionDefinition {
-  const parsed = actionSchema.safeParse(input);
-  if (!parsed.success) refuse(parsed.error.issues.flatMap(readable));
-  const { data } = parsed;
   const issues: ValidationIssue[] = [];
+  let parsed = actionSchema.safeParse(input);
+  if (!parsed.success) {
+    issues.push(...parsed.error.issues.flatMap(readable));
+    // Unknown keys need not hide what else is wrong: look again without them.
+    parsed = actionSchema.safeParse(withoutUnknownKeys(input));
+    if (!parsed.success) refuse(issues);
+  }
+  const { data } = parsed;
   const attempt = <T>(parse: () => T): T | undefined => collect(parse, issues);
 
   const name = attempt(() => parseOwnName(data.name));
@@ -196,6 +201,17 @@ function collect<T>(parse: () => T, issues: ValidationIssue[]): T | undefined {
     issues.push(...error.issues);
     return undefined;
   }
+}
+
+function withoutUnknownKeys(input: unknown): unknown {
+  const known = onlyKeys(input, ACTION_KEYS);
+  const given = known["arguments"];
+  return Array.isArray(given) ? { ...known, arguments: given.map((item) => onlyKeys(item, ARGUMENT_KEYS)) } : known;
+}
+
+function onlyKeys(value: unknown, keys: readonly string[]): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
 }
 
 function readable(issue: z.core.$ZodIssue): ValidationIssue[] {

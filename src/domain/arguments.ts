@@ -21,7 +21,9 @@ export interface ArgumentSpec {
   readonly pattern: string | undefined;
 }
 
-export const ARGUMENT_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
+export const ARGUMENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
+
+const LIST_LIMIT = 10_000;
 
 /** What a caller hands over: already typed values, or the strings of a command line. */
 export type GivenArguments = Readonly<Record<string, unknown>>;
@@ -113,7 +115,10 @@ function boolean(raw: unknown): boolean | undefined {
 
 /** An array of strings; or a string: JSON when it starts with "[", else items between commas. */
 function list(raw: unknown): readonly string[] | undefined {
-  if (Array.isArray(raw)) return raw.every((item) => typeof item === "string") ? raw : undefined;
+  if (Array.isArray(raw)) {
+    const items: unknown[] = Array.from(raw);
+    return items.every((item) => typeof item === "string") ? items : undefined;
+  }
   if (typeof raw !== "string") return undefined;
   if (!raw.trimStart().startsWith("[")) return raw === "" ? [] : raw.split(",").map((item) => item.trim());
   try {
@@ -125,6 +130,7 @@ function list(raw: unknown): readonly string[] | undefined {
 
 function unfit(spec: ArgumentSpec, value: ArgumentValue): string | undefined {
   const texts = typeof value === "string" ? [value] : typeof value === "object" ? value : [];
+  if (texts.length > LIST_LIMIT) return `has ${texts.length} items, more than ${LIST_LIMIT}`;
   for (const text of texts) {
     const problem = textProblem(text);
     if (problem !== undefined) return problem;
@@ -143,7 +149,9 @@ function unfit(spec: ArgumentSpec, value: ArgumentValue): string | undefined {
 
 /** Throws a SyntaxError when the pattern is not a regular expression. */
 export function wholeMatch(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`, "u");
+  // By itself first: "a)|(?:b" is an expression only between somebody else's brackets.
+  const { source } = new RegExp(pattern, "u");
+  return new RegExp(`^(?:${source})$`, "u");
 }
 
 function describe(raw: unknown): string {

@@ -1,5 +1,6 @@
 import { ValidationError } from "./errors.ts";
 import { nearest } from "./suggest.ts";
+import { shown } from "./text.ts";
 
 /**
  * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between is the
@@ -78,6 +79,6 @@ export function findProfile(name: string, path = "automation_profile"): Automati
   const found = BUILT_IN.find((candidate) => candidate.name === name.toLowerCase());
   if (found !== undefined) return found;
   const suggestion = nearest(name, PROFILE_NAMES);
-  const message = `There is no automation profile "${name}" (known: ${PROFILE_NAMES.join(", ")}).`;
+  const message = `There is no automation profile ${shown(name)} (known: ${PROFILE_NAMES.join(", ")}).`;
   throw new ValidationError(message, [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
 }

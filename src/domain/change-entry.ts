@@ -40,7 +40,7 @@ export interface ChangeEntry {
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-const ALIAS = /^[A-Za-z][A-Za-z0-9_-]*$/;
+const ALIAS = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 const MODES = new Set([0o100644, 0o100755, 0o120000]);
 
 /** Which of before and after an operation has. */
@@ -71,7 +71,9 @@ export function parseChangeEntry(input: ChangeEntryInput): CheckedEntry {
     complainAboutImage(input.after, "after", expected.after, input.operation, complain);
   }
   for (const key of ["toolInvocation", "decision"] as const) {
-    const problem = input[key] === undefined ? undefined : textProblem(input[key], 200);
+    const value: unknown = input[key];
+    if (value === undefined) continue;
+    const problem = typeof value === "string" ? textProblem(value, 200) : "is no text";
     if (problem !== undefined) complain(key, `${key} ${problem}`);
   }
   if (issues.length > 0) {
@@ -104,9 +106,19 @@ export function relativePathProblem(path: string): string | undefined {
   const segments = path.split("/");
   if (segments.includes("..")) return 'contains ".."';
   if (segments.some((segment) => segment === "" || segment === ".")) return "has an empty segment";
-  // Compatibility forms and case are folded first: ".GIT" and "．git" name the same directory on some file systems.
-  if (segments.some((segment) => segment.normalize("NFKC").toLowerCase() === ".git")) return "lies inside .git";
+  if (segments.some(namesGitDirectory)) return "lies inside .git";
   return undefined;
+}
+
+/** Whether some file system takes the segment for ".git": case, compatibility forms, ignored characters, Windows' short names. */
+function namesGitDirectory(segment: string): boolean {
+  const folded = segment
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replace(/:.*$/, "")
+    .replace(/[. ]+$/, "");
+  return folded === ".git" || /^git~\d+$/.test(folded);
 }
 
 type Complain = (path: string, message: string) => void;
@@ -125,7 +137,13 @@ function complainAboutImage(
 ): void {
   if (expected !== (image !== undefined)) {
     complain(field, `a ${operation} ${expected ? "needs" : "cannot have"} "${field}"`);
-  } else if (image !== undefined && (!HASH.test(image.hash) || !MODES.has(image.mode))) {
+  } else if (image !== undefined && !isImage(image)) {
     complain(field, `"${field}" needs a SHA-256 hash and a mode of 100644, 100755 or 120000 (octal)`);
   }
+}
+
+function isImage(image: unknown): boolean {
+  if (typeof image !== "object" || image === null || !("hash" in image) || !("mode" in image)) return false;
+  const { hash, mode } = image;
+  return typeof hash === "string" && HASH.test(hash) && typeof mode === "number" && MODES.has(mode);
 }

@@ -1,3 +1,5 @@
+import { shown } from "./text.ts";
+
 /**
  * Every failure a caller can act on is one class here, and the one table below says what each means to a shell (exit code), to a
  * JSON-RPC client and to an HTTP client, so that the three can never drift apart. `message` is the sentence a user reads: what
@@ -80,7 +82,12 @@ export interface ValidationIssue {
 
 /** The problems in one line; a path is named unless the message already does. */
 export function listIssues(issues: readonly ValidationIssue[]): string {
-  return issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  return issues.map(({ path, message }) => (path === "" ? message : `${safePath(path)}: ${message}`)).join("; ");
+}
+
+/** A path may hold a key somebody made up: it is quoted and cut unless it is a plain word. */
+function safePath(path: string): string {
+  return /^[\w.-]{1,100}$/.test(path) ? path : shown(path);
 }
 
 /** Input that was refused before anything was written. Carries every problem found, not only the first. */

@@ -27,7 +27,7 @@ export function monotonicIds(
   let lastTime = -1;
   const random = new Uint8Array(10);
   return () => {
-    const now = Math.trunc(clock());
+    const now = instant(clock());
     if (now > lastTime) {
       lastTime = now;
       randomBytes(random);
@@ -38,6 +38,11 @@ export function monotonicIds(
     }
     return encodeTime(lastTime) + encodeRandom(random);
   };
+}
+
+/** What an id can hold: 48 bits. A clock that tells no time tells the beginning of time, and the order is kept all the same. */
+function instant(time: number): number {
+  return Number.isFinite(time) ? Math.min(Math.max(0, Math.trunc(time)), 2 ** 48 - 1) : 0;
 }
 
 function increment(bytes: Uint8Array): void {

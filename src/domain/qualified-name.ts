@@ -14,7 +14,7 @@ export interface NameParts {
 }
 
 const PART = /^[A-Za-z][A-Za-z0-9_-]*$/;
-const PART_LIMIT = 100;
+export const NAME_PART_LIMIT = 100;
 const RESERVED = new Set(["system", "internal", "admin", "root"]);
 const PROVIDERS = new Set([
   "openai",
@@ -68,7 +68,7 @@ function split(text: string, field: string): NameParts {
 
 function checkPart(part: string, which: string, field: string, text: string): void {
   if (part === "") refuse(field, text, `its ${which} is empty`);
-  if (part.length > PART_LIMIT) refuse(field, text, `its ${which} is longer than ${PART_LIMIT} characters`);
+  if (part.length > NAME_PART_LIMIT) refuse(field, text, `its ${which} is longer than ${NAME_PART_LIMIT} characters`);
   if (!PART.test(part)) {
     refuse(field, text, `its ${which} ${shown(part)} must start with a letter, then letters, digits, "_" or "-"`);
   }

@@ -24,12 +24,15 @@ export function checkTemplate(template: string, path: string, argumentNames: rea
 }
 
 export function renderTemplate(template: string, values: ReadonlyMap<string, string>, path: string): string {
-  const rendered = template.replace(PLACEHOLDER, (_, literal: string | undefined, used: string | undefined) =>
-    used === undefined ? `{${literal ?? ""}}` : (values.get(used) ?? ""),
-  );
-  if (rendered.length > RENDERED_LIMIT) {
-    const message = `${path} is longer than ${RENDERED_LIMIT} characters once its arguments are filled in`;
-    throw new ValidationError(`${message}.`, [{ path, message }]);
-  }
-  return rendered;
+  let size = template.length;
+  return template.replace(PLACEHOLDER, (placeholder, literal: string | undefined, used: string | undefined) => {
+    const text = used === undefined ? `{${literal ?? ""}}` : (values.get(used) ?? "");
+    size += text.length - placeholder.length;
+    // Counted while it grows: a thousand placeholders of a long value must not take the memory first.
+    if (size > RENDERED_LIMIT) {
+      const message = `${path} is longer than ${RENDERED_LIMIT} characters once its arguments are filled in`;
+      throw new ValidationError(`${message}.`, [{ path, message }]);
+    }
+    return text;
+  });
 }

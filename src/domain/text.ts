@@ -9,7 +9,7 @@ import type { ValidationIssue } from "./errors.ts";
 export const TEXT_LIMIT = 64 * 1024;
 
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u;
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u;
 
 /** Undefined when `value` may be stored as it is, else the reason why not. */
 export function textProblem(value: string, limit: number = TEXT_LIMIT): string | undefined {
@@ -29,7 +29,22 @@ export function checkText(value: string, path: string, issues: ValidationIssue[]
 
 /** A string made safe to show inside an error message: quoted, escaped, cut. */
 export function shown(value: unknown, limit = 60): string {
-  const text = String(value);
+  const text = asText(value);
   const cut = text.length > limit ? `${text.slice(0, limit)}…` : text;
-  return JSON.stringify(cut.toWellFormed());
+  return JSON.stringify(cut.toWellFormed()).replaceAll(INVISIBLE, escaped);
+}
+
+// What JSON leaves as it is, but a terminal obeys or hides: eight-bit controls, direction changes, invisible characters.
+const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function asText(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

@@ -1,5 +1,5 @@
 /** Changes recorded by many at once: every entry is in the changeset of its scope, or was refused; never anywhere else. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ChangesetStore,
@@ -69,7 +69,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect(early).toMatchObject({ detail: { candidates: [], pending_starts: 1 } });
     const first = await starting;
     const second = context.startChangeset();
-    // The race of the report: the store has the new changeset already, the context not yet.
+    // The race in question: the store has the new changeset already, the context not yet.
     const between = await context.recordChange(created("between")).catch((reason: unknown) => reason);
     expect(between).toBeInstanceOf(PlanError);
     expect(between).toMatchObject({ detail: { candidates: [first.id], pending_starts: 1 } });
@@ -390,7 +390,7 @@ describe("in every order a scheduler thinks of", () => {
             expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
             for (const entry of entries) filed.set(entry.path, changesetId);
           }
-          expect([...filed].sort()).toEqual([...where].sort());
+          expect(filed).toEqual(where);
           expect(context.activeChangesets()).toEqual([]);
         },
       ),

@@ -92,6 +92,20 @@ describe("its signal", () => {
     expect(lease.signal.aborted).toBe(true);
   });
 
+  test("aborts as well when the database hangs and every renewal waits: a lease lasts by the clock, not by answers", async () => {
+    await using temporary = await TemporaryStore.open("memory");
+    let hanging = false;
+    const store = alteredStore(temporary.store, {
+      transaction: (unit) => (hanging ? new Promise<never>(() => undefined) : temporary.store.transaction(unit)),
+    });
+    const { service, id } = await prepared(store);
+    const lease = await service.startExecute(id, { ttlMs: 60 });
+    hanging = true;
+    await sleep(400);
+    lease.stop();
+    expect(lease.signal.aborted).toBe(true);
+  });
+
   test("stays silent when the phase ended well, also when a renewal was under way meanwhile", async () => {
     const clock = new FakeClock();
     await using temporary = await TemporaryStore.open("memory", { clock: clock.now });

@@ -11,6 +11,9 @@ import type { Reader, Store, Tx } from "../store/store.ts";
  */
 export const LEASE_TTL_MS = 30_000;
 
+/** A timer set for longer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export interface LeaseFacts {
   readonly planId: PlanId;
   readonly phase: Phase;
@@ -115,6 +118,7 @@ export class Lease<P extends Phase = Phase> {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #ended = false;
+  #failedRenewals = 0;
 
   constructor(parts: { store: Store; plan: Plan; phase: P; facts: LeaseFacts; ttlMs: number }) {
     this.store = parts.store;
@@ -124,7 +128,7 @@ export class Lease<P extends Phase = Phase> {
     this.holder = parts.facts.holder;
     this.epoch = parts.facts.epoch;
     this.ttlMs = parts.ttlMs;
-    this.#timer = setInterval(() => void this.#keepAlive(), parts.ttlMs / 3).unref();
+    this.#timer = setInterval(() => void this.#keepAlive(), Math.min(parts.ttlMs / 3, LONGEST_TIMER_MS)).unref();
   }
 
   /** Aborts when the lease is known to be lost. */
@@ -160,9 +164,13 @@ export class Lease<P extends Phase = Phase> {
   async #keepAlive(): Promise<void> {
     try {
       await this.renew();
+      this.#failedRenewals = 0;
     } catch (error) {
-      // Any other failure (a busy database) is tried again at the next tick, until the lease itself has lapsed.
-      if (!(error instanceof StaleLeaseError)) return;
+      // Any other failure (a busy database) is tried again at the next tick. Three in a row, and the lease's time is over.
+      // The phase ended, or the lease was given up, while the renewal was under way: nothing was lost.
+      if (this.#ended) return;
+      this.#failedRenewals += 1;
+      if (!(error instanceof StaleLeaseError) && this.#failedRenewals < 3) return;
       this.stop();
       this.#lost.abort(error);
     }

@@ -46,6 +46,8 @@ function stepsOf(lease: Lease): LeaseSteps {
   if (steps === undefined) {
     steps = { recorded: recordedKeys(lease), running: new Map() };
     stepsOfLease.set(lease, steps);
+    // Whoever asks now hears of the failure; whoever asks later gets a new try.
+    steps.recorded.catch(() => stepsOfLease.delete(lease));
   }
   return steps;
 }

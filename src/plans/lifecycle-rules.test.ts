@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
   ConflictError,
+  Lease,
   MAX_REVERSIONS,
   NotFoundError,
   PlanExecutionContext,
@@ -311,7 +312,9 @@ describe("a lease", () => {
     await using s = await setting();
     const { id, lease } = await planAt(s.service, "execute/processing", { ttlMs: TTL_MS });
     if (lease === undefined) throw new Error("no lease");
-    const wrong = { ...lease, planId: id, epoch: lease.epoch, phase: "strategize" } as unknown as typeof lease;
+    const facts = { planId: id, phase: "strategize", holder: "me", epoch: lease.epoch, expiresAt: 0 } as const;
+    const wrong = new Lease({ store: s.store, plan: lease.plan, phase: "strategize", facts, ttlMs: TTL_MS });
+    wrong.stop();
     const call = perform(s.service, { operation: "completeExecute", planId: id, lease: wrong });
     await expect(call).rejects.toBeInstanceOf(StaleLeaseError);
   });

@@ -1,5 +1,5 @@
 /** What is handed over comes back: every field of every record, whatever text is in it. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ACTOR_ROLES,
@@ -220,7 +220,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
                 : value[spec.type ?? "string"];
               return [
                 spec.name,
-                "required" in spec && spec.required === true ? arbitrary : fc.option(arbitrary, { nil: undefined }),
+                "required" in spec && spec.required ? arbitrary : fc.option(arbitrary, { nil: undefined }),
               ];
             }),
           ),

@@ -9,7 +9,13 @@ import {
 import { ConflictError, NotFoundError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan, ProjectLink } from "../domain/plan.ts";
-import { nameKey, nameParts, parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
+import {
+  NAME_PART_LIMIT,
+  nameKey,
+  nameParts,
+  parseQualifiedName,
+  type QualifiedName,
+} from "../domain/qualified-name.ts";
 import { nearest } from "../domain/suggest.ts";
 import { renderTemplate } from "../domain/template.ts";
 import { shown } from "../domain/text.ts";
@@ -36,7 +42,7 @@ export interface ProjectLinkInput {
   readonly readOnly?: boolean;
 }
 
-const ALIAS = /^[A-Za-z][A-Za-z0-9_-]*$/;
+const ALIAS = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
 /** Checks everything, then writes the plan, its event and its audit entry in the caller's transaction. */
 export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput): Promise<Plan> {
@@ -162,5 +168,7 @@ function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorR
 
 /** The action's name and the end of the id (its beginning is the time, the same for plans made together). */
 function planName(action: QualifiedName, id: PlanId): QualifiedName {
-  return `${action}-${id.slice(-8).toLowerCase()}` as QualifiedName;
+  const { name } = nameParts(action);
+  const shortened = action.slice(0, action.length - name.length) + name.slice(0, NAME_PART_LIMIT - 9);
+  return `${shortened}-${id.slice(-8).toLowerCase()}` as QualifiedName;
 }

@@ -8,7 +8,7 @@ import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { appendAudit, entryHash, listAudit, sealAudit, SYSTEM_CHAIN, type AuditRow } from "./audit.ts";
 import { verifyAudit, type AuditProblem, type AuditVerification } from "./audit-verify.ts";
 import { openStore } from "./open.ts";
-import type { Store } from "./store.ts";
+import type { Reader, Store, Tx } from "./store.ts";
 import { StoreFixture, TestDirectory } from "./testing/fixtures.ts";
 
 const ACTION = { name: "fix", description: "Fix it", definitionOfDone: "It works", executionActor: "local/worker" };
@@ -295,6 +295,19 @@ describe("tampered with", () => {
   });
 });
 
+test("a log that is broken gets no new seal, which would vouch for it", async () => {
+  await using fixture = await StoreFixture.memory();
+  const service = new PlanLifecycleService({ store: fixture.store });
+  await service.createAction(ACTION);
+  const { head } = await verifyAudit(fixture.store, { at: 1 });
+  await service.createAction({ ...ACTION, name: "other" });
+  await fixture.store.transaction((tx) => tx.run("UPDATE audit_entries SET user_name = 'mallory' WHERE position = 1"));
+  const broken = await verifyAudit(fixture.store, { at: 2 });
+  expect(broken).toMatchObject({ seals: 1, head, problem: { kind: "entry", chain: SYSTEM_CHAIN, position: 1 } });
+  const sealed = await fixture.store.read((reader) => reader.all("SELECT number FROM audit_seals"));
+  expect(sealed).toHaveLength(1);
+});
+
 describe("a head kept elsewhere", () => {
   test("still fits after more was added, in either case of letters, and a wrong one does not", async () => {
     await using fixture = await StoreFixture.memory();
@@ -405,6 +418,66 @@ test("verifying while others write raises no false alarm", async () => {
   expect(new Set(heads).size).toBeGreaterThan(5);
   expect((await verifyAudit(other, { at: 99, expect: heads[0] })).problem).toBeUndefined();
 });
+
+test("nor when somebody commits between any two of its reads", async () => {
+  await using fixture = await StoreFixture.memory();
+  const service = new PlanLifecycleService({ store: fixture.store });
+  await service.createAction(ACTION);
+  const waiting: Plan[] = [];
+  // More than a page of entries, so that the reading has borders where a chain can grow.
+  for (let i = 0; i < 1_100; i += 1) waiting.push(await service.useAction({ action: "fix" }));
+  const disturbed = new DisturbedStore(fixture.store, async () => {
+    await service.useAction({ action: "fix" });
+    for (const at of [0, Math.floor(waiting.length / 2), waiting.length - 1]) {
+      const [plan] = waiting.splice(at, 1);
+      if (plan !== undefined) await service.cancelPlan(plan.id);
+    }
+  });
+  for (let round = 0; round < 5; round += 1) {
+    expect((await verifyAudit(disturbed, { at: round })).problem).toBeUndefined();
+  }
+  expect(disturbed.reads).toBeGreaterThan(20);
+});
+
+/** A store on which something else is committed before each read. */
+class DisturbedStore implements Store {
+  readonly url: string;
+  reads = 0;
+  readonly #store: Store;
+  readonly #disturb: () => Promise<void>;
+
+  constructor(store: Store, disturb: () => Promise<void>) {
+    this.url = store.url;
+    this.#store = store;
+    this.#disturb = disturb;
+  }
+
+  async read<T>(query: (reader: Reader) => Promise<T>): Promise<T> {
+    this.reads += 1;
+    await this.#disturb();
+    return this.#store.read(query);
+  }
+
+  transaction<T>(unit: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#store.transaction(unit);
+  }
+
+  changeCounter(): Promise<number> {
+    return this.#store.changeCounter();
+  }
+
+  onCommit(listener: () => void): () => void {
+    return this.#store.onCommit(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
 
 interface Made {
   readonly plan: PlanId;

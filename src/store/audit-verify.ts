@@ -186,7 +186,7 @@ async function checkSeals(store: Store): Promise<AuditProblem | undefined> {
       );
       return { seal, heads };
     });
-    if (next === undefined) return undefined;
+    if (next === undefined) return missingSeal(store);
     const { seal, heads } = next;
     const unmatched = heads.find((head) => head.actual !== head.hash);
     if (unmatched !== undefined) {
@@ -207,6 +207,20 @@ async function checkSeals(store: Store): Promise<AuditProblem | undefined> {
     }
     last = seal;
   }
+}
+
+/** Chains remember how far they were sealed: seals that vanished from the end show there. */
+async function missingSeal(store: Store): Promise<AuditProblem | undefined> {
+  const row = await store.read((reader) =>
+    reader.get<{ chain: string; sealed_length: number }>(
+      `SELECT chain, sealed_length FROM audit_chains
+        WHERE sealed_length <> COALESCE((SELECT MAX(length) FROM audit_seal_heads AS heads
+                                          WHERE heads.chain = audit_chains.chain), 0) LIMIT 1`,
+    ),
+  );
+  if (row === undefined) return undefined;
+  const message = `The seal over entry ${row.sealed_length} of ${label(row.chain)} is missing.`;
+  return { kind: "seal", chain: row.chain, position: row.sealed_length, message };
 }
 
 async function checkExpected(store: Store, expected: string | undefined): Promise<AuditProblem | undefined> {

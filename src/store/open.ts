@@ -73,9 +73,10 @@ async function open({ url, file, connect, memory, patienceMs }: Opening): Promis
     await patiently(() => prepare(writer, memory, file), patienceMs);
     const reader = await patiently(connect, patienceMs);
     opened.push(reader);
+    reader.exec("PRAGMA query_only = ON");
     const store = new SqliteStore({ url, file, writer, reader, memory, patienceMs });
-    if (schemaVersion(writer) < SCHEMA_VERSION) {
-      await store.transaction((tx) => migrate(tx, schemaVersion(writer), spellSqlite));
+    if (schemaVersion(writer, file) < SCHEMA_VERSION) {
+      await store.transaction((tx) => migrate(tx, schemaVersion(writer, file), spellSqlite));
     }
     return store;
   } catch (error) {
@@ -86,7 +87,7 @@ async function open({ url, file, connect, memory, patienceMs }: Opening): Promis
 
 /** Refuses a newer schema before anything is changed, then makes the file ready for several processes. */
 function prepare(writer: SqliteConnection, memory: boolean, file: string): void {
-  const found = schemaVersion(writer);
+  const found = schemaVersion(writer, file);
   if (found > SCHEMA_VERSION) {
     throw new StoreError(
       "store_too_new",
@@ -105,11 +106,24 @@ function prepare(writer: SqliteConnection, memory: boolean, file: string): void 
   );
 }
 
-function schemaVersion(connection: SqliteConnection): number {
-  const table = connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'", []);
-  if (table === undefined) return 0;
+/** 0 for a new file. A database that holds anything but our tables belongs to somebody else and is left alone. */
+function schemaVersion(connection: SqliteConnection, file: string): number {
+  const columns = connection.all<{ name: string }>("SELECT name FROM pragma_table_info('schema_migrations')", []);
+  if (columns.length === 0) {
+    const foreign = connection.get<{ name: string }>("SELECT name FROM sqlite_schema LIMIT 1", []);
+    if (foreign === undefined) return 0;
+    throw foreignDatabase(file);
+  }
+  if (columns.map(({ name }) => name).join() !== "version,name,applied_at") throw foreignDatabase(file);
   const row = connection.get<{ version: number | null }>("SELECT MAX(version) AS version FROM schema_migrations", []);
   return row?.version ?? 0;
+}
+
+function foreignDatabase(file: string): StoreError {
+  return new StoreError("store_corrupt", `The file ${file} is a database, but not one of CleverAgents.`, {
+    kept: "It was left as it is.",
+    next: ["use another --data-dir"],
+  });
 }
 
 function spellSqlite(statement: string): string {

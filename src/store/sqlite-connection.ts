@@ -103,14 +103,21 @@ export class SqliteTx implements Reader, Tx {
 
 function checked(parameters: readonly SqlValue[]): SQLInputValue[] {
   for (const [index, value] of parameters.entries()) {
-    const fine = value === null || typeof value === "string" || Number.isFinite(value) || value instanceof Uint8Array;
-    if (!fine) {
+    if (!storable(value)) {
       throw new UnitOfWorkError(
         `SQL parameter ${index + 1} is ${Object.prototype.toString.call(value)}, which no column holds.`,
       );
     }
   }
   return parameters as SQLInputValue[];
+}
+
+/** What comes back exactly as it was given. */
+function storable(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value === "number")
+    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  return value === null || value instanceof Uint8Array;
 }
 
 function assertVersion(database: DatabaseSync): void {

@@ -66,6 +66,7 @@ export function storeError(error: unknown, file: string): unknown {
       return new StoreError("store_failed", `The database ${file} failed: ${(error as Error).message}.`, {
         ...cause,
         kept: "Everything acknowledged before is kept.",
+        next: ["agents diagnostics"],
       });
   }
 }

@@ -22,6 +22,8 @@ interface PendingUnit {
   readonly acknowledge: (outcome: Settled) => void;
 }
 
+const NOT_RUN: Settled = { error: new StoreError("store_failed", "The unit of work was not run.") };
+
 export interface SqliteStoreParts {
   readonly url: string;
   readonly file: string;
@@ -62,7 +64,7 @@ export class SqliteStore implements Store {
     return new Promise<T>((resolve, reject) => {
       this.#assertOutside("transaction");
       this.#waiting.push({
-        run: unit,
+        run: this.#inOwnContext(unit),
         acknowledge: (outcome) => ("error" in outcome ? reject(outcome.error) : resolve(outcome.value as T)),
       });
       this.#pump ??= this.#runBatches();
@@ -71,25 +73,30 @@ export class SqliteStore implements Store {
 
   async read<T>(query: (reader: Reader) => Promise<T>): Promise<T> {
     this.#assertOutside("read");
+    const run = this.#inOwnContext(query);
     return this.#readLane.run(async () => {
       await this.#retry(() => {
         this.#reader.exec("BEGIN");
         // The first read takes the snapshot; in memory it is also what can find the database locked.
         this.#reader.get("SELECT version FROM schema_migrations LIMIT 1", []);
       }, this.#reader);
-      const outcome = await this.#settle(query, this.#reader, (error) => storeError(error, this.#file));
-      this.#reader.exec("COMMIT");
+      const outcome = await this.#settle(run, this.#reader, (error) => storeError(error, this.#file));
+      if (this.#reader.inTransaction) this.#reader.exec("ROLLBACK");
       if ("error" in outcome) throw outcome.error;
       return outcome.value as T;
     });
   }
 
   async changeCounter(): Promise<number> {
-    // `data_version` moves when another connection commits; our own commits are counted by us.
-    const row = await this.#readLane.run(async () =>
-      this.#reader.get<{ data_version: number }>("PRAGMA data_version", []),
+    this.#assertOutside("changeCounter");
+    let version = 0;
+    await this.#readLane.run(() =>
+      this.#retry(() => {
+        // It moves when another connection commits; our own commits are counted by us.
+        version = this.#reader.get<{ data_version: number }>("PRAGMA data_version", [])?.data_version ?? 0;
+      }, this.#reader),
     );
-    return (row?.data_version ?? 0) + this.#commits;
+    return version + this.#commits;
   }
 
   onCommit(listener: () => void): () => void {
@@ -108,8 +115,12 @@ export class SqliteStore implements Store {
 
   async #finish(): Promise<void> {
     while (this.#pump !== undefined) await this.#pump;
-    await this.#readLane.run(async () => this.#reader.close());
-    this.#writer.close();
+    try {
+      await this.#readLane.run(async () => this.#reader.close());
+      this.#writer.close();
+    } catch (error) {
+      throw storeError(error, this.#file);
+    }
   }
 
   #assertOutside(what: string): void {
@@ -117,6 +128,12 @@ export class SqliteStore implements Store {
       throw new UnitOfWorkError(`store.${what}() was called inside a unit of work; use the unit's own handle.`);
     }
     if (this.#closing !== undefined) throw new StoreError("store_failed", "The store is closed.");
+  }
+
+  /** A unit runs later, on its turn, but in the async context of the one who asked for it; and it knows that it is inside. */
+  #inOwnContext<H, T>(unit: (handle: H) => Promise<T>): (handle: H) => Promise<T> {
+    const inContext = AsyncLocalStorage.snapshot();
+    return async (handle) => inContext(() => this.#insideUnit.run(true, unit, handle));
   }
 
   async #runBatches(): Promise<void> {
@@ -129,37 +146,53 @@ export class SqliteStore implements Store {
   }
 
   async #runBatch(): Promise<void> {
-    const done: { unit: PendingUnit; outcome: Settled }[] = [];
-    let fatal: unknown;
     try {
       await this.#retry(() => this.#writer.exec("BEGIN IMMEDIATE"), this.#writer);
-      while (done.length < MAX_BATCH && fatal === undefined) {
-        const unit = this.#waiting.shift();
-        if (unit === undefined) break;
-        this.#writer.exec("SAVEPOINT unit");
-        const outcome = await this.#settle(unit.run, this.#writer, (error) => {
-          if (endsTransaction(error) || !this.#writer.inTransaction) fatal = error;
-          return storeError(error, this.#file);
-        });
-        done.push({ unit, outcome });
-        if (fatal !== undefined) break;
-        if ("error" in outcome) this.#writer.exec("ROLLBACK TO unit");
-        this.#writer.exec("RELEASE unit");
-      }
-      if (fatal !== undefined) throw fatal;
-      await this.#retry(() => this.#writer.exec("COMMIT"), this.#writer, { keepTransaction: true });
     } catch (error) {
-      if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
-      // Units that were never reached share the fate: whatever stopped this batch would stop them too.
-      const lost = [...done.map(({ unit }) => unit), ...this.#waiting];
-      this.#waiting = [];
-      const rejection = { error: storeError(error, this.#file) };
-      for (const unit of lost) unit.acknowledge(rejection);
+      // Nobody got in; whoever came later would only wait for the same lock again.
+      for (const unit of this.#waiting.splice(0)) unit.acknowledge({ error });
       return;
     }
+    const batch = this.#waiting.splice(0, MAX_BATCH);
+    let outcomes: Settled[];
+    try {
+      outcomes = await this.#runUnits(batch);
+      await this.#retry(() => this.#writer.exec("COMMIT"), this.#writer, { keepTransaction: true });
+    } catch (error) {
+      const rejection = { error: storeError(error, this.#file) };
+      outcomes = batch.map(() => rejection);
+      this.#rollBack();
+    }
     this.#commits += 1;
-    for (const { unit, outcome } of done) unit.acknowledge(outcome);
-    for (const listener of Array.from(this.#commitListeners)) listener();
+    for (const [index, unit] of batch.entries()) unit.acknowledge(outcomes[index] ?? NOT_RUN);
+    for (const listener of Array.from(this.#commitListeners)) tell(listener);
+  }
+
+  /** The units are rejected already; should the transaction survive even this, the next BEGIN says what is wrong. */
+  #rollBack(): void {
+    try {
+      if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
+    } catch (error) {
+      process.emitWarning(`A rollback of ${this.#file} failed: ${String(error)}`);
+    }
+  }
+
+  /** One after another, each in its savepoint. Throws when the transaction itself is gone, and with it every unit. */
+  async #runUnits(batch: readonly PendingUnit[]): Promise<Settled[]> {
+    const outcomes: Settled[] = [];
+    let fatal: unknown;
+    for (const unit of batch) {
+      this.#writer.exec("SAVEPOINT unit");
+      const outcome = await this.#settle(unit.run, this.#writer, (error) => {
+        if (endsTransaction(error) || !this.#writer.inTransaction) fatal = error;
+        return storeError(error, this.#file);
+      });
+      if (fatal !== undefined) throw fatal;
+      if ("error" in outcome) this.#writer.exec("ROLLBACK TO unit");
+      this.#writer.exec("RELEASE unit");
+      outcomes.push(outcome);
+    }
+    return outcomes;
   }
 
   /**
@@ -183,8 +216,7 @@ export class SqliteStore implements Store {
           error: new UnitOfWorkError("A unit of work awaited something other than its own statements."),
         }),
       );
-      const run = async (): Promise<unknown> => unit(tx);
-      this.#insideUnit.run(true, run).then(
+      unit(tx).then(
         (value) => finish({ value }),
         (error: unknown) => finish({ error }),
       );
@@ -204,5 +236,14 @@ export class SqliteStore implements Store {
       }
       await sleep(Math.random() * Math.min(50, 2 ** Math.min(round, 6)));
     }
+  }
+}
+
+/** A listener's mistake is its own: neither the others nor the store stop for it. */
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
   }
 }

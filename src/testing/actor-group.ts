@@ -60,7 +60,7 @@ export function soon(): number {
 
 function thread(url: string): Peer {
   const worker = new Worker(ENTRY, { workerData: { url } });
-  return { messages: worker, post: (command) => worker.postMessage(command), stop: () => worker.terminate() };
+  return { messages: worker, post: (command) => worker.postMessage(command, []), stop: () => worker.terminate() };
 }
 
 function childProcess(url: string): Peer {

@@ -42,6 +42,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
               epoch: activity.lease.epoch,
               expires_at: instant(activity.lease.expiresAt),
             },
+      abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       cancel_reason: plan.cancelReason ?? null,
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
@@ -65,6 +66,9 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
+          ...(activity.abandonedBy === undefined
+            ? []
+            : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
           ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
           ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
         ],
@@ -82,7 +86,11 @@ async function readActivity(context: CommandContext, plan: Plan) {
   const store = await context.store();
   return store.read(async (reader) => {
     const lease = await findLease(reader, plan.id);
-    return { lease: lease?.lapsed === false ? lease : undefined, ...(await planActivity(reader, plan.id)) };
+    return {
+      lease: lease?.lapsed === false ? lease : undefined,
+      abandonedBy: plan.state === "processing" && lease?.lapsed === true ? lease.holder : undefined,
+      ...(await planActivity(reader, plan.id)),
+    };
   });
 }
 

@@ -33,9 +33,8 @@ export interface ElsewhereAnswer {
   /** Units that were acknowledged. */
   readonly acknowledged: number;
   readonly error?: ElsewhereError;
-  /** `fill` only: rows found by a fresh handle while the disk was full, and after space was freed. */
+  /** `fill` only: rows found while the disk was full, after space was freed and one row added, and by a handle opened then. */
   readonly found?: readonly number[];
-  readonly retried?: boolean;
 }
 
 export async function createCounters(store: Store): Promise<void> {
@@ -96,14 +95,15 @@ async function fill(command: Extract<ElsewhereCommand, { kind: "fill" }>): Promi
     }
   }
   if (error === undefined) return { acknowledged };
-  const count = async (): Promise<number> => {
-    const row = await store.read((reader) => reader.get<{ n: number }>("SELECT COUNT(*) AS n FROM filler"));
+  const count = async (from: Store): Promise<number> => {
+    const row = await from.read((reader) => reader.get<{ n: number }>("SELECT COUNT(*) AS n FROM filler"));
     return row?.n ?? -1;
   };
-  const whileFull = await count();
+  const whileFull = await count(store);
   await truncate(command.free, 0);
   await add();
-  return { acknowledged, error, found: [whileFull, await count()], retried: true };
+  await using fresh = await openStore(command.url);
+  return { acknowledged, error, found: [whileFull, await count(store), await count(fresh)] };
 }
 
 function describe(error: unknown): ElsewhereError {

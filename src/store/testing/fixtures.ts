@@ -54,8 +54,11 @@ export class StoreFixture implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const store of [...this.#others, this.store]) await store.close();
-    await this.#cleanUp();
+    try {
+      for (const store of [...this.#others, this.store]) await store.close();
+    } finally {
+      await this.#cleanUp();
+    }
   }
 }
 
