@@ -8,7 +8,7 @@ import {
   type ArgumentValue,
 } from "./arguments.ts";
 import { findProfile } from "./automation-profile.ts";
-import { AgentsError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
+import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 import { nearest } from "./suggest.ts";
 import { checkTemplate } from "./template.ts";
@@ -172,8 +172,8 @@ function argumentSpec(
     required: argument.required,
     description: argument.description,
     default: undefined,
-    min,
-    max,
+    min: min === undefined ? undefined : min + 0,
+    max: max === undefined ? undefined : max + 0,
     pattern: usablePattern,
   };
   return { ...spec, default: defaultValue(spec, argument.default, at, issues) };
@@ -237,9 +237,9 @@ function refuse(issues: readonly ValidationIssue[]): never {
 /** Refuses an archived action for new plans. Existing plans are never touched by archiving. */
 export function assertAvailable(action: Action): void {
   if (action.state === "available") return;
-  throw new AgentsError("conflict", `The action "${action.name}" is archived and takes no new plans.`, {
-    detail: { action: action.name, state: action.state },
-    kept: "Nothing was written; its existing plans go on.",
-    next: ["agents action list"],
-  });
+  throw new ConflictError(
+    `The action "${action.name}" is archived and takes no new plans.`,
+    { expected: "available", actual: action.state },
+    { kept: "Nothing was written; its existing plans go on.", next: ["agents action list"] },
+  );
 }

@@ -102,7 +102,8 @@ function convert(type: ArgumentType, raw: unknown): ArgumentValue | undefined {
 
 function number(raw: unknown, form: RegExp, fits: (value: number) => boolean): number | undefined {
   const value = typeof raw === "string" && form.test(raw) ? Number(raw) : raw;
-  return typeof value === "number" && fits(value) ? value : undefined;
+  // JSON has no minus zero; it becomes zero here rather than on its way through the store.
+  return typeof value === "number" && fits(value) ? value + 0 : undefined;
 }
 
 function boolean(raw: unknown): boolean | undefined {

@@ -124,11 +124,11 @@ export class ChangesetHandle {
 
   async #close(): Promise<void> {
     try {
-      await this.#changesets.close(this.id);
+      await this.#changesets.close(this.id, this.epoch);
       this.#onClosed();
     } catch (error) {
-      // Nothing can be recorded under a lost lease any more: the changeset stays in the store as it is, and is let go here.
-      if (error instanceof StaleLeaseError) this.#onClosed();
+      // Under a lost lease, or once somebody else closed it, nothing can be recorded any more: it is let go here as it is.
+      if (error instanceof StaleLeaseError || error instanceof PlanError) this.#onClosed();
       else this.#closing = undefined;
       throw error;
     }

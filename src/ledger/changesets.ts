@@ -53,8 +53,7 @@ export class ChangesetStore {
     return this.#store.transaction(async (tx) => {
       const open = await takeSequence(tx, id);
       if (open === undefined) throw await refusal(tx, id);
-      if ((open.epoch ?? undefined) !== epoch) throw staleLease({ planId: open.plan_id, epoch: epoch ?? 0 });
-      await assertHeld(tx, open.plan_id, epoch);
+      await assertOwn(tx, open, epoch);
       await tx.run(
         `INSERT INTO change_entries (changeset_id, sequence, resource, path, from_path, operation, before_hash,
            before_mode, after_hash, after_mode, tool_invocation, decision, at)
@@ -77,14 +76,14 @@ export class ChangesetStore {
     });
   }
 
-  async close(id: ChangesetId): Promise<void> {
+  async close(id: ChangesetId, epoch?: number): Promise<void> {
     await this.#store.transaction(async (tx) => {
       const row = await tx.get<{ plan_id: PlanId; epoch: number | null }>(
         "UPDATE changesets SET closed_at = now_ms() WHERE id = ? AND closed_at IS NULL RETURNING plan_id, epoch",
         id,
       );
       if (row === undefined) throw await refusal(tx, id);
-      await assertHeld(tx, row.plan_id, row.epoch ?? undefined);
+      await assertOwn(tx, row, epoch);
     });
   }
 
@@ -148,6 +147,16 @@ function takeSequence(
      RETURNING plan_id, epoch, entry_count, now_ms() AS now`,
     id,
   );
+}
+
+/** The caller's epoch must be the changeset's own, and its lease still held. */
+async function assertOwn(
+  tx: Tx,
+  row: Pick<ChangesetRow, "plan_id" | "epoch">,
+  epoch: number | undefined,
+): Promise<void> {
+  if ((row.epoch ?? undefined) !== epoch) throw staleLease({ planId: row.plan_id, epoch: epoch ?? 0 });
+  await assertHeld(tx, row.plan_id, epoch);
 }
 
 async function assertHeld(tx: Tx, planId: PlanId, epoch: number | undefined): Promise<void> {

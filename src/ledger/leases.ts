@@ -118,7 +118,7 @@ export class Lease<P extends Phase = Phase> {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #ended = false;
-  #failedRenewals = 0;
+  #heldSince = performance.now();
 
   constructor(parts: { store: Store; plan: Plan; phase: P; facts: LeaseFacts; ttlMs: number }) {
     this.store = parts.store;
@@ -162,17 +162,22 @@ export class Lease<P extends Phase = Phase> {
   }
 
   async #keepAlive(): Promise<void> {
+    // A lease lasts by the clock, not by answers: it is over too when the database hangs and no renewal comes back.
+    if (performance.now() - this.#heldSince >= this.ttlMs) return this.#lose(staleLease(this));
+    const asked = performance.now();
     try {
       await this.renew();
-      this.#failedRenewals = 0;
+      this.#heldSince = asked;
     } catch (error) {
-      // Any other failure (a busy database) is tried again at the next tick. Three in a row, and the lease's time is over.
+      // Any other failure (a busy database) is tried again at the next tick.
       // The phase ended, or the lease was given up, while the renewal was under way: nothing was lost.
       if (this.#ended) return;
-      this.#failedRenewals += 1;
-      if (!(error instanceof StaleLeaseError) && this.#failedRenewals < 3) return;
-      this.stop();
-      this.#lost.abort(error);
+      if (error instanceof StaleLeaseError) this.#lose(error);
     }
+  }
+
+  #lose(error: StaleLeaseError): void {
+    this.stop();
+    this.#lost.abort(error);
   }
 }
