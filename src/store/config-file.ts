@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLMap } from "yaml";
 import { ConfigurationError } from "../domain/errors.ts";
+import { makeDirectories } from "./directories.ts";
 import { withFileLock } from "./file-lock.ts";
 
 /**
@@ -61,7 +62,7 @@ export async function setConfigValue(
 /** Writes the template unless there is a file already; whether it did. */
 export function createConfig(file: string): boolean {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectories(dirname(file));
     const descriptor = openSync(file, "wx", 0o600);
     writeSync(descriptor, CONFIG_TEMPLATE);
     closeSync(descriptor);
@@ -118,6 +119,9 @@ function replaceFile(file: string, text: string): void {
     fsyncSync(descriptor);
     closeSync(descriptor);
     renameSync(temporary, file);
+    const directory = openSync(dirname(file), "r");
+    fsyncSync(directory);
+    closeSync(directory);
   } catch (error) {
     throw unusable(file, error);
   }

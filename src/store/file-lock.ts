@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../domain/errors.ts";
+import { makeDirectories } from "./directories.ts";
 import { isBusy } from "./sqlite-errors.ts";
 
 /**
@@ -15,14 +15,26 @@ export async function withFileLock<T>(
   section: () => Promise<T>,
   options: { patienceMs?: number } = {},
 ): Promise<T> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const deadline = performance.now() + (options.patienceMs ?? 30_000);
-  const database = new DatabaseSync(file, { timeout: 0 });
+  const database = openLock(file);
   try {
     await take(database, file, deadline);
     return await section();
   } finally {
     database.close();
+  }
+}
+
+function openLock(file: string): DatabaseSync {
+  try {
+    makeDirectories(dirname(file));
+    return new DatabaseSync(file, { timeout: 0 });
+  } catch (error) {
+    throw new StoreError("store_failed", `The lock ${file} cannot be taken: ${String(error)}.`, {
+      cause: error,
+      kept: "Nothing was changed.",
+      next: ["check the permissions of its directory"],
+    });
   }
 }
 

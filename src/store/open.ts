@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError, UsageError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ids.ts";
+import { makeDirectories } from "./directories.ts";
 import { migrate, SCHEMA_VERSION } from "./migrations.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { isBusy, storeError } from "./sqlite-errors.ts";
@@ -46,7 +47,7 @@ async function openMemory(url: string, clock: Clock, patienceMs: number): Promis
 async function openFile(file: string, clock: Clock, patienceMs: number): Promise<Store> {
   const connect = (): SqliteConnection => {
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      makeDirectories(dirname(file));
       // Made private before SQLite touches it; its log files take over the mode.
       closeSync(openSync(file, "a", 0o600));
     } catch (error) {
@@ -98,7 +99,10 @@ function prepare(writer: SqliteConnection, memory: boolean, file: string): void 
   if (!memory) {
     const mode = writer.get<{ journal_mode: string }>("PRAGMA journal_mode = WAL", []);
     if (mode?.journal_mode !== "wal") {
-      throw new StoreError("store_failed", `The file system of ${file} cannot hold a database shared by processes.`);
+      throw new StoreError("store_failed", `The file system of ${file} cannot hold a database shared by processes.`, {
+        kept: "Nothing was written.",
+        next: ["use a --data-dir on a local disk"],
+      });
     }
   }
   writer.exec(
@@ -147,9 +151,14 @@ async function patiently<T>(attempt: () => T, patienceMs: number): Promise<T> {
 
 function unopenable(error: unknown, file: string): StoreError {
   const why = error instanceof Error ? error.message : String(error);
-  return new StoreError("store_failed", `The database ${file} cannot be opened: ${why}.`, {
-    cause: error,
-    kept: "Nothing was changed.",
-    next: ["check the path and permissions of the data directory", "agents diagnostics"],
-  });
+  const readOnly = error instanceof Error && "code" in error && error.code === "EROFS";
+  return new StoreError(
+    readOnly ? "store_read_only" : "store_failed",
+    `The database ${file} cannot be opened: ${why}.`,
+    {
+      cause: error,
+      kept: "Nothing was changed.",
+      next: ["check the path and permissions of the data directory", "agents diagnostics"],
+    },
+  );
 }
