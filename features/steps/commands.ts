@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { Given, Then, When, type DataTable } from "@cucumber/cucumber";
 import type { CommandWorld } from "../support/command-world.ts";
 
 Given("an empty data directory", function (this: CommandWorld) {
-  assert.ok(this.directory);
+  assert.ok(!existsSync(this.agents.dataDir));
 });
 
 Given("the file {string}:", function (this: CommandWorld, name: string, text: string) {
-  writeFileSync(join(this.directory, name), text);
+  this.agents.write(name, text);
 });
 
 Given(
@@ -42,7 +41,7 @@ Given(
 
 /** What somebody with a database tool could do. */
 function tamper(world: CommandWorld, sql: string): void {
-  const database = new DatabaseSync(join(world.dataDir, "cleveragents.db"));
+  const database = new DatabaseSync(world.agents.database);
   try {
     const { changes } = database.prepare(sql).run(world.words.get("plan") ?? "");
     assert.equal(changes, 1);

@@ -15,7 +15,7 @@ export interface ProjectLink {
   readonly readOnly: boolean;
 }
 
-export interface PlanFields {
+interface PlanFields {
   readonly id: PlanId;
   readonly name: QualifiedName;
   readonly action: QualifiedName;

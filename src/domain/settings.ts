@@ -64,7 +64,7 @@ export function findSetting(key: string): Setting {
   });
 }
 
-export type SettingLevel = "flag" | "environment" | "project" | "global" | "default";
+type SettingLevel = "flag" | "environment" | "project" | "global" | "default";
 
 export interface ResolvedSetting {
   readonly key: string;

@@ -27,7 +27,7 @@ export const STATES = [
 ] as const satisfies readonly State[];
 
 /** `start*` on a plan that is already processing is a takeover: allowed only when its lease has lapsed. */
-export type ForwardOperation =
+type ForwardOperation =
   | "startStrategize"
   | "completeStrategize"
   | "failStrategize"
@@ -43,7 +43,7 @@ export type ForwardOperation =
   | "cancelPlan";
 
 /** `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans. */
-export type BackwardOperation = "revertPlan" | "executePlan" | "applyPlan";
+type BackwardOperation = "revertPlan" | "executePlan" | "applyPlan";
 
 export type Operation = ForwardOperation | BackwardOperation;
 

@@ -43,11 +43,13 @@ describe.each([
     const own = await context.startChangeset();
     await context.run(own, () => context.recordChange(created("own")));
     await closing?.close();
+    const changesets = new ChangesetStore(store);
+    const atClose = await changesets.entries(closing!.id);
     const outcomes = (await recording).flat();
+    expect(await changesets.entries(closing!.id)).toEqual(atClose);
 
     for (const error of losses(outcomes)) expect(error).toMatchObject({ name: "PlanError", code: "plan" });
     const acknowledged = winners(outcomes) as ChangeEntry[];
-    const changesets = new ChangesetStore(store);
     const filed = (await Promise.all(handles.map((handle) => changesets.entries(handle.id)))).flat();
     const key = (entry: ChangeEntry): string => `${entry.changesetId} ${entry.sequence} ${entry.path}`;
     expect(filed.map(key).sort()).toEqual(acknowledged.map(key).sort());

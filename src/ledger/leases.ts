@@ -56,7 +56,7 @@ export async function acquireLease(
 }
 
 /** Moves the expiry of a lease that is still held; a lapsed one stays lapsed. */
-export async function renewLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">, ttlMs: number): Promise<void> {
+async function renewLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">, ttlMs: number): Promise<void> {
   const changed = await tx.run(
     "UPDATE leases SET expires_at = now_ms() + ? WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
     ttlMs,

@@ -1,6 +1,5 @@
-import { monotonicIds } from "../domain/ids.ts";
 import type { Store } from "../store/store.ts";
-import { recordEvent } from "./transition.ts";
+import { ambienceOf, recordEvent } from "./transition.ts";
 
 /** Tells the audit log and subscribers that a configuration value is being changed. */
 export async function recordConfigChange(
@@ -11,10 +10,6 @@ export async function recordConfigChange(
   const { key, from, to, project } = change;
   const details = { key, from: from ?? null, to, project: project ?? null };
   await store.transaction((tx) =>
-    recordEvent(
-      tx,
-      { clock: Date.now, ids: monotonicIds(), user },
-      { type: "config.changed", at: Date.now(), details },
-    ),
+    recordEvent(tx, ambienceOf({ store, user }), { type: "config.changed", at: Date.now(), details }),
   );
 }

@@ -37,38 +37,46 @@ describe("killed", () => {
     const { url } = temporary.store;
     await new PlanLifecycleService({ store: temporary.store }).createAction(actionInput());
     const random = seededRandom(SEED);
+    /** Alone in every other round: two make each other wait, one gets further. */
+    const launch = (round: number): Program[] =>
+      Array.from({ length: 1 + (round % 2) }, (_, number) => {
+        const seed = String(Math.trunc(random() * 2 ** 31));
+        const output = join(temporary.directory, `round-${round}-${number}`);
+        return new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output);
+      });
     let acknowledged = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
+    let hammers = launch(0);
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const current = hammers;
       try {
-        acknowledged += await killRound({ url, directory: temporary.directory, round, random });
+        await kill(current, random);
+        // The next ones load while this round is looked at; they wait for their turn.
+        hammers = launch(round);
+        acknowledged += await checkRound(url, current);
       } catch (error) {
         throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, {
           cause: error,
         });
+      } finally {
+        for (const hammer of current) await hammer[Symbol.asyncDispose]();
       }
     }
+    for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
     expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
   });
 });
 
-async function killRound(parts: { url: string; directory: string; round: number; random: () => number }) {
-  const { url, directory, round, random } = parts;
-  const output = (number: number): string => join(directory, `round-${round}-${number}`);
-  // Alone in every other round: two make each other wait, one gets further.
-  const seeds = Array.from({ length: 1 + (round % 2) }, () => String(Math.trunc(random() * 2 ** 31)));
-  const hammers = seeds.map(
-    (seed, number) => new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output(number)),
-  );
-  try {
-    await Promise.all(hammers.map((hammer) => hammer.written(1)));
-    for (const hammer of hammers) {
-      await sleep(random() * 120);
-      hammer.kill("SIGKILL");
-    }
-    await Promise.all(hammers.map((hammer) => hammer.exit()));
-  } finally {
-    for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
+async function kill(hammers: readonly Program[], random: () => number): Promise<void> {
+  for (const hammer of hammers) hammer.go();
+  await Promise.all(hammers.map((hammer) => hammer.written(1)));
+  for (const hammer of hammers) {
+    await sleep(random() * 120);
+    hammer.kill("SIGKILL");
   }
+  await Promise.all(hammers.map((hammer) => hammer.exit()));
+}
+
+async function checkRound(url: string, hammers: readonly Program[]): Promise<number> {
   const killedAt = Date.now();
   const told = hammers.flatMap((hammer) => hammer.lines<Acknowledgement>());
   // Opened anew, as the next process would.

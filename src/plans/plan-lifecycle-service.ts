@@ -1,7 +1,6 @@
-import { userInfo } from "node:os";
 import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors.ts";
-import { isId, monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
+import { isId, type PlanId } from "../domain/ids.ts";
 import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan.ts";
 import { parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
 import { shown, textProblem } from "../domain/text.ts";
@@ -17,7 +16,15 @@ import {
   type PlanSummary,
 } from "../store/plans.ts";
 import type { Store } from "../store/store.ts";
-import { defaultHolder, recordEvent, transition, type Ambience, type LeaseUse } from "./transition.ts";
+import {
+  ambienceOf,
+  defaultHolder,
+  recordEvent,
+  transition,
+  type Ambience,
+  type LeaseUse,
+  type ServiceParts,
+} from "./transition.ts";
 import { makePlan, requireAction, type UseActionInput } from "./use-action.ts";
 
 export interface StartOptions {
@@ -74,10 +81,9 @@ export class PlanLifecycleService {
   readonly #store: Store;
   readonly #ambience: Ambience;
 
-  constructor(parts: { store: Store; clock?: Clock; ids?: IdGenerator; user?: string }) {
-    const clock = parts.clock ?? Date.now;
+  constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = { clock, ids: parts.ids ?? monotonicIds(clock), user: parts.user ?? userInfo().username };
+    this.#ambience = ambienceOf(parts);
   }
 
   /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */

@@ -1,12 +1,11 @@
-import { userInfo } from "node:os";
 import { ConflictError } from "../domain/errors.ts";
-import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
+import type { PlanId } from "../domain/ids.ts";
 import { parseProject, type Project, type ProjectInput } from "../domain/project.ts";
 import { parseQualifiedName } from "../domain/qualified-name.ts";
 import { activePlanIds } from "../store/plans.ts";
 import { deleteProject, findProject, findProjects, insertProject, projectPlanCounts } from "../store/projects.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { recordEvent, transition, type Ambience } from "./transition.ts";
+import { ambienceOf, recordEvent, transition, type Ambience, type ServiceParts } from "./transition.ts";
 import { notFound } from "./use-action.ts";
 
 export interface ListedProject extends Project {
@@ -19,10 +18,9 @@ export class ProjectService {
   readonly #store: Store;
   readonly #ambience: Ambience;
 
-  constructor(parts: { store: Store; clock?: Clock; ids?: IdGenerator; user?: string }) {
-    const clock = parts.clock ?? Date.now;
+  constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = { clock, ids: parts.ids ?? monotonicIds(clock), user: parts.user ?? userInfo().username };
+    this.#ambience = ambienceOf(parts);
   }
 
   async createProject(input: ProjectInput): Promise<Project> {

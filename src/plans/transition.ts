@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { ConflictError, NotFoundError } from "../domain/errors.ts";
+import { userInfo } from "node:os";
+import { ConflictError, NotFoundError, ValidationError } from "../domain/errors.ts";
 import type { EventType } from "../domain/events.ts";
-import type { Clock, IdGenerator, PlanId } from "../domain/ids.ts";
+import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan.ts";
+import { textProblem } from "../domain/text.ts";
 import {
   isTerminal,
   MAX_REVERSIONS,
@@ -19,7 +21,7 @@ import { appendEvent } from "../ledger/events.ts";
 import { acquireLease, endLease, revokeLease, staleLease, type LeaseFacts } from "../ledger/leases.ts";
 import { appendAudit } from "../store/audit.ts";
 import { findPlan, insertFailure, movePlan } from "../store/plans.ts";
-import type { Tx } from "../store/store.ts";
+import type { Store, Tx } from "../store/store.ts";
 
 /** Who and what a service writes with. */
 export interface Ambience {
@@ -27,6 +29,25 @@ export interface Ambience {
   readonly ids: IdGenerator;
   /** Recorded in the audit log as the one who asked. */
   readonly user: string;
+}
+
+/** What every service is made of; clock, ids and user have defaults so that only tests and simulations name them. */
+export interface ServiceParts {
+  readonly store: Store;
+  readonly clock?: Clock;
+  readonly ids?: IdGenerator;
+  readonly user?: string;
+}
+
+export function ambienceOf({
+  clock = Date.now,
+  ids = monotonicIds(clock),
+  user = userInfo().username,
+}: ServiceParts): Ambience {
+  const problem = user.trim() === "" ? "is empty" : textProblem(user, 200);
+  if (problem !== undefined)
+    throw new ValidationError(`The user's name ${problem}.`, [{ path: "user", message: problem }]);
+  return { clock, ids, user };
 }
 
 /** What a transition does to the plan's lease. */

@@ -15,9 +15,14 @@ export class Program implements AsyncDisposable {
     const path = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
     const descriptor = openSync(output, "a");
     this.#output = output;
-    this.#child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", descriptor, "inherit"] });
+    this.#child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", descriptor, "inherit"] });
     this.#exited = once(this.#child, "exit");
     closeSync(descriptor);
+  }
+
+  /** Lets a program go on that waits for it: one can be started long before it is needed. */
+  go(): void {
+    this.#child.stdin?.end();
   }
 
   kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
@@ -50,6 +55,11 @@ export class Program implements AsyncDisposable {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL");
     await this.#exited;
   }
+}
+
+/** Blocks until the test says go. */
+export function waitForGo(): void {
+  readFileSync(0);
 }
 
 /** Writes one line before going on: whoever reads it knows that what it tells was acknowledged, whatever comes next. */

@@ -5,7 +5,7 @@ import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
-import { actorData } from "./action.ts";
+import { planData } from "./plan-data.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
   const service = await context.plans();
@@ -16,21 +16,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const next = nextSteps(plan);
   return {
     data: {
-      plan_id: plan.id,
-      name: plan.name,
-      phase: plan.phase,
-      state: plan.state,
-      version: plan.version,
-      action: plan.action,
-      project: plan.projects[0]?.project ?? null,
-      projects: plan.projects.map((link) => ({ project: link.project, alias: link.alias, read_only: link.readOnly })),
-      description: plan.description,
-      definition_of_done: plan.definitionOfDone,
-      inputs: Object.fromEntries(plan.arguments),
-      invariants: plan.invariants,
-      actors: actorData(plan.actors),
-      automation: { profile: plan.profile.name, source: plan.profileSource, read_only: plan.readOnly },
-      attempt: plan.attempt,
+      ...planData(plan),
       reversions: plan.reversionCount,
       progress: PHASES.map((phase) => ({ step: phase, status: progress(plan, phase) })),
       timing: { started: instant(plan.createdAt), elapsed: planElapsed({ ...plan, status: plan }, now) },

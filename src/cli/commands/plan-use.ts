@@ -4,7 +4,7 @@ import { parseQualifiedName } from "../../domain/qualified-name.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { info, type Outcome } from "../outcome.ts";
-import { actorData } from "./action.ts";
+import { planData } from "./plan-data.ts";
 
 export async function planUse(context: CommandContext, input: Input): Promise<Outcome> {
   const projects = input.arguments(1);
@@ -23,20 +23,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
   const next = [`agents plan status ${plan.id}`, `agents plan cancel ${plan.id}`];
   return {
     data: {
-      plan_id: plan.id,
-      name: plan.name,
-      phase: plan.phase,
-      state: plan.state,
-      action: plan.action,
-      project: plan.projects[0]?.project ?? null,
-      projects: plan.projects.map((link) => ({ project: link.project, alias: link.alias, read_only: link.readOnly })),
-      description: plan.description,
-      definition_of_done: plan.definitionOfDone,
-      automation_profile: plan.profile.name,
-      attempt: plan.attempt,
-      inputs: Object.fromEntries(plan.arguments),
-      actors: actorData(plan.actors),
-      automation: { profile: plan.profile.name, source: plan.profileSource, read_only: plan.readOnly },
+      ...planData(plan),
       next_steps: next,
     },
     view: [
