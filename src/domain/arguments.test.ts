@@ -134,7 +134,8 @@ describe("coercion", () => {
       fc.property(fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), (i, d, b) => {
         const read = (type: ArgumentType, given: unknown): unknown => coerce(spec(type), given, []);
         expect(read("integer", String(i))).toBe(i);
-        expect(read("float", d)).toBe(d);
+        // Minus zero becomes zero: JSON, in which values are kept, has no other.
+        expect(read("float", d)).toBe(d + 0);
         expect(Object.is(Number(read("float", String(d))), Number(String(d)))).toBe(true);
         expect(read("boolean", String(b))).toBe(b);
       }),

@@ -194,7 +194,9 @@ describe("stopped for longer than its lease lasts", () => {
       const before = await planRows(store, id);
 
       holder.kill("SIGCONT");
+      holder.go();
       expect(await holder.exit()).toBe(0);
+      expect(holder.lines<HolderLine>().at(-1)).toEqual({ kind: "aborted" });
       const late = holder.lines<HolderLine>().filter((line) => line.kind === "late");
       expect(late).toHaveLength(8);
       for (const { what, outcome } of late) {

@@ -85,21 +85,21 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
 
   const at = ambience.clock();
   const reverted = request.operation === "revertPlan";
-  const moved = await movePlan(tx, plan, {
-    status,
+  const after: Plan = {
+    ...plan,
+    ...status,
+    version: plan.version + 1,
     attempt: plan.attempt + Number(reverted),
     reversionCount: plan.reversionCount + Number(reverted),
     cancelReason: request.operation === "cancelPlan" ? request.reason : plan.cancelReason,
     phaseTimes: nextTimes(plan, status, reverted, at),
-    at,
-  });
-  if (!moved) throw conflict(plan, request, sources(request.operation));
+    updatedAt: at,
+  };
+  if (!(await movePlan(tx, plan, after))) throw conflict(plan, request, sources(request.operation));
   if (request.failure !== undefined) {
     const kind = status.state === "constrained" ? "constrained" : "errored";
     await insertFailure(tx, plan.id, { ...request.failure, kind, phase: plan.phase, attempt: plan.attempt, at });
   }
-  const after = await findPlan(tx, plan.id);
-  if (after === undefined) throw new NotFoundError("plan", plan.id);
   await record(tx, ambience, request, from, after, lease);
   return { plan: after, lease };
 }

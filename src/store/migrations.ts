@@ -45,7 +45,8 @@ export const MIGRATIONS: readonly Migration[] = [
         strategize_started_at BIGINT, strategize_ended_at BIGINT, execute_started_at BIGINT,
         execute_ended_at BIGINT, apply_started_at BIGINT, apply_ended_at BIGINT
       )`,
-      `CREATE INDEX plans_by_status ON plans (state, phase, id)`,
+      `CREATE INDEX plans_by_state ON plans (state, id)`,
+      `CREATE INDEX plans_by_phase ON plans (phase, id)`,
       `CREATE INDEX plans_by_action ON plans (action_key, id)`,
       `CREATE TABLE plan_projects (
         plan_id TEXT NOT NULL REFERENCES plans (id), position BIGINT NOT NULL, project_key TEXT NOT NULL,
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE audit_chains (
         chain TEXT PRIMARY KEY, length BIGINT NOT NULL, head_hash TEXT NOT NULL, sealed_length BIGINT NOT NULL
       )`,
+      `CREATE INDEX audit_chains_unsealed ON audit_chains (chain) WHERE length > sealed_length`,
       `CREATE TABLE audit_seals (
         number BIGINT PRIMARY KEY, at BIGINT NOT NULL, previous_hash TEXT NOT NULL, hash TEXT NOT NULL
       )`,

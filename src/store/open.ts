@@ -112,13 +112,14 @@ function prepare(writer: SqliteConnection, memory: boolean, file: string): void 
 
 /** 0 for a new file. A database that holds anything but our tables belongs to somebody else and is left alone. */
 function schemaVersion(connection: SqliteConnection, file: string): number {
-  const columns = connection.all<{ name: string }>("SELECT name FROM pragma_table_info('schema_migrations')", []);
-  if (columns.length === 0) {
-    const foreign = connection.get<{ name: string }>("SELECT name FROM sqlite_schema LIMIT 1", []);
-    if (foreign === undefined) return 0;
-    throw foreignDatabase(file);
-  }
-  if (columns.map(({ name }) => name).join() !== "version,name,applied_at") throw foreignDatabase(file);
+  // One statement, one snapshot: another process may be creating the tables at this moment.
+  const found = connection.get<{ objects: number; columns: string | null }>(
+    `SELECT (SELECT COUNT(*) FROM sqlite_schema) AS objects,
+            (SELECT group_concat(name) FROM pragma_table_info('schema_migrations')) AS columns`,
+    [],
+  );
+  if (found?.objects === 0) return 0;
+  if (found?.columns !== "version,name,applied_at") throw foreignDatabase(file);
   const row = connection.get<{ version: number | null }>("SELECT MAX(version) AS version FROM schema_migrations", []);
   return row?.version ?? 0;
 }

@@ -3,7 +3,7 @@ import type { AutomationProfile, ProfileSource } from "../domain/automation-prof
 import type { PlanId } from "../domain/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan, PlanFailure } from "../domain/plan.ts";
 import { nameKey, type QualifiedName } from "../domain/qualified-name.ts";
-import type { Phase, PlanStatus, State } from "../domain/transitions.ts";
+import { STATES, type Phase, type PlanStatus, type State } from "../domain/transitions.ts";
 import { actorColumns, readActors, type ActorColumns } from "./actor-columns.ts";
 import type { Reader, SqlValue, Tx } from "./store.ts";
 
@@ -82,30 +82,24 @@ export async function insertPlan(tx: Tx, plan: Plan): Promise<void> {
   }
 }
 
-/** The columns a transition may change. */
-export interface PlanMove {
-  readonly status: PlanStatus;
-  readonly attempt: number;
-  readonly reversionCount: number;
-  readonly cancelReason: string | undefined;
-  readonly phaseTimes: Readonly<Record<Phase, PhaseTimes>>;
-  readonly at: number;
-}
-
-/** The compare-and-swap every state change goes through: false when the plan is not what `seen` says any more. */
-export async function movePlan(tx: Tx, seen: Plan, move: PlanMove): Promise<boolean> {
-  const times = move.phaseTimes;
+/**
+ * The compare-and-swap every state change goes through: writes what a transition may change of `after`, and false when the plan is
+ * not what `seen` says any more.
+ */
+export async function movePlan(tx: Tx, seen: Plan, after: Plan): Promise<boolean> {
+  const times = after.phaseTimes;
   const changed = await tx.run(
-    `UPDATE plans SET phase = ?, state = ?, version = version + 1, attempt = ?, reversion_count = ?, cancel_reason = ?,
+    `UPDATE plans SET phase = ?, state = ?, version = ?, attempt = ?, reversion_count = ?, cancel_reason = ?,
        updated_at = ?, strategize_started_at = ?, strategize_ended_at = ?, execute_started_at = ?, execute_ended_at = ?,
        apply_started_at = ?, apply_ended_at = ?
      WHERE id = ? AND version = ? AND phase = ? AND state = ?`,
-    move.status.phase,
-    move.status.state,
-    move.attempt,
-    move.reversionCount,
-    move.cancelReason ?? null,
-    move.at,
+    after.phase,
+    after.state,
+    after.version,
+    after.attempt,
+    after.reversionCount,
+    after.cancelReason ?? null,
+    after.updatedAt,
     times.strategize.startedAt ?? null,
     times.strategize.endedAt ?? null,
     times.execute.startedAt ?? null,
@@ -192,6 +186,23 @@ export async function findPlanSummaries(
   return summaries;
 }
 
+/**
+ * A total is cheap and so is each state that few plans are in; what is left are the applied ones, by far the most in a store that
+ * has been in use. (A million plans grouped by state took 62 ms, the total alone 4.5.)
+ */
+async function countAllPlans(reader: Reader): Promise<ReadonlyMap<State, number>> {
+  const one = async (sql: string, ...parameters: SqlValue[]): Promise<number> =>
+    (await reader.get<{ plans: number }>(sql, ...parameters))?.plans ?? 0;
+  const counts = new Map<State, number>();
+  let rest = await one("SELECT COUNT(*) AS plans FROM plans");
+  for (const state of STATES.filter((candidate) => candidate !== "applied")) {
+    const plans = await one("SELECT COUNT(*) AS plans FROM plans WHERE state = ?", state);
+    if (plans > 0) counts.set(state, plans);
+    rest -= plans;
+  }
+  return rest > 0 ? counts.set("applied", rest) : counts;
+}
+
 const SHORTEST_ID = 8;
 
 /** Ids are sorted, so only the neighbours on either side can share a longer beginning. */
@@ -214,6 +225,7 @@ function commonLength(a: string, b: string): number {
 /** How many plans that fit the filter are in each state. */
 export async function countPlans(reader: Reader, filter: PlanFilter): Promise<ReadonlyMap<State, number>> {
   const { where, parameters } = conditions(filter);
+  if (where.length === 0) return countAllPlans(reader);
   const rows = await reader.all<{ state: State; plans: number }>(
     `SELECT state, COUNT(*) AS plans FROM plans ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} GROUP BY state`,
     ...parameters,
@@ -221,11 +233,14 @@ export async function countPlans(reader: Reader, filter: PlanFilter): Promise<Re
   return new Map(rows.map((row) => [row.state, row.plans]));
 }
 
+/** The plan can still go on. Named state by state, so that the index of states answers it. */
+export const IS_ACTIVE = "plans.state IN ('queued', 'processing', 'complete', 'constrained', 'errored')";
+
 /** Plans of the project that can still go on. */
 export async function activePlanIds(reader: Reader, project: QualifiedName): Promise<PlanId[]> {
   const rows = await reader.all<{ id: string }>(
-    `SELECT id FROM plans WHERE state NOT IN ('applied', 'cancelled')
-        AND id IN (SELECT plan_id FROM plan_projects WHERE project_key = ?) ORDER BY id`,
+    `SELECT id FROM plans WHERE ${IS_ACTIVE}
+        AND EXISTS (SELECT 1 FROM plan_projects WHERE plan_id = plans.id AND project_key = ?) ORDER BY id`,
     nameKey(project),
   );
   return rows.map(({ id }) => id as PlanId);

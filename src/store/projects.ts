@@ -1,5 +1,6 @@
 import type { Project } from "../domain/project.ts";
 import { nameKey, nameParts, type QualifiedName } from "../domain/qualified-name.ts";
+import { IS_ACTIVE } from "./plans.ts";
 import type { Reader, Tx } from "./store.ts";
 
 interface ProjectRow {
@@ -52,9 +53,12 @@ export async function projectPlanCounts(
   reader: Reader,
   name: QualifiedName,
 ): Promise<{ total: number; active: number }> {
-  const row = await reader.get<{ total: number; active: number | null }>(
-    `SELECT COUNT(*) AS total, SUM(CASE WHEN plans.state IN ('applied', 'cancelled') THEN 0 ELSE 1 END) AS active
-       FROM plans WHERE id IN (SELECT plan_id FROM plan_projects WHERE project_key = ?)`,
+  // Active plans are few, links are many: the one is counted from the plans' states, the other from the links alone.
+  const row = await reader.get<{ total: number; active: number }>(
+    `SELECT (SELECT COUNT(*) FROM plan_projects WHERE project_key = ?) AS total,
+            (SELECT COUNT(*) FROM plans WHERE ${IS_ACTIVE}
+                AND EXISTS (SELECT 1 FROM plan_projects WHERE plan_id = plans.id AND project_key = ?)) AS active`,
+    nameKey(name),
     nameKey(name),
   );
   return { total: row?.total ?? 0, active: row?.active ?? 0 };

@@ -16,7 +16,7 @@ import {
   type PlanId,
 } from "../index.ts";
 import { ACTION_NAME, created } from "./fixtures.ts";
-import { tell, waitForGo } from "./program.ts";
+import { endWithParent, tell, waitForGo } from "./program.ts";
 import { seededRandom } from "./random.ts";
 
 export type Acknowledgement =
@@ -37,6 +37,7 @@ const LANES = 4;
 const [url = "", seed = "", ttl = ""] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
 const ttlMs = Number(ttl);
+endWithParent();
 waitForGo();
 await using store = await openStore(url);
 const service = new PlanLifecycleService({ store });

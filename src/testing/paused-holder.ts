@@ -1,20 +1,22 @@
 /**
  * Run by a test in a process of its own: starts to execute a plan, and is in the middle of a long step when the test stops it.
- * Once it notices that it stood still for longer than its lease lasts, it tries to write everything an owner can write, and
- * tells what became of it. Arguments: the store's url, the plan's id, the time its lease lasts.
+ * Awake again and told to go on, it tries to write everything an owner can write, and tells what became of it; at last it waits
+ * for its lease's signal. Arguments: the store's url, the plan's id, the time its lease lasts.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { once } from "node:events";
 import { openStore, PlanExecutionContext, PlanLifecycleService, runStep, type PlanId } from "../index.ts";
 import { created } from "./fixtures.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
-import { tell } from "./program.ts";
+import { endWithParent, tell } from "./program.ts";
 
 export type HolderLine =
   | { readonly kind: "holding"; readonly epoch: number; readonly changesetId: string }
-  | { readonly kind: "late"; readonly what: string; readonly outcome: Outcome; readonly aborted: boolean };
+  | { readonly kind: "late"; readonly what: string; readonly outcome: Outcome }
+  | { readonly kind: "aborted" };
 
 const [url = "", planId = "", ttl = ""] = process.argv.slice(2);
 const ttlMs = Number(ttl);
+endWithParent();
 await using store = await openStore(url);
 const service = new PlanLifecycleService({ store });
 const id = planId as PlanId;
@@ -26,10 +28,7 @@ await runStep(lease, "before", () => "recorded by the first owner");
 
 const long = runStep(lease, "long", async () => {
   tell({ kind: "holding", epoch: lease.epoch, changesetId: changeset.id } satisfies HolderLine);
-  for (let last = Date.now(); Date.now() - last < ttlMs;) {
-    last = Date.now();
-    await sleep(10);
-  }
+  await once(process.stdin.resume(), "end");
   return "recorded too late";
 });
 await late("end the step", long);
@@ -43,9 +42,14 @@ await late("close the changeset", changeset.close());
 await late("renew the lease", lease.renew());
 await late("fail the phase", service.failExecute(lease, { message: "too late" }));
 await late("complete the phase", service.completeExecute(lease));
+// The renewal timer does not keep a process alive by itself.
+const awake = setInterval(() => undefined, 1_000);
+if (!lease.signal.aborted) await once(lease.signal, "abort");
+clearInterval(awake);
+tell({ kind: "aborted" } satisfies HolderLine);
 
 async function late(what: string, call: Promise<unknown>): Promise<void> {
   const outcome = await outcomeOf(call);
   const told = outcome.ok ? ({ ok: true, value: undefined } as const) : outcome;
-  tell({ kind: "late", what, outcome: told, aborted: lease.signal.aborted } satisfies HolderLine);
+  tell({ kind: "late", what, outcome: told } satisfies HolderLine);
 }

@@ -57,6 +57,14 @@ export class Program implements AsyncDisposable {
   }
 }
 
+/** A program whose test is gone has nobody left to end it: it ends itself. */
+export function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(1);
+  }, 200).unref();
+}
+
 /** Blocks until the test says go. */
 export function waitForGo(): void {
   readFileSync(0);
