@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { userInfo } from "node:os";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
+import { loginName } from "../domain/user.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
 import type { ConfigValues } from "../store/config-file.ts";
@@ -69,7 +69,7 @@ export class CommandContext {
   }
 
   async user(): Promise<string> {
-    return (await this.setting("core.user")).value ?? userInfo().username;
+    return (await this.setting("core.user")).value ?? loginName();
   }
 
   /** A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time. */

@@ -60,6 +60,8 @@ async function recall<T extends StepResult>(
 ): Promise<T> {
   const recorded = await steps.recorded;
   if (recorded.has(key)) return readStep<T>(lease, key);
+  // Known to be lost: what would come of it could not be recorded.
+  lease.signal.throwIfAborted();
   const result = await fn();
   await recordStep(lease, key, result);
   recorded.add(key);

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { userInfo } from "node:os";
 import { ConflictError, NotFoundError, ValidationError } from "../domain/errors.ts";
 import type { EventType } from "../domain/events.ts";
 import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan.ts";
 import { textProblem } from "../domain/text.ts";
+import { loginName } from "../domain/user.ts";
 import {
   isTerminal,
   MAX_REVERSIONS,
@@ -42,7 +42,7 @@ export interface ServiceParts {
 export function ambienceOf({
   clock = Date.now,
   ids = monotonicIds(clock),
-  user = userInfo().username,
+  user = loginName(),
 }: ServiceParts): Ambience {
   const problem = user.trim() === "" ? "is empty" : textProblem(user, 200);
   if (problem !== undefined)

@@ -90,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
         sequence IDENTITY, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, plan_id TEXT, at BIGINT NOT NULL,
         details TEXT NOT NULL
       )`,
+      `CREATE INDEX events_by_plan ON events (plan_id, sequence)`,
       `CREATE TABLE audit_entries (
         sequence IDENTITY, id TEXT NOT NULL UNIQUE, chain TEXT NOT NULL, position BIGINT NOT NULL, type TEXT NOT NULL,
         plan_version BIGINT, status TEXT, user_name TEXT NOT NULL, at BIGINT NOT NULL, details TEXT NOT NULL,
