@@ -102,7 +102,8 @@ export class SqliteTx implements Reader, Tx {
 }
 
 function checked(parameters: readonly SqlValue[]): SQLInputValue[] {
-  for (const [index, value] of parameters.entries()) {
+  for (let index = 0; index < parameters.length; index += 1) {
+    const value = parameters[index];
     if (!storable(value)) {
       throw new UnitOfWorkError(
         `SQL parameter ${index + 1} is ${Object.prototype.toString.call(value)}, which no column holds.`,
