@@ -8,7 +8,13 @@ export type { Action, ActionDefinition, ActionInput, ActionState, ActorRole, Act
 export type { ArgumentSpec, ArgumentType, ArgumentValue, GivenArguments } from "./domain/arguments.ts";
 export { findProfile, PROFILE_NAMES } from "./domain/automation-profile.ts";
 export type { AutomationProfile, ProfileSource, Threshold } from "./domain/automation-profile.ts";
-export type { ChangeEntry, ChangeEntryInput, ChangeOperation, FileImage } from "./domain/change-entry.ts";
+export type {
+  ChangeEntry,
+  ChangeEntryInput,
+  ChangeOperation,
+  FileImage,
+  FileImageInput,
+} from "./domain/change-entry.ts";
 export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";

@@ -5,7 +5,7 @@ import {
   CHANGE_OPERATIONS,
   parseChangeEntry,
   relativePathProblem,
-  type ChangeEntryInput,
+  type HashedEntryInput,
   type ChangeOperation,
 } from "./change-entry.ts";
 import { ValidationError } from "./errors.ts";
@@ -29,7 +29,7 @@ describe("operations and images", () => {
   );
 
   test.each(combinations)("$operation with before $before, after $after, fromPath $from", (one) => {
-    const input: ChangeEntryInput = {
+    const input: HashedEntryInput = {
       resource: "api",
       path: "src/new.ts",
       operation: one.operation,
@@ -245,7 +245,7 @@ describe("hostile input", () => {
       const title = JSON.stringify(input);
       let error: unknown;
       try {
-        parseChangeEntry(input as ChangeEntryInput);
+        parseChangeEntry(input as HashedEntryInput);
       } catch (thrown) {
         error = thrown;
       }
@@ -254,11 +254,11 @@ describe("hostile input", () => {
   });
 });
 
-function create(path: string): ChangeEntryInput {
+function create(path: string): HashedEntryInput {
   return { resource: "api", path, operation: "create", after: AFTER };
 }
 
-function refusal(input: ChangeEntryInput): ValidationError {
+function refusal(input: HashedEntryInput): ValidationError {
   try {
     parseChangeEntry(input);
   } catch (error) {
@@ -268,6 +268,6 @@ function refusal(input: ChangeEntryInput): ValidationError {
   throw new Error("It was not refused.");
 }
 
-function paths(input: ChangeEntryInput): string[] {
+function paths(input: HashedEntryInput): string[] {
   return refusal(input).issues.map(({ path }) => path);
 }

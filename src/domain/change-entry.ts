@@ -12,14 +12,17 @@ export interface FileImage {
   readonly mode: number;
 }
 
+/** A file as a caller has it: the bytes themselves, which are then kept, or only their hash. */
+export type FileImageInput = FileImage | { readonly content: Uint8Array; readonly mode: number };
+
 export interface ChangeEntryInput {
   readonly resource: string;
   readonly path: string;
   /** Where a renamed file was before. */
   readonly fromPath?: string | undefined;
   readonly operation: ChangeOperation;
-  readonly before?: FileImage | undefined;
-  readonly after?: FileImage | undefined;
+  readonly before?: FileImageInput | undefined;
+  readonly after?: FileImageInput | undefined;
   readonly toolInvocation?: string | undefined;
   readonly decision?: string | undefined;
 }
@@ -54,7 +57,13 @@ const IMAGES = {
 
 export type CheckedEntry = Omit<ChangeEntry, "changesetId" | "sequence" | "at">;
 
-export function parseChangeEntry(input: ChangeEntryInput): CheckedEntry {
+/** The entry with every content already replaced by its hash. */
+export type HashedEntryInput = Omit<ChangeEntryInput, "before" | "after"> & {
+  readonly before?: FileImage | undefined;
+  readonly after?: FileImage | undefined;
+};
+
+export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   const issues: ValidationIssue[] = [];
   const complain = (path: string, message: string): void => void issues.push({ path, message });
   if (typeof input.resource !== "string" || !ALIAS.test(input.resource)) {

@@ -5,8 +5,11 @@ import {
   type ChangeEntryInput,
   type ChangeOperation,
   type FileImage,
+  type FileImageInput,
+  type HashedEntryInput,
 } from "../domain/change-entry.ts";
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
+import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
 import { staleLease } from "./leases.ts";
 
@@ -49,7 +52,10 @@ export class ChangesetStore {
 
   /** Appends the entry to exactly this changeset, or refuses it: closed, stale or unknown. */
   async record(id: ChangesetId, entry: ChangeEntryInput, epoch?: number): Promise<ChangeEntry> {
-    const checked = parseChangeEntry(entry);
+    const { hashed, contents } = withHashes(entry);
+    const checked = parseChangeEntry(hashed);
+    const staged: StagedContent[] = [];
+    for (const [hash, bytes] of contents) staged.push(await stageContent(this.#store, bytes, hash));
     return this.#store.transaction(async (tx) => {
       const open = await takeSequence(tx, id);
       if (open === undefined) throw await refusal(tx, id);
@@ -72,6 +78,7 @@ export class ChangesetStore {
         checked.decision ?? null,
         open.now,
       );
+      for (const content of staged) await content.commit(tx);
       return { ...checked, changesetId: id, sequence: open.entry_count, at: open.now };
     });
   }
@@ -101,6 +108,11 @@ export class ChangesetStore {
     });
   }
 
+  /** What a file held, for entries that were recorded with their contents. */
+  async content(hash: string): Promise<Uint8Array | undefined> {
+    return readContent(this.#store, hash);
+  }
+
   async entries(id: ChangesetId): Promise<ChangeEntry[]> {
     return this.#store.read(async (reader) => {
       const rows = await reader.all<EntryRow>(
@@ -110,6 +122,25 @@ export class ChangesetStore {
       return rows.map(readEntry);
     });
   }
+}
+
+/** The entry as it is recorded, and the contents it was given with, by their hashes. */
+function withHashes({ before, after, ...rest }: ChangeEntryInput): {
+  hashed: HashedEntryInput;
+  contents: ReadonlyMap<string, Uint8Array>;
+} {
+  const contents = new Map<string, Uint8Array>();
+  const hashOf = (image: FileImageInput | undefined): FileImage | undefined => {
+    if (!isContent(image)) return image;
+    const hash = contentHash(image.content);
+    contents.set(hash, image.content);
+    return { hash, mode: image.mode };
+  };
+  return { hashed: { ...rest, before: hashOf(before), after: hashOf(after) }, contents };
+}
+
+function isContent(image: FileImageInput | undefined): image is Extract<FileImageInput, { content: Uint8Array }> {
+  return typeof image === "object" && image !== null && "content" in image && image.content instanceof Uint8Array;
 }
 
 interface ChangesetRow {

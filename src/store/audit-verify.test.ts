@@ -442,6 +442,7 @@ test("nor when somebody commits between any two of its reads", async () => {
 /** A store on which something else is committed before each read. */
 class DisturbedStore implements Store {
   readonly url: string;
+  readonly contentDirectory = undefined;
   reads = 0;
   readonly #store: Store;
   readonly #disturb: () => Promise<void>;

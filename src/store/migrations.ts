@@ -86,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
         after_hash TEXT, after_mode BIGINT, tool_invocation TEXT, decision TEXT, at BIGINT NOT NULL,
         PRIMARY KEY (changeset_id, sequence)
       )`,
+      `CREATE TABLE contents (hash TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes BYTES)`,
       `CREATE TABLE events (
         sequence IDENTITY, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, plan_id TEXT, at BIGINT NOT NULL,
         details TEXT NOT NULL

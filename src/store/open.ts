@@ -134,7 +134,8 @@ function foreignDatabase(file: string): StoreError {
 function spellSqlite(statement: string): string {
   const spelled = statement
     .replaceAll(/\bIDENTITY\b/g, "INTEGER PRIMARY KEY AUTOINCREMENT")
-    .replaceAll(/\bBIGINT\b/g, "INTEGER");
+    .replaceAll(/\bBIGINT\b/g, "INTEGER")
+    .replaceAll(/\bBYTES\b/g, "BLOB");
   return spelled.startsWith("CREATE TABLE") ? `${spelled} STRICT` : spelled;
 }
 

@@ -37,6 +37,7 @@ export interface SqliteStoreParts {
 
 export class SqliteStore implements Store {
   readonly url: string;
+  readonly contentDirectory: string | undefined;
   readonly #file: string;
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
@@ -52,6 +53,7 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts) {
     this.url = parts.url;
+    this.contentDirectory = parts.memory ? undefined : `${parts.file}.contents`;
     this.#file = parts.file;
     this.#writer = parts.writer;
     this.#reader = parts.reader;

@@ -19,6 +19,8 @@ export interface Tx extends Reader {
 export interface Store {
   /** Opens the same store elsewhere: in another thread, and for a file in another process too. */
   readonly url: string;
+  /** Where contents too large for a row are kept as files; undefined when everything is in the database. */
+  readonly contentDirectory: string | undefined;
   /** Runs `unit` atomically. Rejected: nothing of it was written. Resolved: all of it is durable. */
   transaction<T>(unit: (tx: Tx) => Promise<T>): Promise<T>;
   /** Runs `query` on one consistent snapshot of committed rows. */

@@ -41,6 +41,7 @@ export function scheduledStore(store: Store, scheduler: Scheduler, options: Sche
     };
   return {
     url: store.url,
+    contentDirectory: store.contentDirectory,
     transaction: <T>(unit: (tx: Tx) => Promise<T>) => inTurn("transaction", () => store.transaction(observed(unit))),
     read: <T>(query: (reader: Reader) => Promise<T>) => inTurn("read", () => store.read(query)),
     changeCounter: () => store.changeCounter(),
