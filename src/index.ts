@@ -20,10 +20,23 @@ export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";
 export { monotonicIds } from "./domain/ids.ts";
 export type { ChangesetId, Clock, IdGenerator, PlanId } from "./domain/ids.ts";
+export type { JsonObject, JsonValue } from "./domain/json.ts";
 export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan.ts";
 export type { Project, ProjectInput } from "./domain/project.ts";
 export { nameKey, nameParts, parseOwnName, parseQualifiedName } from "./domain/qualified-name.ts";
 export type { NameParts, QualifiedName } from "./domain/qualified-name.ts";
+export { actorVariables, parseToolActor, renderParams, stepOrder, TOOL_NAMES } from "./domain/tool-actor.ts";
+export type { ToolActor, ToolActorDefinition, ToolActorInput, ToolName, ToolStep } from "./domain/tool-actor.ts";
+export { findResourceType, parseResource, RESOURCE_TYPES } from "./domain/resource.ts";
+export type {
+  ProjectResource,
+  Resource,
+  ResourceDefinition,
+  ResourceInput,
+  ResourceType,
+  ResourceTypeArgument,
+  ResourceTypeName,
+} from "./domain/resource.ts";
 export { isRecoverable, isTerminal, MAX_REVERSIONS, PHASES, STATES, statusKey, target } from "./domain/transitions.ts";
 export type { Operation, Phase, PlanStatus, State, StatusKey } from "./domain/transitions.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
@@ -33,7 +46,9 @@ export { subscribeEvents } from "./ledger/events.ts";
 export type { SubscribeOptions } from "./ledger/events.ts";
 export { Lease, LEASE_TTL_MS } from "./ledger/leases.ts";
 export { runStep } from "./ledger/steps.ts";
-export type { JsonValue, StepResult } from "./ledger/steps.ts";
+export type { StepResult } from "./ledger/steps.ts";
+export { ActorService } from "./plans/actor-service.ts";
+export type { ListedActor } from "./plans/actor-service.ts";
 export { PlanLifecycleService } from "./plans/plan-lifecycle-service.ts";
 export type {
   FailureInput,
@@ -44,11 +59,15 @@ export type {
   StartOptions,
 } from "./plans/plan-lifecycle-service.ts";
 export { ProjectService } from "./plans/project-service.ts";
-export type { ListedProject } from "./plans/project-service.ts";
+export type { CreateProjectInput, ListedProject } from "./plans/project-service.ts";
+export type { ResourceLinkInput } from "./plans/project-links.ts";
+export { ResourceService } from "./plans/resource-service.ts";
+export type { ListedResource } from "./plans/resource-service.ts";
 export type { ProjectLinkInput, UseActionInput } from "./plans/use-action.ts";
 export { verifyAudit } from "./store/audit-verify.ts";
 export type { AuditProblem, AuditVerification } from "./store/audit-verify.ts";
 export { openStore } from "./store/open.ts";
 export type { OpenStoreOptions } from "./store/open.ts";
 export type { PlanSummary } from "./store/plans.ts";
+export type { ResourceFilter } from "./store/resources.ts";
 export type { Reader, SqlValue, Store, Tx } from "./store/store.ts";

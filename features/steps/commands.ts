@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Given, Then, When, type DataTable } from "@cucumber/cucumber";
+import { makeRepository } from "../../src/testing/git-repository.ts";
 import type { CommandWorld } from "../support/command-world.ts";
 
 Given("an empty data directory", function (this: CommandWorld) {
@@ -21,6 +23,10 @@ Given(
     }
   },
 );
+
+Given("a git repository {string}", function (this: CommandWorld, name: string) {
+  makeRepository(join(this.agents.directory, name));
+});
 
 async function makePlan(world: CommandWorld, action: string, project: string, given: string): Promise<void> {
   world.last = await world.run(`agents plan use ${action} ${project} ${given} --format json`);
@@ -92,6 +98,11 @@ Then(
     assert.deepEqual(codes, [0, ...Array.from({ length: others }, () => code)]);
   },
 );
+
+Then("each of them succeeded or exits with code {int}", function (this: CommandWorld, code: number) {
+  for (const finished of this.all) assert.ok([0, code].includes(Number(finished.code)), finished.stderr);
+  assert.ok(this.all.some((finished) => finished.code === 0));
+});
 
 Then(/^the output contains "(.*)"$/, function (this: CommandWorld, text: string) {
   assert.ok(this.last.stdout.includes(text), this.last.stdout);

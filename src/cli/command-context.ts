@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
+import type { ActorService } from "../plans/actor-service.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
+import type { ResourceService } from "../plans/resource-service.ts";
 import type { ConfigValues } from "../store/config-file.ts";
 import type { Store } from "../store/store.ts";
 import type { Paths } from "./paths.ts";
@@ -48,9 +50,19 @@ export class CommandContext {
     return new PlanLifecycleService({ store: await this.store(), user: await this.user() });
   }
 
+  async actors(): Promise<ActorService> {
+    const { ActorService } = await import("../plans/actor-service.ts");
+    return new ActorService({ store: await this.store(), user: await this.user() });
+  }
+
   async projects(): Promise<ProjectService> {
     const { ProjectService } = await import("../plans/project-service.ts");
     return new ProjectService({ store: await this.store(), user: await this.user() });
+  }
+
+  async resources(): Promise<ResourceService> {
+    const { ResourceService } = await import("../plans/resource-service.ts");
+    return new ResourceService({ store: await this.store(), user: await this.user() });
   }
 
   async setting(

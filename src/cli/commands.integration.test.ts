@@ -18,6 +18,7 @@ test("every command answers with the full envelope in json, and with the same da
     ["config", "set", "core.user", "alice"],
     ["action", "list"],
     ["action", "show", "fix-bug"],
+    ["resource", "list"],
     ["project", "list"],
     ["project", "show", "shop"],
     ["plan", "list"],
@@ -31,7 +32,7 @@ test("every command answers with the full envelope in json, and with the same da
   for (const call of calls) {
     const envelope = await agents.json(...call);
     const command = call
-      .slice(0, ["plan", "action", "project", "config", "audit"].includes(call[0] ?? "") ? 2 : 1)
+      .slice(0, ["plan", "action", "resource", "project", "config", "audit"].includes(call[0] ?? "") ? 2 : 1)
       .join(" ");
     expect(envelope).toMatchObject({ command: command || "overview", exit_code: 0 });
     expect(["ok", "warn"]).toContain(envelope.status);

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { UsageError } from "../domain/errors.ts";
-import { confirmed } from "./confirm.ts";
+import { confirmed, declined } from "./confirm.ts";
 
 function terminal(answer: string) {
   const input = Object.assign(new PassThrough(), { isTTY: true });
@@ -24,4 +24,12 @@ test("--yes is not asked, and without a terminal it is needed", async () => {
   const deaf = { input: new PassThrough(), output: new PassThrough() };
   expect(await confirmed("Delete it?", true, deaf)).toBe(true);
   await expect(confirmed("Delete it?", false, deaf)).rejects.toThrow(UsageError);
+});
+
+test("a no is told, and is no failure", () => {
+  expect(declined("removed")).toMatchObject({
+    data: { removed: false },
+    messages: [{ level: "warning", text: "Nothing was removed." }],
+    status: "warn",
+  });
 });

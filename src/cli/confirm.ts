@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { UsageError } from "../domain/errors.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** Where a question can be asked: both ends must be a terminal. */
 export interface Asking {
@@ -27,4 +28,10 @@ export async function confirmed(
   } finally {
     prompt.close();
   }
+}
+
+/** What a command gives back when the answer was no. */
+export function declined(deed: "deleted" | "removed"): Outcome {
+  const text = `Nothing was ${deed}.`;
+  return { data: { [deed]: false }, view: [], messages: [{ level: "warning", text }], status: "warn" };
 }

@@ -152,8 +152,11 @@ test("-v shows the cause of an error, otherwise there is no stack", async () => 
 test("help is there on every level and fits 80 columns", async () => {
   using agents = new Agents();
   const { COMMANDS } = await import("./commands.ts");
-  const groups = [...new Set(COMMANDS.map(({ path }) => path.split(" ")[0] ?? ""))];
-  for (const words of [[], ...groups.map((group) => [group]), ...COMMANDS.map(({ path }) => path.split(" "))]) {
+  // Every command and every group around it: "resource type list" is in "resource type", which is in "resource".
+  const paths = COMMANDS.flatMap(({ path }) =>
+    path.split(" ").map((_, end, words) => words.slice(0, end + 1).join(" ")),
+  );
+  for (const words of [[], ...[...new Set(paths)].map((path) => path.split(" "))]) {
     const { code, stdout } = await agents.run([...words, "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain(["Usage: agents", ...words].join(" "));
@@ -186,9 +189,16 @@ test("completion scripts complete commands and options", async () => {
   expect(await complete("agents", "pl")).toEqual(["plan"]);
   expect(await complete("agents", "plan", "can")).toEqual(["cancel"]);
   expect(await complete("agents", "plan", "list", "--ph")).toEqual(["--phase"]);
+  expect(await complete("agents", "resource", "ty")).toEqual(["type"]);
+  expect(await complete("agents", "resource", "type", "")).toEqual(["list", "show"]);
+  expect(await complete("agents", "resource", "list", "--t")).toEqual(["--type"]);
+  expect(await complete("agents", "resource", "add", "--b")).toEqual(["--branch"]);
   expect(await complete("agents", "completion", "z")).toEqual(["zsh"]);
   expect((await agents.run(["completion", "zsh"])).stdout).toContain("bashcompinit");
-  expect((await agents.run(["completion", "fish"])).stdout).toContain("__fish_seen_subcommand_from plan");
+  const fish = (await agents.run(["completion", "fish"])).stdout;
+  expect(fish).toContain("__fish_seen_subcommand_from plan");
+  expect(fish).toContain("-n '__fish_seen_subcommand_from resource' -a type -d");
+  expect(fish).toContain("-n '__fish_seen_subcommand_from resource; and __fish_seen_subcommand_from type' -a list -d");
 });
 
 test("the launcher works through a link from anywhere, and tells an old Node what is needed", async () => {

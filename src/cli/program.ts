@@ -3,7 +3,7 @@ import { UsageError } from "../domain/errors.ts";
 import { OUTPUT_FORMATS } from "../domain/settings.ts";
 import { nearest } from "../domain/suggest.ts";
 import { Input, type CommandSpec, type OptionSpec } from "./command-spec.ts";
-import { COMMANDS, GROUPS } from "./commands.ts";
+import { COMMANDS, GROUPS, SUBGROUPS } from "./commands.ts";
 
 /** Turns the table of commands into a commander program. */
 export interface ParsedCall {
@@ -47,31 +47,28 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
     call = options.version === true ? { spec: specOf("version"), input: new Input([], {}) } : "overview";
   });
 
-  const groups = new Map<string, Command>();
+  const groups = new Map<string, Command>([["", root]]);
+  const groupOf = (path: string): Command => {
+    const known = groups.get(path);
+    if (known !== undefined) return known;
+    const { parent, name } = splitPath(path);
+    const made = configure(
+      groupOf(parent)
+        .command(name)
+        .description(GROUPS[path]?.summary ?? SUBGROUPS[path] ?? "")
+        .helpGroup(GROUPS[path]?.heading ?? ""),
+    );
+    made.allowExcessArguments().action(() => {
+      refuseUnknown(made, path);
+      made.outputHelp();
+    });
+    groups.set(path, made);
+    return made;
+  };
   for (const spec of COMMANDS) {
-    const [first = "", second] = spec.path.split(" ");
-    const heading = GROUPS[first]?.heading ?? "";
-    let parent = root;
-    if (second !== undefined) {
-      let group = groups.get(first);
-      if (group === undefined) {
-        const made = configure(
-          root
-            .command(first)
-            .description(GROUPS[first]?.summary ?? "")
-            .helpGroup(heading),
-        );
-        made.allowExcessArguments().action(() => {
-          refuseUnknown(made, first);
-          made.outputHelp();
-        });
-        groups.set(first, made);
-        group = made;
-      }
-      parent = group;
-    }
-    const command = configure(parent.command(second ?? first).description(spec.summary));
-    if (second === undefined) command.helpGroup(heading);
+    const { parent, name } = splitPath(spec.path);
+    const command = configure(groupOf(parent).command(name).description(spec.summary));
+    if (parent === "") command.helpGroup(GROUPS[name]?.heading ?? "");
     for (const alias of spec.aliases ?? []) command.alias(alias);
     if (spec.arguments !== undefined) command.arguments(spec.arguments);
     for (const option of spec.options ?? []) command.addOption(commanderOption(option));
@@ -159,10 +156,19 @@ const WITH_VALUE = new Set(["-f", "--format", "--data-dir", "--config-path"]);
 /** The command or group that the words name, as far as they name one. */
 export function commandPath(argv: readonly string[]): string {
   const words = argv.filter((word, index) => !word.startsWith("-") && !WITH_VALUE.has(argv[index - 1] ?? ""));
-  const [first = "", second = ""] = words;
   const command = COMMANDS.find(({ path, aliases = [] }) => {
-    const [group = "", name] = path.split(" ");
-    return name === undefined ? path === first : group === first && [name, ...aliases].includes(second);
+    const { parent, name } = splitPath(path);
+    const depth = parent === "" ? 0 : parent.split(" ").length;
+    return words.slice(0, depth).join(" ") === parent && [name, ...aliases].includes(words[depth] ?? "");
   });
-  return command?.path ?? (Object.hasOwn(GROUPS, first) ? first : "");
+  if (command !== undefined) return command.path;
+  const [first = "", second = ""] = words;
+  if (Object.hasOwn(SUBGROUPS, `${first} ${second}`)) return `${first} ${second}`;
+  return Object.hasOwn(GROUPS, first) ? first : "";
+}
+
+/** "resource type list" is "list" in the group "resource type"; a command of one word is in the group "". */
+function splitPath(path: string): { parent: string; name: string } {
+  const cut = path.lastIndexOf(" ");
+  return { parent: path.slice(0, Math.max(cut, 0)), name: path.slice(cut + 1) };
 }

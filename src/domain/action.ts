@@ -10,9 +10,8 @@ import {
 import { findProfile } from "./automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
-import { nearest } from "./suggest.ts";
+import { collect, filled, formIssues, onlyKeys, text, type KnownKeys } from "./schema.ts";
 import { checkTemplate } from "./template.ts";
-import { textProblem } from "./text.ts";
 
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
 
@@ -41,12 +40,6 @@ export interface Action extends ActionDefinition {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
-
-const text = z.string().check((context) => {
-  const problem = textProblem(context.value);
-  if (problem !== undefined) context.issues.push({ code: "custom", message: problem, input: context.value });
-});
-const filled = text.check(z.refine((value) => value.trim() !== "", { message: "must not be empty" }));
 
 const argumentSchema = z.strictObject({
   name: z.string().regex(ARGUMENT_NAME, { message: "must start with a letter, then letters, digits, _ or -" }),
@@ -80,15 +73,18 @@ const actionSchema = z.strictObject({
 /** What `createAction` takes: the YAML keys in camelCase. */
 export type ActionInput = z.input<typeof actionSchema>;
 
-const ACTION_KEYS = Object.keys(actionSchema.shape);
-const ARGUMENT_KEYS = Object.keys(argumentSchema.shape);
+const KNOWN_KEYS: KnownKeys = {
+  own: Object.keys(actionSchema.shape),
+  list: "arguments",
+  items: Object.keys(argumentSchema.shape),
+};
 
 /** Parses and checks an action completely; every problem is in the one error. */
 export function parseAction(input: unknown): ActionDefinition {
   const issues: ValidationIssue[] = [];
   let parsed = actionSchema.safeParse(input);
   if (!parsed.success) {
-    issues.push(...parsed.error.issues.flatMap(readable));
+    issues.push(...formIssues(parsed.error, KNOWN_KEYS));
     // Unknown keys need not hide what else is wrong: look again without them.
     parsed = actionSchema.safeParse(withoutUnknownKeys(input));
     if (!parsed.success) refuse(issues);
@@ -192,42 +188,10 @@ function defaultValue(
   return value;
 }
 
-/** Runs one parser; its validation issues join the others instead of ending everything. */
-function collect<T>(parse: () => T, issues: ValidationIssue[]): T | undefined {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    issues.push(...error.issues);
-    return undefined;
-  }
-}
-
 function withoutUnknownKeys(input: unknown): unknown {
-  const known = onlyKeys(input, ACTION_KEYS);
+  const known = onlyKeys(input, KNOWN_KEYS.own);
   const given = known["arguments"];
-  return Array.isArray(given) ? { ...known, arguments: given.map((item) => onlyKeys(item, ARGUMENT_KEYS)) } : known;
-}
-
-function onlyKeys(value: unknown, keys: readonly string[]): Record<string, unknown> {
-  if (typeof value !== "object" || value === null) return {};
-  return Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
-}
-
-function readable(issue: z.core.$ZodIssue): ValidationIssue[] {
-  const path = issue.path.join(".");
-  if (issue.code === "unrecognized_keys") {
-    const known = issue.path[0] === "arguments" ? ARGUMENT_KEYS : ACTION_KEYS;
-    return issue.keys.map((key) => unknownKey(key, path, known));
-  }
-  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-  return [{ path, message: missing ? "is required" : issue.message }];
-}
-
-function unknownKey(key: string, parent: string, known: readonly string[]): ValidationIssue {
-  const suggestion = nearest(key, known);
-  const path = parent === "" ? key : `${parent}.${key}`;
-  return { path, message: "unknown key", ...(suggestion === undefined ? {} : { suggestion }) };
+  return Array.isArray(given) ? { ...known, arguments: given.map((item) => onlyKeys(item, KNOWN_KEYS.items)) } : known;
 }
 
 function refuse(issues: readonly ValidationIssue[]): never {

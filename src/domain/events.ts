@@ -13,6 +13,12 @@ export const EVENT_TYPES = [
   "project.created",
   "project.deleted",
   "config.changed",
+  "resource.added",
+  "resource.removed",
+  "project.resource_linked",
+  "project.resource_unlinked",
+  "actor.added",
+  "actor.removed",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

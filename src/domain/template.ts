@@ -8,11 +8,16 @@ import { nearest } from "./suggest.ts";
 const PLACEHOLDER = /\{\{([A-Za-z][A-Za-z0-9_-]*)\}\}|\{([A-Za-z][A-Za-z0-9_-]*)\}/g;
 const RENDERED_LIMIT = 256 * 1024;
 
+/** The arguments the template uses, in its order, each as often as it is used. */
+export function placeholders(template: string): string[] {
+  return [...template.matchAll(PLACEHOLDER)].flatMap(([, , used]) => used ?? []);
+}
+
 /** One issue for each placeholder that names no argument. */
 export function checkTemplate(template: string, path: string, argumentNames: readonly string[]): ValidationIssue[] {
   const issues: ValidationIssue[] = [];
-  for (const [, , used] of template.matchAll(PLACEHOLDER)) {
-    if (used === undefined || argumentNames.includes(used)) continue;
+  for (const used of placeholders(template)) {
+    if (argumentNames.includes(used)) continue;
     const suggestion = nearest(used, argumentNames);
     issues.push({
       path,

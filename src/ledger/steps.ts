@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ValidationError } from "../domain/errors.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { textProblem } from "../domain/text.ts";
 import { staleLease, type Lease } from "./leases.ts";
 
@@ -8,7 +9,6 @@ import { staleLease, type Lease } from "./leases.ts";
  * run again in the same attempt at the plan, whoever asks and after whatever crash. A stale lease records nothing. A step that
  * throws has no record and may be tried again.
  */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type StepResult = JsonValue | undefined | void;
 
 interface LeaseSteps {

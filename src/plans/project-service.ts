@@ -1,16 +1,23 @@
 import { ConflictError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import { parseProject, type Project, type ProjectInput } from "../domain/project.ts";
-import { parseQualifiedName } from "../domain/qualified-name.ts";
+import type { ProjectResource } from "../domain/resource.ts";
 import { activePlanIds } from "../store/plans.ts";
-import { deleteProject, findProject, findProjects, insertProject, projectPlanCounts } from "../store/projects.ts";
+import { deleteProject, findProjects, insertProject, projectPlanCounts } from "../store/projects.ts";
+import { findLinks } from "../store/resources.ts";
 import type { Reader, Store } from "../store/store.ts";
+import { addLink, hasActivePlans, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
 import { ambienceOf, recordEvent, transition, type Ambience, type ServiceParts } from "./transition.ts";
-import { notFound } from "./use-action.ts";
 
 export interface ListedProject extends Project {
   readonly plans: number;
   readonly activePlans: number;
+  /** What it is linked to, in the order of the aliases. */
+  readonly resources: readonly ProjectResource[];
+}
+
+export interface CreateProjectInput extends ProjectInput {
+  readonly resources?: readonly (string | ResourceLinkInput)[];
 }
 
 /** Projects. A project with plans that can still go on is only deleted together with cancelling them. */
@@ -23,7 +30,8 @@ export class ProjectService {
     this.#ambience = ambienceOf(parts);
   }
 
-  async createProject(input: ProjectInput): Promise<Project> {
+  /** The project and its links, or nothing: a resource that does not exist leaves no project behind. */
+  async createProject(input: CreateProjectInput): Promise<ListedProject> {
     const definition = parseProject(input);
     return this.#store.transaction(async (tx) => {
       const at = this.#ambience.clock();
@@ -35,65 +43,58 @@ export class ProjectService {
         );
       }
       await recordEvent(tx, this.#ambience, { type: "project.created", at, details: { project: definition.name } });
-      return { ...definition, version: 1, createdAt: at, updatedAt: at };
+      for (const one of input.resources ?? []) {
+        const link = typeof one === "string" ? { resource: one } : one;
+        await addLink(tx, this.#ambience, definition, link, [`agents project create ${definition.name}`]);
+      }
+      return withLinks(tx, { ...definition, version: 1, createdAt: at, updatedAt: at });
     });
   }
 
   async getProject(name: string): Promise<ListedProject> {
-    return this.#store.read(async (reader) => withCounts(reader, await requireProject(reader, name)));
+    return this.#store.read(async (reader) => withLinks(reader, await requireProject(reader, name)));
   }
 
   async listProjects(namespace?: string): Promise<ListedProject[]> {
     return this.#store.read(async (reader) => {
       const listed: ListedProject[] = [];
-      for (const project of await findProjects(reader, namespace)) listed.push(await withCounts(reader, project));
+      for (const project of await findProjects(reader, namespace)) listed.push(await withLinks(reader, project));
       return listed;
     });
   }
 
-  /** Deletes the project, with `force` after cancelling its active plans: all of it in one transaction, or nothing. */
+  /**
+   * Deletes the project, with `force` after cancelling its active plans: all of it in one transaction, or nothing. Its
+   * resources are unlinked and stay.
+   */
   async deleteProject(
     name: string,
     options: { force?: boolean } = {},
-  ): Promise<{ project: Project; cancelled: PlanId[] }> {
+  ): Promise<{ project: Project; cancelled: PlanId[]; unlinked: ProjectResource[] }> {
     return this.#store.transaction(async (tx) => {
       const project = await requireProject(tx, name);
       const active = await activePlanIds(tx, project.name);
       if (active.length > 0 && options.force !== true) {
-        throw new ConflictError(
-          `The project "${project.name}" has ${active.length} active ${active.length === 1 ? "plan" : "plans"}.`,
-          { expected: "no active plan", actual: { active_plans: active.slice(0, 20) } },
-          {
-            kept: "Nothing was changed.",
-            next: [`agents plan list --project ${project.name}`, `agents project delete --force ${project.name}`],
-          },
-        );
+        throw hasActivePlans(project, active, [`agents project delete --force ${project.name}`]);
       }
       const reason = `project ${project.name} deleted`;
       for (const planId of active) {
         await transition(tx, this.#ambience, { planId, operation: "cancelPlan", lease: { kind: "revoke" }, reason });
       }
+      const unlinked = await findLinks(tx, { project: project.name });
+      for (const link of unlinked) await removeLink(tx, this.#ambience, link);
       await deleteProject(tx, project.name);
       const at = this.#ambience.clock();
-      const details = { project: project.name, cancelled_plans: active };
+      const resources = unlinked.map(({ resource }) => resource);
+      const details = { project: project.name, cancelled_plans: active, unlinked_resources: resources };
       await recordEvent(tx, this.#ambience, { type: "project.deleted", at, details });
-      return { project, cancelled: active };
+      return { project, cancelled: active, unlinked };
     });
   }
 }
 
-async function requireProject(reader: Reader, text: string): Promise<Project> {
-  const name = parseQualifiedName(text, "project");
-  const project = await findProject(reader, name);
-  if (project !== undefined) return project;
-  throw notFound(
-    "project",
-    name,
-    (await findProjects(reader)).map((known) => known.name),
-  );
-}
-
-async function withCounts(reader: Reader, project: Project): Promise<ListedProject> {
+async function withLinks(reader: Reader, project: Project): Promise<ListedProject> {
   const counts = await projectPlanCounts(reader, project.name);
-  return { ...project, plans: counts.total, activePlans: counts.active };
+  const resources = await findLinks(reader, { project: project.name });
+  return { ...project, plans: counts.total, activePlans: counts.active, resources };
 }

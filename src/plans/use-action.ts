@@ -1,4 +1,5 @@
 import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action.ts";
+import { aliasIssue } from "../domain/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/arguments.ts";
 import {
   DEFAULT_PROFILE,
@@ -18,8 +19,9 @@ import {
 } from "../domain/qualified-name.ts";
 import { nearest } from "../domain/suggest.ts";
 import { renderTemplate } from "../domain/template.ts";
-import { shown } from "../domain/text.ts";
+import { actorVariables } from "../domain/tool-actor.ts";
 import { actionNames, findAction } from "../store/actions.ts";
+import { findActor } from "../store/actors.ts";
 import { hasPlans, insertPlan } from "../store/plans.ts";
 import { findProject, findProjects } from "../store/projects.ts";
 import type { Reader, Tx } from "../store/store.ts";
@@ -42,8 +44,6 @@ export interface ProjectLinkInput {
   readonly readOnly?: boolean;
 }
 
-const ALIAS = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
-
 /** Checks everything, then writes the plan, its event and its audit entry in the caller's transaction. */
 export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput): Promise<Plan> {
   const action = await requireAction(tx, input.action);
@@ -58,6 +58,8 @@ export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput
   const projects = await links(tx, input.projects ?? []);
   const values = resolveArguments(action.arguments, input.arguments ?? {});
   const { profile, source } = resolveProfile(action, input);
+  const actors = resolveActors(action.actors, input.actors ?? {});
+  await checkVariables(tx, action, actors.execution);
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
   const id = ambience.ids() as PlanId;
   const at = ambience.clock();
@@ -74,7 +76,7 @@ export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput
     description: renderTemplate(action.description, texts, "description"),
     definitionOfDone: renderTemplate(action.definitionOfDone, texts, "definition_of_done"),
     readOnly: action.readOnly,
-    actors: resolveActors(action.actors, input.actors ?? {}),
+    actors,
     arguments: values,
     invariants: action.invariants,
     projects,
@@ -102,7 +104,11 @@ export async function requireAction(reader: Reader, text: string): Promise<Actio
   throw notFound("action", name, await actionNames(reader));
 }
 
-export function notFound(kind: "action" | "project", name: QualifiedName, known: readonly string[]): NotFoundError {
+export function notFound(
+  kind: "action" | "actor" | "project" | "resource",
+  name: QualifiedName,
+  known: readonly string[],
+): NotFoundError {
   const suggestion = nearest(name, known);
   return new NotFoundError(kind, name, {
     ...(suggestion === undefined ? {} : { detail: { suggestion } }),
@@ -124,12 +130,8 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
         (await findProjects(reader)).map((known) => known.name),
       );
     const link = { project: project.name, alias: alias ?? nameParts(project.name).name, readOnly };
-    if (!ALIAS.test(link.alias)) {
-      issues.push({
-        path: "alias",
-        message: `${shown(link.alias)} is not an alias: a letter, then letters, digits, "_" or "-"`,
-      });
-    }
+    const issue = aliasIssue(link.alias);
+    if (issue !== undefined) issues.push(issue);
     const twin = found.find((other) => other.alias === link.alias || nameKey(other.project) === nameKey(link.project));
     if (twin !== undefined) {
       issues.push({
@@ -164,6 +166,30 @@ function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorR
     ActorRole,
     QualifiedName | undefined
   >;
+}
+
+/**
+ * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with holes in
+ * them. An actor that is not registered here says nothing about what it uses.
+ */
+async function checkVariables(reader: Reader, action: Action, execution: QualifiedName | undefined): Promise<void> {
+  const actor = execution === undefined ? undefined : await findActor(reader, execution);
+  if (actor === undefined) return;
+  const declared = action.arguments.map(({ name }) => name);
+  const missing = actorVariables(actor).filter((variable) => !declared.includes(variable));
+  if (missing.length === 0) return;
+  throw new ValidationError(
+    `The actor "${actor.name}" uses ${missing.map((name) => `{${name}}`).join(", ")}, which the action "${action.name}" does not declare.`,
+    missing.map((name) => {
+      const suggestion = nearest(name, declared);
+      return {
+        path: name,
+        message: `the action "${action.name}" declares no argument "${name}"`,
+        ...(suggestion === undefined ? {} : { suggestion }),
+      };
+    }),
+    { next: [`agents actor show ${actor.name}`, `agents action show ${action.name}`] },
+  );
 }
 
 /** The action's name and the end of the id (its beginning is the time, the same for plans made together). */

@@ -1,4 +1,5 @@
 /** Whatever is handed to the services as a name, a value or a path: an error, never a crash, and never a row. */
+import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { ActionInput } from "../domain/action.ts";
 import { AgentsError, ValidationError } from "../domain/errors.ts";
@@ -7,6 +8,7 @@ import { parseQualifiedName } from "../domain/qualified-name.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { ProjectService } from "../plans/project-service.ts";
+import { ResourceService } from "../plans/resource-service.ts";
 import { verifyAudit } from "./audit-verify.ts";
 import type { Store } from "./store.ts";
 import { failure, StoreFixture } from "./testing/fixtures.ts";
@@ -36,6 +38,24 @@ const attempts: Record<string, (parts: Parts, text: string) => Promise<unknown>>
   "an actor to use": ({ plans }, text) => plans.useAction({ action: "fix", actors: { review: text } }),
   "a project's name": ({ projects }, text) => projects.createProject({ name: text }),
   "the project to delete": ({ projects }, text) => projects.deleteProject(text, { force: true }),
+  "a resource's name": ({ resources }, text) =>
+    resources.addResource({ type: "fs-directory", name: text, arguments: { path: tmpdir() } }),
+  "a resource's type": ({ resources }, text) =>
+    resources.addResource({ type: text, name: "other", arguments: { path: tmpdir() } }),
+  "a resource's argument": ({ resources }, text) =>
+    resources.addResource({
+      type: "fs-directory",
+      name: "other",
+      arguments: { path: tmpdir(), ...Object.fromEntries([[text, "x"]]) },
+    }),
+  "a branch": ({ resources }, text) =>
+    resources.addResource({ type: "git-checkout", name: "other", arguments: { path: tmpdir(), branch: text } }),
+  "the resource to remove": ({ resources }, text) => resources.removeResource(text),
+  "the resource to link": ({ resources }, text) => resources.linkResource("shop", text),
+  "the project to link to": ({ resources }, text) => resources.linkResource(text, "data"),
+  "a resource's alias": ({ resources }, text) => resources.linkResource("shop", "data", { alias: text }),
+  "the resource to unlink": ({ resources }, text) => resources.unlinkResource("shop", text),
+  "a new project's resource": ({ projects }, text) => projects.createProject({ name: "new", resources: [text] }),
   "the action to archive": ({ plans }, text) => plans.archiveAction(text),
   "a changed path's resource": ({ changesets, changeset }, text) =>
     changesets.record(changeset, { resource: text, path: "a", operation: "create", after: AFTER }),
@@ -196,6 +216,7 @@ test("everything an action and a plan are made of comes back from the store as i
 interface Parts {
   readonly plans: PlanLifecycleService;
   readonly projects: ProjectService;
+  readonly resources: ResourceService;
   readonly changesets: ChangesetStore;
   readonly changeset: ChangesetId;
 }
@@ -206,8 +227,10 @@ async function prepare(store: Store): Promise<Parts> {
   const changesets = new ChangesetStore(store);
   await plans.createAction(ACTION);
   await projects.createProject({ name: "shop" });
+  const resources = new ResourceService({ store });
+  await resources.addResource({ type: "fs-directory", name: "data", arguments: { path: tmpdir() } });
   const plan = await plans.useAction({ action: "fix", projects: ["shop"] });
-  return { plans, projects, changesets, changeset: await changesets.start(plan.id) };
+  return { plans, projects, resources, changesets, changeset: await changesets.start(plan.id) };
 }
 
 /** How many rows each table has. */

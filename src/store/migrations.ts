@@ -110,6 +110,32 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    version: 2,
+    name: "resources, actors, contents",
+    statements: [
+      `CREATE TABLE resources (
+        key TEXT PRIMARY KEY, name TEXT NOT NULL, namespace TEXT NOT NULL, type TEXT NOT NULL, description TEXT,
+        path TEXT NOT NULL, branch TEXT, version BIGINT NOT NULL, created_at BIGINT NOT NULL,
+        updated_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE project_resources (
+        project_key TEXT NOT NULL, alias TEXT NOT NULL, resource_key TEXT NOT NULL REFERENCES resources (key),
+        read_only BIGINT NOT NULL, linked_at BIGINT NOT NULL, PRIMARY KEY (project_key, alias),
+        UNIQUE (project_key, resource_key)
+      )`,
+      `CREATE INDEX project_resources_by_resource ON project_resources (resource_key)`,
+      `CREATE TABLE actors (
+        key TEXT PRIMARY KEY, name TEXT NOT NULL, namespace TEXT NOT NULL, type TEXT NOT NULL,
+        description TEXT NOT NULL, version BIGINT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE actor_steps (
+        actor_key TEXT NOT NULL REFERENCES actors (key), position BIGINT NOT NULL, id TEXT NOT NULL,
+        tool TEXT NOT NULL, parameters TEXT NOT NULL, needs TEXT NOT NULL,
+        PRIMARY KEY (actor_key, position), UNIQUE (actor_key, id)
+      )`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

@@ -1,20 +1,16 @@
-import { readFileSync } from "node:fs";
 import { ACTOR_ROLES, type Action, type Actors } from "../../domain/action.ts";
 import { argumentText } from "../../domain/arguments.ts";
-import { UsageError } from "../../domain/errors.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
+import { readDefinition } from "../definition-file.ts";
 import { count, instant, orDash } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { toned, type View } from "../view.ts";
 
 export async function actionCreate(context: CommandContext, input: Input): Promise<Outcome> {
-  const file = input.text("config");
-  if (file === undefined) {
-    throw new UsageError("Which action? Name its YAML file.", { next: ["agents action create --config <file>"] });
-  }
+  const { text, file } = readDefinition(input, { question: "Which action?", command: "agents action create" });
   const { parseActionFile } = await import("../../plans/action-file.ts");
-  const definition = parseActionFile(readInput(file), file === "-" ? "standard input" : file);
+  const definition = parseActionFile(text, file);
   const action = await (await context.plans()).createAction(definition);
   return {
     data: { action: actionData(action) },
@@ -80,15 +76,6 @@ export async function actionArchive(context: CommandContext, input: Input): Prom
     view: [],
     messages: info(`Action ${action.name} is archived; its plans go on.`),
   };
-}
-
-function readInput(file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`The file ${file} cannot be read: ${why}.`, { kept: "Nothing was written." });
-  }
 }
 
 function requiredArguments(action: Action): string {

@@ -1,7 +1,7 @@
 import { UsageError } from "../../domain/errors.ts";
 import { nearest } from "../../domain/suggest.ts";
 import type { CommandSpec, Input } from "../command-spec.ts";
-import { COMMANDS, GROUPS } from "../commands.ts";
+import { COMMANDS, GROUPS, SUBGROUPS } from "../commands.ts";
 import type { Outcome } from "../outcome.ts";
 
 /**
@@ -28,8 +28,12 @@ export async function completion(input: Input): Promise<Outcome> {
 function words(): Map<string, string[]> {
   const offered = new Map<string, string[]>([["", [...Object.keys(GROUPS), ...GLOBAL_OPTIONS]]]);
   for (const spec of COMMANDS) {
-    const [first = "", second] = spec.path.split(" ");
-    if (second !== undefined) offered.set(first, [...(offered.get(first) ?? []), second]);
+    const words = spec.path.split(" ");
+    for (const depth of words.keys()) {
+      const parent = words.slice(0, depth).join(" ");
+      const before = offered.get(parent) ?? [];
+      if (!before.includes(words[depth] ?? "")) offered.set(parent, [...before, words[depth] ?? ""]);
+    }
     offered.set(spec.path, [...longOptions(spec), ...(spec.path === "completion" ? SHELLS : [])]);
   }
   return offered;
@@ -47,11 +51,11 @@ _agents() {
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in -*) ;; *) case " ${[...words().keys()]
       .filter(Boolean)
-      .map((path) => path.replace(" ", ":"))
+      .map((path) => path.replaceAll(" ", ":"))
       .join(" ")} " in
       *" \${path:+$path:}$word "*) path="\${path:+$path:}$word" ;; esac ;; esac
   done
-  case "\${path/:/ }" in
+  case "\${path//:/ }" in
 ${cases.join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -73,12 +77,18 @@ function fish(): string {
     const description = summary || (COMMANDS.find((spec) => spec.path === name)?.summary ?? "");
     lines.push(`complete -c agents -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`);
   }
+  for (const [path, summary] of Object.entries(SUBGROUPS)) {
+    const [group = "", name = ""] = path.split(" ");
+    lines.push(`complete -c agents -n '__fish_seen_subcommand_from ${group}' -a ${name} -d ${quoted(summary)}`);
+  }
   for (const spec of COMMANDS) {
-    const [first = "", second] = spec.path.split(" ");
-    const seen = `__fish_seen_subcommand_from ${first}`;
-    if (second !== undefined)
-      lines.push(`complete -c agents -n ${quoted(seen)} -a ${second} -d ${quoted(spec.summary)}`);
-    const condition = second === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${second}`;
+    const words = spec.path.split(" ");
+    const after = (group: readonly string[]): string =>
+      group.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
+    const offer = (word: string, group: readonly string[], summary: string): void =>
+      void lines.push(`complete -c agents -n ${quoted(after(group))} -a ${word} -d ${quoted(summary)}`);
+    if (words.length > 1) offer(words.at(-1) ?? "", words.slice(0, -1), spec.summary);
+    const condition = after(words);
     for (const option of longOptions(spec)) {
       const description = (spec.options ?? []).find(({ flags }) => flags.includes(option))?.description ?? "";
       lines.push(`complete -c agents -n ${quoted(condition)} -l ${option.slice(2)} -d ${quoted(description)}`);

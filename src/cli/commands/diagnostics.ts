@@ -27,6 +27,7 @@ export async function diagnostics(context: CommandContext): Promise<Outcome> {
     await check("disk space", async () => diskSpace(context.paths.dataDir)),
     await check("database", () => database(context)),
     await check("git", git),
+    await check("confinement", confinement),
   ];
   const errors = checks.filter(({ status }) => status === "error").length;
   const warnings = checks.filter(({ status }) => status === "warning").length;
@@ -105,6 +106,12 @@ async function database(context: CommandContext): Promise<string> {
   if (result.check?.quick_check !== "ok")
     throw new AgentsError("store_corrupt", `damaged: ${result.check?.quick_check}`);
   return `${context.paths.database} (schema ${result.schema?.version}, intact)`;
+}
+
+async function confinement(): Promise<string> {
+  const { canConfine } = await import("../../execution/bubblewrap.ts");
+  if (await canConfine()) return "bubblewrap confines shell commands of plans to their sandbox";
+  throw new Warning("bubblewrap does not work here; shell commands of plans can write outside their sandbox");
 }
 
 async function git(): Promise<string> {

@@ -1,18 +1,24 @@
 import type { ListedProject } from "../../plans/project-service.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { confirmed } from "../confirm.ts";
+import { confirmed, declined } from "../confirm.ts";
 import { count, instant, orDash } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
+import { linkData, resourcesTable } from "./project-resources.ts";
 
 export async function projectCreate(context: CommandContext, input: Input): Promise<Outcome> {
   const project = await (
     await context.projects()
-  ).createProject({ name: input.argument(0), description: input.text("description") });
+  ).createProject({
+    name: input.argument(0),
+    description: input.text("description"),
+    resources: input.texts("resource"),
+  });
+  const linked = project.resources.length === 0 ? "" : ` with ${count(project.resources.length, "resource")}`;
   return {
-    data: { project: projectData({ ...project, plans: 0, activePlans: 0 }) },
+    data: { project: projectData(project) },
     view: [],
-    messages: info(`Project ${project.name} created.`),
+    messages: info(`Project ${project.name} created${linked}.`),
     next: [`agents plan use <action> ${project.name}`],
   };
 }
@@ -30,11 +36,12 @@ export async function projectList(context: CommandContext, input: Input): Promis
       {
         kind: "table",
         title: "Projects",
-        columns: [{ keep: "Name" }, "Plans", "Active", "Description"],
+        columns: [{ keep: "Name" }, "Plans", "Active", "Resources", "Description"],
         rows: projects.map((project) => [
           project.name,
           String(project.plans),
           String(project.activePlans),
+          String(project.resources.length),
           orDash(project.description),
         ]),
         empty: "No projects yet.",
@@ -59,6 +66,7 @@ export async function projectShow(context: CommandContext, input: Input): Promis
           ["created", instant(project.createdAt)],
         ],
       },
+      resourcesTable(project.resources),
     ],
     messages: [],
   };
@@ -69,20 +77,24 @@ export async function projectDelete(context: CommandContext, input: Input): Prom
   const project = await projects.getProject(input.argument(0));
   const force = input.flag("force");
   const doomed = force && project.activePlans > 0 ? ` and cancel ${count(project.activePlans, "active plan")}` : "";
-  if (!(await confirmed(`Delete the project ${project.name}${doomed}?`, input.flag("yes")))) {
-    return {
-      data: { deleted: false },
-      view: [],
-      messages: [{ level: "warning", text: "Nothing was deleted." }],
-      status: "warn",
-    };
-  }
-  const { cancelled } = await projects.deleteProject(project.name, { force });
+  if (!(await confirmed(`Delete the project ${project.name}${doomed}?`, input.flag("yes")))) return declined("deleted");
+  const { cancelled, unlinked } = await projects.deleteProject(project.name, { force });
   return {
-    data: { deleted: true, deletion_summary: { project: project.name, plans_cancelled: cancelled } },
+    data: {
+      deleted: true,
+      deletion_summary: {
+        project: project.name,
+        plans_cancelled: cancelled,
+        resources_unlinked: unlinked.length,
+      },
+    },
     view: [],
     messages: info(
-      `Project ${project.name} deleted${cancelled.length === 0 ? "" : `; ${count(cancelled.length, "plan")} cancelled`}.`,
+      [
+        `Project ${project.name} deleted`,
+        ...(cancelled.length === 0 ? [] : [`${count(cancelled.length, "plan")} cancelled`]),
+        ...(unlinked.length === 0 ? [] : [`${count(unlinked.length, "resource")} unlinked`]),
+      ].join("; ") + ".",
     ),
   };
 }
@@ -93,6 +105,7 @@ function projectData(project: ListedProject): Record<string, unknown> {
     description: project.description ?? null,
     plans: project.plans,
     active_plans: project.activePlans,
+    resources: project.resources.map(linkData),
     version: project.version,
     created_at: instant(project.createdAt),
     updated_at: instant(project.updatedAt),

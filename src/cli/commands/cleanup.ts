@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { listSandboxes, removeSandbox, type KeptSandbox } from "../../execution/kept-sandboxes.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Input } from "../command-spec.ts";
+import { confirmed } from "../confirm.ts";
+import { count } from "../format.ts";
+import { info, type Outcome } from "../outcome.ts";
+import { toned } from "../view.ts";
+
+export async function cleanupList(context: CommandContext): Promise<Outcome> {
+  const kept = await listSandboxes(await context.store(), directoryOf(context));
+  const removable = kept.filter((sandbox) => sandbox.removable).length;
+  return {
+    data: { sandboxes: kept.map(data), summary: { total: kept.length, removable } },
+    view: [
+      {
+        kind: "table",
+        title: "Sandboxes",
+        columns: [{ keep: "Plan" }, "Attempt", "Resource", "Removable", "Why"],
+        rows: kept.map((sandbox) => [
+          sandbox.planId,
+          String(sandbox.attempt),
+          sandbox.alias,
+          sandbox.removable ? toned("yes", "warn") : "no",
+          sandbox.why,
+        ]),
+        empty: "No sandboxes.",
+      },
+    ],
+    messages: info(`${count(kept.length, "sandbox", "sandboxes")}, ${removable} removable.`),
+    ...(removable === 0 ? {} : { next: ["agents cleanup run"] }),
+  };
+}
+
+export async function cleanupRun(context: CommandContext, input: Input): Promise<Outcome> {
+  const directory = directoryOf(context);
+  const doomed = (await listSandboxes(await context.store(), directory)).filter((sandbox) => sandbox.removable);
+  const question = `Remove ${count(doomed.length, "sandbox", "sandboxes")}? What was changed in them stays recorded.`;
+  if (doomed.length > 0 && !(await confirmed(question, input.flag("yes")))) {
+    return {
+      data: { removed: [] },
+      view: [],
+      messages: [{ level: "warning", text: "Nothing was removed." }],
+      status: "warn",
+    };
+  }
+  for (const sandbox of doomed) await removeSandbox(directory, sandbox);
+  return {
+    data: { removed: doomed.map(data) },
+    view: [],
+    messages: info(`${count(doomed.length, "sandbox", "sandboxes")} removed.`),
+  };
+}
+
+function directoryOf(context: CommandContext): string {
+  return join(context.paths.dataDir, "sandboxes");
+}
+
+function data(sandbox: KeptSandbox): Record<string, unknown> {
+  const { planId, attempt, alias, path, home, removable, why } = sandbox;
+  return { plan_id: planId, attempt, resource: alias, path, sandbox: home, removable, why };
+}

@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+/** Whether commands can be confined: bubblewrap is installed, and this system lets it work. */
+let known: Promise<boolean> | undefined;
+
+export function canConfine(): Promise<boolean> {
+  known ??= works();
+  return known;
+}
+
+/** Tried with all that a command is confined by: some containers allow one part of it and not another. */
+async function works(): Promise<boolean> {
+  const [program = "", ...args] = confined(["true"], { writable: [], cwd: "/", network: false });
+  return promisify(execFile)(program, args).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The command line that runs `command` with only `writable` writable, and with the network only when it is allowed. */
+export function confined(
+  command: readonly string[],
+  options: { writable: readonly string[]; cwd: string; network: boolean },
+): string[] {
+  const { writable, cwd, network } = options;
+  const view = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"];
+  const open = writable.flatMap((directory) => ["--bind", directory, directory]);
+  const limits = ["--chdir", cwd, "--unshare-pid", "--die-with-parent", ...(network ? [] : ["--unshare-net"])];
+  return ["bwrap", ...view, ...open, ...limits, "--", ...command];
+}

@@ -1,0 +1,188 @@
+/** A plan that is being executed on a user's repository or directory, with the oracle: base and recorded changes are the sandbox. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ChangesetStore,
+  PlanExecutionContext,
+  PlanLifecycleService,
+  type ChangeEntry,
+  type JsonValue,
+  type Lease,
+  type PlanId,
+  type Store,
+} from "../../index.ts";
+import { actionInput, planAt } from "../../testing/fixtures.ts";
+import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";
+import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox.ts";
+import { planChanges, runToolSteps, type StepFacts, type ToolStep } from "../step-runner.ts";
+import { callTool } from "../tool-pipeline.ts";
+import { Workspace } from "../workspace.ts";
+import { readTree, replay, type Tree } from "./trees.ts";
+import { UserRepository } from "./user-repository.ts";
+
+export const ALIAS = "api";
+/** Ignored by git in the user's repository of the tests: no part of a plan. */
+const IGNORED = ["ignored", "x.log"];
+
+export class ExecutingPlan implements AsyncDisposable {
+  readonly user: UserRepository;
+  readonly id: PlanId;
+  readonly service: PlanLifecycleService;
+  readonly changesets: ChangesetStore;
+  /** Where sandboxes are kept. */
+  readonly directory: string;
+  readonly target: SandboxTarget;
+  readonly base: Tree;
+  readonly events: string[] = [];
+  readonly #temporary: TemporaryStore;
+  #lease: Lease<"execute">;
+
+  private constructor(parts: {
+    temporary: TemporaryStore;
+    service: PlanLifecycleService;
+    user: UserRepository;
+    id: PlanId;
+    lease: Lease<"execute">;
+    directory: string;
+    target: SandboxTarget;
+    base: Tree;
+  }) {
+    this.#temporary = parts.temporary;
+    this.service = parts.service;
+    this.user = parts.user;
+    this.id = parts.id;
+    this.#lease = parts.lease;
+    this.directory = parts.directory;
+    this.target = parts.target;
+    this.base = parts.base;
+    this.changesets = new ChangesetStore(parts.temporary.store);
+  }
+
+  static async start(
+    options: {
+      strategy?: SandboxStrategy;
+      kind?: StoreKind;
+      user?: UserRepository;
+      target?: Partial<SandboxTarget>;
+      readOnly?: boolean;
+    } = {},
+  ): Promise<ExecutingPlan> {
+    const { strategy = "git_worktree", kind = "memory", user = await UserRepository.make() } = options;
+    const temporary = await TemporaryStore.open(kind);
+    const service = new PlanLifecycleService({ store: temporary.store });
+    await service.createAction({ ...actionInput(), readOnly: options.readOnly ?? false });
+    const { id, lease } = await planAt(service, "execute/processing", { ttlMs: 600_000 });
+    const directory = await mkdtemp(join(tmpdir(), "cleveragents-sandboxes-"));
+    const target = {
+      alias: ALIAS,
+      strategy,
+      path: user.path,
+      branch: undefined,
+      readOnly: false,
+      ...options.target,
+    } satisfies SandboxTarget;
+    const base = await readTree(user.path, IGNORED);
+    return new ExecutingPlan({
+      temporary,
+      service,
+      user,
+      id,
+      lease: lease as Lease<"execute">,
+      directory,
+      target,
+      base,
+    });
+  }
+
+  get store(): Store {
+    return this.#temporary.store;
+  }
+
+  get lease(): Lease<"execute"> {
+    return this.#lease;
+  }
+
+  get root(): string {
+    return join(this.directory, this.id, `${this.#lease.plan.attempt}`, ALIAS, "tree");
+  }
+
+  /** Runs the steps; what happened to each goes to `events`. */
+  async run(waves: readonly (readonly ToolStep[])[], signal = new AbortController().signal): Promise<void> {
+    const onStep = (step: ToolStep, event: string, _facts: StepFacts): void =>
+      void this.events.push(`${step.id} ${event}`);
+    await runToolSteps({
+      lease: this.#lease,
+      directory: this.directory,
+      targets: [this.target],
+      waves,
+      signal,
+      onStep,
+    });
+  }
+
+  /** As a new owner would: the lease of the old one is over. */
+  async takeOver(): Promise<void> {
+    this.#lease.stop();
+    await this.store.transaction((tx) => tx.run("UPDATE leases SET expires_at = 0 WHERE plan_id = ?", this.id));
+    this.#lease = await this.service.startExecute(this.id, { ttlMs: 600_000 });
+  }
+
+  async sandbox(): Promise<Sandbox> {
+    return openSandbox({ directory: this.directory, planId: this.id, attempt: this.#lease.plan.attempt }, this.target);
+  }
+
+  /** A workspace with a changeset of its own to call tools in, outside any step. */
+  async open(): Promise<OpenWorkspace> {
+    const context = new PlanExecutionContext({ store: this.store, plan: this.id, lease: this.#lease });
+    const changeset = await context.startChangeset();
+    const contents = (hash: string): Promise<Uint8Array | undefined> => this.changesets.content(hash);
+    const workspace = new Workspace({ sandbox: await this.sandbox(), context, contents });
+    return {
+      workspace,
+      call: (tool, params, by = "test", signal = new AbortController().signal) =>
+        context.run(changeset, () =>
+          callTool(
+            { tool, params, by },
+            { workspaces: new Map([[ALIAS, workspace]]), readOnly: this.#lease.plan.readOnly, signal },
+          ),
+        ),
+      entries: () => this.changesets.entries(changeset.id),
+    };
+  }
+
+  recorded(): Promise<ChangeEntry[]> {
+    return planChanges(this.store, this.id, this.#lease.plan.attempt);
+  }
+
+  tree(): Promise<Tree> {
+    return readTree(this.root, IGNORED);
+  }
+
+  /** What base and these changes make. */
+  replayed(entries: readonly ChangeEntry[]): Promise<Tree> {
+    return replay(this.base, entries, this.changesets);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lease.stop();
+    await this.#temporary[Symbol.asyncDispose]();
+    await rm(this.directory, { recursive: true, force: true });
+    await this.user[Symbol.asyncDispose]();
+  }
+}
+
+export interface OpenWorkspace {
+  readonly workspace: Workspace;
+  readonly call: (
+    tool: string,
+    params: Readonly<Record<string, unknown>>,
+    by?: string,
+    signal?: AbortSignal,
+  ) => Promise<JsonValue>;
+  readonly entries: () => Promise<ChangeEntry[]>;
+}
+
+export function step(id: string, tool: string, params: Readonly<Record<string, JsonValue>>): ToolStep {
+  return { id, tool, params };
+}

@@ -1,0 +1,24 @@
+import type * as z from "zod";
+import type { JsonValue } from "../domain/json.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** A tool: what it takes, what it may do, and the code. Everything it does to files goes through the workspace it is given. */
+export interface Tool<P = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly writes: boolean;
+  readonly parameters: z.ZodType<P>;
+  readonly run: (parameters: P, call: ToolCall) => Promise<JsonValue>;
+}
+
+export interface ToolCall {
+  readonly workspace: Workspace;
+  /** Whom changes are credited to. */
+  readonly by: string;
+  readonly signal: AbortSignal;
+}
+
+/** Keeps the parameters' type from the schema to the code. */
+export function tool<P>(definition: Tool<P>): Tool {
+  return definition as Tool;
+}

@@ -1,0 +1,232 @@
+import { lstat, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { AgentsError } from "../../domain/errors.ts";
+import { shown } from "../../domain/text.ts";
+import { ContainedDirectory, ifCode } from "../contained-path.ts";
+import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
+import { tool, type Tool } from "../tool.ts";
+import { notThere, occupied, type Workspace } from "../workspace.ts";
+import { takeSnapshot } from "../snapshot.ts";
+
+const path = z.string();
+/** What is written comes back as it was given: half a surrogate pair has no bytes. */
+const content = z.string().refine((given) => given.isWellFormed(), "contains half of a surrogate pair");
+const READ_LIMIT = 10 * 1024 * 1024;
+
+/** Tools on single files. Each write is recorded as it happens, so they may run side by side. */
+export const FILE_TOOLS: readonly Tool[] = [
+  tool({
+    name: "read_file",
+    description: "Read a text file",
+    writes: false,
+    parameters: z.strictObject({ path }),
+    run: async ({ path }, { workspace }) => {
+      const { content } = await existing(workspace, path);
+      if (content.byteLength > READ_LIMIT) throw failed(path, "is larger than 10 MiB");
+      return { path, content: text(content, path) };
+    },
+  }),
+  tool({
+    name: "write_file",
+    description: "Create a file or replace its content",
+    writes: true,
+    parameters: z.strictObject({ path, content, mode: z.enum(["644", "755"]).optional() }),
+    run: async ({ path, content, mode }, { workspace, by }) => {
+      const bytes = Buffer.from(content, "utf8");
+      await workspace.change(by, path, (before) => ({ content: bytes, mode: modeOf(mode, before) }));
+      return { path, size: bytes.byteLength };
+    },
+  }),
+  tool({
+    name: "edit_file",
+    description: "Replace a text in a file; it must be there exactly once, or all is set",
+    writes: true,
+    parameters: z.strictObject({ path, old: z.string().min(1), new: content, all: z.boolean().default(false) }),
+    run: async ({ path, old, new: replacement, all }, { workspace, by }) => {
+      let replaced = 0;
+      await workspace.change(by, path, (before) => {
+        if (before === undefined || before.mode === LINK) throw notThere(path);
+        const parts = text(before.content, path).split(old);
+        replaced = parts.length - 1;
+        if (replaced === 0) throw failed(path, `does not contain ${shown(old)}`);
+        if (replaced > 1 && !all)
+          throw failed(path, `contains ${shown(old)} ${replaced} times; say all: true to replace each`);
+        return { ...before, content: Buffer.from(parts.join(replacement), "utf8") };
+      });
+      return { path, replaced };
+    },
+  }),
+  tool({
+    name: "delete_file",
+    description: "Delete a file",
+    writes: true,
+    parameters: z.strictObject({ path }),
+    run: async ({ path }, { workspace, by }) => {
+      await workspace.change(by, path, (before) => {
+        if (before === undefined) throw notThere(path);
+        return undefined;
+      });
+      return { path };
+    },
+  }),
+  tool({
+    name: "move_file",
+    description: "Move or rename a file to a path where none is",
+    writes: true,
+    parameters: z.strictObject({ path, to: path }),
+    run: async ({ path, to }, { workspace, by }) => {
+      await workspace.move(by, path, to);
+      return { path, to };
+    },
+  }),
+  tool({
+    name: "copy_file",
+    description: "Copy a file to a path where none is",
+    writes: true,
+    parameters: z.strictObject({ path, to: path }),
+    run: async ({ path, to }, { workspace, by }) => {
+      const state = await existing(workspace, path);
+      await workspace.change(by, to, (before) => {
+        if (before !== undefined) throw occupied(to);
+        return state;
+      });
+      return { path, to };
+    },
+  }),
+  tool({
+    name: "get_file_info",
+    description: "Tell size, mode and hash of a file",
+    writes: false,
+    parameters: z.strictObject({ path }),
+    run: async ({ path }, { workspace }) => {
+      const state = await existing(workspace, path);
+      const kind = state.mode === LINK ? "link" : "file";
+      return {
+        path,
+        kind,
+        size: state.content.byteLength,
+        executable: state.mode === EXECUTABLE,
+        sha256: stateHash(state),
+      };
+    },
+  }),
+  tool({
+    name: "list_directory",
+    description: "List what is in a directory",
+    writes: false,
+    parameters: z.strictObject({ path: path.optional() }),
+    run: async ({ path }, { workspace }) => {
+      const entries = await inDirectory(workspace, path, (directory) => readdir(directory, { withFileTypes: true }));
+      return entries
+        .filter(({ name }) => name !== ".git")
+        .map((entry) => ({
+          name: entry.name,
+          kind: entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file",
+        }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+  }),
+  tool({
+    name: "create_directory",
+    description: "Create a directory (git keeps it only once it holds a file)",
+    writes: true,
+    parameters: z.strictObject({ path }),
+    run: async ({ path }, { workspace }) => {
+      await workspace.assertWritable(path);
+      const { directory: opened, name } = await ContainedDirectory.of(workspace.sandbox.root, path, { create: true });
+      await using directory = opened;
+      await mkdir(directory.at(name)).catch(ifCode("EEXIST"));
+      if (!(await lstat(directory.at(name))).isDirectory()) throw occupied(path);
+      return { path };
+    },
+  }),
+  tool({
+    name: "delete_directory",
+    description: "Delete all files below a directory",
+    writes: true,
+    parameters: z.strictObject({ path }),
+    run: async ({ path }, { workspace, by }) => {
+      const below = [...(await takeSnapshot(workspace.sandbox)).keys()].filter((file) => file.startsWith(`${path}/`));
+      if (below.length === 0) throw failed(path, "is no directory that holds files");
+      for (const file of below) await workspace.change(by, file, () => undefined);
+      return { path, deleted: below.length };
+    },
+  }),
+  tool({
+    name: "search_files",
+    description: "Find lines that match a regular expression",
+    writes: false,
+    parameters: z.strictObject({
+      pattern: z.string().min(1).max(1000),
+      path: path.optional(),
+      limit: z.int().min(1).max(10_000).default(200),
+    }),
+    run: async ({ pattern, path, limit }, { workspace }) => {
+      const expression = expressionOf(pattern);
+      const found: { path: string; line: number; text: string }[] = [];
+      for (const file of (await takeSnapshot(workspace.sandbox)).keys()) {
+        if (path !== undefined && file !== path && !file.startsWith(`${path}/`)) continue;
+        const state = await workspace.read(file);
+        if (state === undefined || state.mode === LINK || state.content.includes(0)) continue;
+        for (const [index, line] of Buffer.from(state.content).toString("utf8").split("\n").entries()) {
+          if (!expression.test(line)) continue;
+          found.push({ path: file, line: index + 1, text: line.slice(0, 500) });
+          if (found.length >= limit) return found;
+        }
+      }
+      return found;
+    },
+  }),
+];
+
+function expressionOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "u");
+  } catch (error) {
+    throw new AgentsError("tool_failed", `${shown(pattern)} is no regular expression.`, { cause: error });
+  }
+}
+
+async function existing(workspace: Workspace, file: string): Promise<FileState> {
+  const state = await workspace.read(file);
+  if (state === undefined) throw notThere(file);
+  return state;
+}
+
+async function inDirectory<T>(
+  workspace: Workspace,
+  file: string | undefined,
+  use: (directory: string) => Promise<T>,
+): Promise<T> {
+  const { root } = workspace.sandbox;
+  if (file === undefined || file === ".") return use(root);
+  const { directory: opened, name } = await ContainedDirectory.of(root, file, { create: false });
+  await using directory = opened;
+  const target = directory.at(name);
+  const found = await lstat(target).catch(() => undefined);
+  if (found?.isDirectory() !== true) throw failed(file, "is no directory");
+  return await use(join(target, "."));
+}
+
+/** Text is UTF-8 that comes back as the same bytes; anything else would be damaged by passing through a string. */
+function text(content: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+  } catch (error) {
+    throw failed(file, "is no UTF-8 text", error);
+  }
+}
+
+function modeOf(wanted: "644" | "755" | undefined, before: FileState | undefined): number {
+  if (wanted !== undefined) return wanted === "755" ? EXECUTABLE : REGULAR;
+  return before?.mode === EXECUTABLE ? EXECUTABLE : REGULAR;
+}
+
+function failed(file: string, why: string, cause?: unknown): AgentsError {
+  return new AgentsError("tool_failed", `${shown(file)} ${why}.`, {
+    cause,
+    kept: "Nothing was changed.",
+    detail: { path: file },
+  });
+}

@@ -1,0 +1,48 @@
+import * as z from "zod";
+import { AgentsError } from "../../domain/errors.ts";
+import { relativePathProblem } from "../../domain/change-entry.ts";
+import { refused } from "../contained-path.ts";
+import { gitText } from "../git.ts";
+import { tool, type Tool, type ToolCall } from "../tool.ts";
+
+const path = z.string().optional();
+
+/** Looking at the sandbox's history. None of them writes. */
+export const GIT_TOOLS: readonly Tool[] = [
+  tool({
+    name: "git_status",
+    description: "Show what is changed in the sandbox",
+    writes: false,
+    parameters: z.strictObject({ path }),
+    run: ({ path }, call) => show(["status", "--short", "--untracked-files=all"], path, call),
+  }),
+  tool({
+    name: "git_diff",
+    description: "Show the changes in the sandbox to files git knows",
+    writes: false,
+    parameters: z.strictObject({ path }),
+    run: ({ path }, call) => show(["diff", "--no-ext-diff", "--no-textconv", "--no-color"], path, call),
+  }),
+  tool({
+    name: "git_log",
+    description: "Show the newest commits",
+    writes: false,
+    parameters: z.strictObject({ path, limit: z.int().min(1).max(1000).default(20) }),
+    run: ({ path, limit }, call) => show(["log", "--oneline", "--no-color", `--max-count=${limit}`], path, call),
+  }),
+  tool({
+    name: "git_blame",
+    description: "Show who last changed each line of a file",
+    writes: false,
+    parameters: z.strictObject({ path: z.string() }),
+    run: ({ path }, call) => show(["blame", "-s", "--no-textconv"], path, call),
+  }),
+];
+
+async function show(args: readonly string[], file: string | undefined, { workspace }: ToolCall): Promise<string> {
+  const { root, strategy, alias } = workspace.sandbox;
+  if (strategy !== "git_worktree") throw new AgentsError("tool_failed", `The resource "${alias}" is no git checkout.`);
+  const problem = file === undefined ? undefined : relativePathProblem(file);
+  if (file !== undefined && problem !== undefined) throw refused(file, problem);
+  return gitText([...args, "--", ...(file === undefined ? [] : [`./${file}`])], { cwd: root, sandbox: true });
+}

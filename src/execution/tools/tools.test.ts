@@ -1,0 +1,215 @@
+/** Each tool: what it takes, what it gives, what it refuses. */
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AgentsError, ValidationError } from "../../index.ts";
+import { callTool, TOOLS } from "../tool-pipeline.ts";
+import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
+import { fill } from "../testing/trees.ts";
+
+let plan: ExecutingPlan;
+let open: OpenWorkspace;
+let call: OpenWorkspace["call"];
+
+beforeAll(async () => {
+  plan = await ExecutingPlan.start();
+  open = await plan.open();
+  call = open.call;
+});
+afterAll(() => plan[Symbol.asyncDispose]());
+
+const bytes = async (path: string): Promise<Buffer> => Buffer.from((await open.workspace.read(path))?.content ?? []);
+
+describe("reading", () => {
+  test("gives the text as it is, with its mark and line ends", async () => {
+    expect(await call("read_file", { path: "bom.txt" })).toEqual({ path: "bom.txt", content: "\uFEFFone\ntwo\n" });
+    expect(await call("read_file", { path: "crlf.txt" })).toMatchObject({ content: "one\r\ntwo\r\n" });
+    expect(await call("read_file", { path: "empty.txt" })).toMatchObject({ content: "" });
+  });
+
+  test("refuses what is no text, too large, a directory or not there", async () => {
+    await expect(call("read_file", { path: "latin1.txt" })).rejects.toThrow('"latin1.txt" is no UTF-8 text.');
+    await expect(call("read_file", { path: "src" })).rejects.toThrow("is a directory");
+    await expect(call("read_file", { path: "none" })).rejects.toThrow('There is no file "none".');
+    const big = join(plan.root, "big.log");
+    await writeFile(big, "");
+    await truncate(big, 10 * 1024 * 1024 + 1);
+    await expect(call("read_file", { path: "big.log" })).rejects.toThrow("is larger than 10 MiB");
+  });
+
+  test("get_file_info tells files, links and modes apart", async () => {
+    expect(await call("get_file_info", { path: "script.sh" })).toMatchObject({
+      kind: "file",
+      executable: true,
+      size: 18,
+    });
+    expect(await call("get_file_info", { path: "link" })).toMatchObject({ kind: "link", executable: false, size: 5 });
+  });
+
+  test("list_directory lists one directory, without .git", async () => {
+    expect(await call("list_directory", { path: "src" })).toEqual([
+      { name: "deep", kind: "directory" },
+      { name: "z.ts", kind: "file" },
+    ]);
+    const root = (await call("list_directory", {})) as { name: string; kind: string }[];
+    expect(root).toContainEqual({ name: "link", kind: "link" });
+    expect(root.map(({ name }) => name)).not.toContain(".git");
+    expect(await call("list_directory", { path: "." })).toEqual(root);
+    for (const path of ["a.txt", "none", "link-out"])
+      await expect(call("list_directory", { path })).rejects.toThrow("is no directory");
+  });
+
+  test("search_files finds lines, within a path and up to a limit", async () => {
+    expect(await call("search_files", { pattern: "const [xy]", path: "src/deep" })).toEqual([
+      { path: "src/deep/er/x.ts", line: 1, text: "export const x = 1;" },
+      { path: "src/deep/y.ts", line: 1, text: "export const y = 1;" },
+    ]);
+    expect(await call("search_files", { pattern: "z = 1", path: "src/z.ts" })).toHaveLength(1);
+    expect(await call("search_files", { pattern: "o", limit: 2 })).toHaveLength(2);
+    expect(await call("search_files", { pattern: "nowhere at all" })).toEqual([]);
+    await expect(call("search_files", { pattern: "(" })).rejects.toMatchObject({
+      code: "tool_failed",
+      message: /no regular expression/,
+    });
+  });
+});
+
+describe("writing", () => {
+  test("write_file keeps the mode unless told otherwise", async () => {
+    await call("write_file", { path: "w/new", content: "ä", mode: "755" });
+    await call("write_file", { path: "w/new", content: "b" });
+    expect(await call("get_file_info", { path: "w/new" })).toMatchObject({ executable: true, size: 1 });
+    await call("write_file", { path: "w/new", content: "b", mode: "644" });
+    expect(await call("get_file_info", { path: "w/new" })).toMatchObject({ executable: false });
+    await expect(call("write_file", { path: "src", content: "" })).rejects.toThrow("is a directory");
+    await expect(call("write_file", { path: "a.txt/x", content: "" })).rejects.toThrow("no directory");
+    await expect(call("write_file", { path: "half", content: "\ud800" })).rejects.toThrow("half of a surrogate pair");
+  });
+
+  test("edit_file replaces what is there once, or all of it, and leaves the rest byte for byte", async () => {
+    await fill(plan.root, { "e/crlf": "", "e/bom": "" });
+    await call("write_file", { path: "e/crlf", content: "a\r\nb\r\na\r\n" });
+    await call("write_file", { path: "e/bom", content: "\uFEFFa" });
+    expect(await call("edit_file", { path: "e/crlf", old: "b", new: "$&c" })).toEqual({ path: "e/crlf", replaced: 1 });
+    expect((await bytes("e/crlf")).toString()).toBe("a\r\n$&c\r\na\r\n");
+    const before = await bytes("e/crlf");
+    await expect(call("edit_file", { path: "e/crlf", old: "a", new: "x" })).rejects.toThrow("2 times; say all: true");
+    await expect(call("edit_file", { path: "e/crlf", old: "zz", new: "x" })).rejects.toThrow('does not contain "zz"');
+    expect(await bytes("e/crlf")).toEqual(before);
+    expect(await call("edit_file", { path: "e/crlf", old: "a", new: "", all: true })).toMatchObject({ replaced: 2 });
+    expect((await bytes("e/crlf")).toString()).toBe("\r\n$&c\r\n\r\n");
+    await call("edit_file", { path: "e/bom", old: "a", new: "b" });
+    expect(await bytes("e/bom")).toEqual(Buffer.from("\uFEFFb"));
+    for (const path of ["none", "link"])
+      await expect(call("edit_file", { path, old: "a", new: "b" })).rejects.toThrow("There is no file");
+    await expect(call("edit_file", { path: "latin1.txt", old: "c", new: "k" })).rejects.toThrow("no UTF-8");
+    expect(await bytes("latin1.txt")).toEqual(Buffer.from("caf\u00e9\n", "latin1"));
+    await expect(call("edit_file", { path: "a.txt", old: "", new: "b" })).rejects.toBeInstanceOf(ValidationError);
+  });
+
+  test("delete, copy and directories", async () => {
+    await expect(call("delete_file", { path: "none" })).rejects.toThrow("There is no file");
+    await call("copy_file", { path: "binary.bin", to: "c/copy.bin" });
+    expect(await bytes("c/copy.bin")).toEqual(await bytes("binary.bin"));
+    await expect(call("copy_file", { path: "a.txt", to: "c/copy.bin" })).rejects.toThrow("There is already a file");
+    await expect(call("copy_file", { path: "none", to: "c/x" })).rejects.toThrow("There is no file");
+    await call("create_directory", { path: "made/deep" });
+    await call("create_directory", { path: "made/deep" });
+    expect(await call("list_directory", { path: "made" })).toEqual([{ name: "deep", kind: "directory" }]);
+    for (const path of ["a.txt", "link-out"])
+      await expect(call("create_directory", { path })).rejects.toThrow("There is already a file");
+    await expect(call("delete_directory", { path: "made" })).rejects.toThrow("is no directory that holds files");
+    expect(await call("delete_directory", { path: "c" })).toEqual({ path: "c", deleted: 1 });
+  });
+});
+
+describe("git", () => {
+  test("shows status, changes, commits and authors of the sandbox", async () => {
+    await call("write_file", { path: "crlf.txt", content: "changed\n" });
+    expect(await call("git_status", { path: "crlf.txt" })).toBe(" M crlf.txt");
+    expect(await call("git_status", {})).toContain(" M crlf.txt");
+    expect(await call("git_diff", { path: "crlf.txt" })).toContain("+changed");
+    expect(await call("git_log", { limit: 1 })).toMatch(/^[0-9a-f]+ work$/);
+    expect(await call("git_blame", { path: "no-newline.txt" })).toContain("1) end");
+    await expect(call("git_blame", { path: "none" })).rejects.toMatchObject({ code: "git_failed" });
+    await expect(call("git_log", { limit: 0 })).rejects.toBeInstanceOf(ValidationError);
+  });
+
+  test("there is none in a copied directory", async () => {
+    await using copy = await ExecutingPlan.start({ strategy: "filesystem_copy" });
+    const { call } = await copy.open();
+    await expect(call("git_status", {})).rejects.toThrow('The resource "api" is no git checkout.');
+  });
+});
+
+describe("the pipeline", () => {
+  test("finds tools by name, with hyphens too, and suggests the nearest", async () => {
+    expect(await call("read-file", { path: "empty.txt" })).toMatchObject({ content: "" });
+    await expect(call("raed_file", {})).rejects.toMatchObject({ issues: [{ path: "tool", suggestion: "read_file" }] });
+    const error = await call("zzzzzzzz", {}).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: 'There is no tool "zzzzzzzz".', issues: [{ path: "tool" }] });
+    expect(error).not.toHaveProperty("issues.0.suggestion");
+  });
+
+  test("checks parameters before anything is done", async () => {
+    for (const [tool, params, message] of [
+      ["write_file", { path: "x" }, /^The parameters of write_file do not fit: content: /],
+      ["write_file", { path: "x", content: "", more: 1 }, /more/],
+      ["write_file", { path: 1, content: "" }, /path: /],
+      ["write_file", { path: "x", content: "", mode: "777" }, /mode: /],
+      ["shell_execute", { command: "" }, /command: /],
+      ["shell_execute", { command: "x", timeout_ms: 0 }, /timeout_ms: /],
+    ] as const) {
+      const error = await call(tool, params).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error).toMatchObject({ message: expect.stringMatching(message) });
+    }
+  });
+
+  test("binds the resource that is named, or the only one", async () => {
+    expect(await call("read_file", { resource: "api", path: "empty.txt" })).toBeDefined();
+    await expect(call("read_file", { resource: "web", path: "x" })).rejects.toThrow(
+      'The plan has no resource "web" (it has: api).',
+    );
+    await expect(call("read_file", { resource: 7, path: "x" })).rejects.toThrow("no resource");
+    const { workspace } = open;
+    const signal = new AbortController().signal;
+    const request = { tool: "read_file", params: { path: "x" }, by: "me" };
+    const two = new Map([
+      ["a", workspace],
+      ["b", workspace],
+    ]);
+    await expect(callTool(request, { workspaces: two, readOnly: false, signal })).rejects.toThrow(
+      "Which resource? The plan has a, b.",
+    );
+    const none = { workspaces: new Map(), readOnly: false, signal };
+    await expect(callTool(request, none)).rejects.toThrow("Which resource? The plan has none.");
+    await expect(callTool({ ...request, params: { path: "x", resource: "a" } }, none)).rejects.toThrow(
+      "(it has: none)",
+    );
+  });
+
+  test("a read-only plan reads only; an aborted one does nothing", async () => {
+    await using fixed = await ExecutingPlan.start({ readOnly: true });
+    const { call } = await fixed.open();
+    expect(await call("read_file", { path: "empty.txt" })).toBeDefined();
+    const writing = [...TOOLS.values()].filter((tool) => tool.writes).map(({ name }) => name);
+    expect(writing.sort()).toEqual([
+      "copy_file",
+      "create_directory",
+      "delete_directory",
+      "delete_file",
+      "edit_file",
+      "move_file",
+      "shell_execute",
+      "write_file",
+    ]);
+    await expect(call("write_file", { path: "x", content: "" })).rejects.toThrow(
+      '"write_file" writes, and the plan is read-only.',
+    );
+    await expect(
+      call("read_file", { path: "a.txt" }, "me", AbortSignal.abort(new AgentsError("plan", "over"))),
+    ).rejects.toThrow("over");
+    expect(await fixed.tree()).toEqual(fixed.base);
+  });
+});

@@ -1,0 +1,146 @@
+/** One sandbox in use: what kind of change it was is read off the files, and the steps of a wave keep out of each other's way. */
+import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { EXECUTABLE, LINK, REGULAR } from "./file-state.ts";
+import { netChanges } from "./net-changes.ts";
+import { ExecutingPlan, step } from "./testing/executing-plan.ts";
+import { fill } from "./testing/trees.ts";
+import { Workspace } from "./workspace.ts";
+
+describe("operations", () => {
+  test.each([
+    ["create", "new", { content: Buffer.from("x"), mode: REGULAR }],
+    ["modify", "a.txt", { content: Buffer.from("x"), mode: EXECUTABLE }],
+    ["mode", "a.txt", { content: Buffer.from("one\ntwo\nthree\n"), mode: EXECUTABLE }],
+    ["modify", "link", { content: Buffer.from("a.txt"), mode: REGULAR }],
+    ["modify", "a.txt", { content: Buffer.from("one"), mode: LINK }],
+    ["delete", "a.txt", undefined],
+  ] as const)("%s of %s", async (operation, path, after) => {
+    await using plan = await ExecutingPlan.start();
+    const { call, entries, workspace } = await plan.open();
+    // Recorded in the changeset that is the only one open.
+    await workspace.change("me", path, () => after);
+    expect(await entries()).toMatchObject([{ operation, path, toolInvocation: "me", resource: "api" }]);
+    expect(await plan.replayed(await entries())).toEqual(await plan.tree());
+    await expect(call("read_file", { path: "none" })).rejects.toThrow('There is no file "none".');
+  });
+
+  test("what changes nothing is not recorded", async () => {
+    await using plan = await ExecutingPlan.start();
+    const { call, entries } = await plan.open();
+    await call("write_file", { path: "a.txt", content: "one\ntwo\nthree\n" });
+    await call("shell_execute", { command: "touch a.txt; echo x > t; rm t; chmod g+w crlf.txt" });
+    expect(await entries()).toEqual([]);
+  });
+});
+
+test("a read-only resource is not written by any tool, and ignored paths are refused", async () => {
+  await using fixed = await ExecutingPlan.start({ target: { readOnly: true } });
+  const before = await fixed.user.fingerprint();
+  const { call, entries } = await fixed.open();
+  for (const [tool, params] of [
+    ["write_file", { path: "x", content: "" }],
+    ["delete_file", { path: "a.txt" }],
+    ["move_file", { path: "a.txt", to: "b" }],
+    ["create_directory", { path: "d" }],
+    ["delete_directory", { path: "src" }],
+    ["shell_execute", { command: "touch x" }],
+  ] as const)
+    await expect(call(tool, params), tool).rejects.toMatchObject({ code: "contained", message: /read-only resource/ });
+  expect(await call("read_file", { path: "a.txt" })).toMatchObject({ content: "one\ntwo\nthree\n" });
+  expect(await entries()).toEqual([]);
+  expect(await fixed.tree()).toEqual(fixed.base);
+  expect(await fixed.user.fingerprint()).toEqual(before);
+
+  await using plan = await ExecutingPlan.start();
+  const open = await plan.open();
+  for (const [tool, params] of [
+    ["write_file", { path: "ignored/x", content: "" }],
+    ["move_file", { path: "a.txt", to: "x.log" }],
+    ["create_directory", { path: "ignored/d" }],
+  ] as const)
+    await expect(open.call(tool, params), tool).rejects.toThrow("is ignored by git");
+  // Patterns and git's own magic are plain names here.
+  await open.call("write_file", { path: ":(glob)*", content: "odd" });
+  await open.call("shell_execute", { command: "echo more >> './:(glob)*'; printf x > ':!a'" });
+  expect((await open.entries()).map(({ operation, path }) => `${operation} ${path}`)).toEqual([
+    "create :(glob)*",
+    "create :!a",
+    "modify :(glob)*",
+  ]);
+});
+
+describe("two steps of one wave", () => {
+  test.each([
+    ["write_file", { path: "a.txt", content: "b" }],
+    ["delete_file", { path: "a.txt" }],
+    ["move_file", { path: "a.txt", to: "b" }],
+    ["copy_file", { path: "crlf.txt", to: "a.txt" }],
+    ["shell_execute", { command: "echo x >> a.txt" }],
+  ] as const)("cannot both change a path: %s", async (tool, params) => {
+    await using plan = await ExecutingPlan.start();
+    const { call, workspace } = await plan.open();
+    await call("write_file", { path: "a.txt", content: "first" }, "one");
+    await call("write_file", { path: "a.txt", content: "again" }, "one");
+    await expect(call(tool, params, "two")).rejects.toMatchObject({
+      message: 'The steps "one" and "two" run at the same time and both change "a.txt".',
+      detail: { path: "a.txt", steps: ["one", "two"] },
+    });
+    workspace.beginWave();
+    await plan.takeOver();
+    const next = await plan.open();
+    next.workspace.beginWave();
+    await next.call("delete_file", { path: "a.txt" }, "two");
+  });
+});
+
+test("a move needs something to move and a free place", async () => {
+  await using plan = await ExecutingPlan.start();
+  const { call, entries } = await plan.open();
+  await expect(call("move_file", { path: "none", to: "x" })).rejects.toThrow("There is no file");
+  await expect(call("move_file", { path: "a.txt", to: "crlf.txt" })).rejects.toThrow("There is already a file");
+  await expect(call("move_file", { path: "a.txt", to: "a.txt" })).rejects.toThrow("There is already a file");
+  expect(await entries()).toEqual([]);
+  expect(await plan.tree()).toEqual(plan.base);
+});
+
+test("restore makes base and recorded changes of anything, also on another machine", async () => {
+  await using plan = await ExecutingPlan.start();
+  const waves = [
+    [
+      step("one", "write_file", { path: "n/ew", content: "new" }),
+      step("two", "move_file", { path: "script.sh", to: "s" }),
+    ],
+    [step("three", "shell_execute", { command: "rm a.txt; ln -s n l; mkdir temporary; echo x > temporary/x" })],
+    [step("four", "delete_directory", { path: "temporary" })],
+  ];
+  await plan.run(waves);
+  const done = await plan.tree();
+  await fill(plan.root, { junk: "junk", "n/ew": "damaged" });
+  await plan.takeOver();
+  await plan.run(waves);
+  expect(await plan.tree()).toEqual(done);
+  await rm(plan.directory, { recursive: true });
+  await plan.takeOver();
+  await plan.run([...waves, [step("five", "shell_execute", { command: "echo more >> n/ew; rm s" })]]);
+  expect(await plan.replayed(await plan.recorded())).toEqual(await plan.tree());
+});
+
+test("a content that is lost is told, not made up", async () => {
+  await using plan = await ExecutingPlan.start();
+  await plan.run([[step("one", "write_file", { path: "new", content: "new" })]]);
+  const { workspace, call } = await plan.open();
+  const changes = netChanges(await plan.recorded());
+  const forgetful = new Workspace({
+    sandbox: workspace.sandbox,
+    context: undefined as never,
+    contents: async () => undefined,
+  });
+  await expect(forgetful.restore(changes)).rejects.toThrow('The recorded content of "new" is not there.');
+  // Something that nobody recorded came into the sandbox.
+  await fill(join(plan.root), { stranger: "x" });
+  await expect(call("shell_execute", { command: "echo y > stranger" })).rejects.toThrow(
+    'What "stranger" held before the command is not known.',
+  );
+});

@@ -1,0 +1,133 @@
+import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import { argumentText } from "../domain/arguments.ts";
+import type { PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import { statusKey } from "../domain/transitions.ts";
+import { findResourceType, type ProjectResource } from "../domain/resource.ts";
+import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
+import { runToolSteps, type StepRun, type ToolStep } from "../execution/step-runner.ts";
+import type { SandboxTarget } from "../execution/sandbox.ts";
+import { findActor } from "../store/actors.ts";
+import { findLinks } from "../store/resources.ts";
+import type { Store } from "../store/store.ts";
+import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
+
+export interface ExecuteOptions extends StartOptions {
+  /** Ends the run cleanly: what is recorded stays, and the plan can be taken up again at once. */
+  readonly signal?: AbortSignal;
+  readonly onStep?: StepRun["onStep"];
+}
+
+export interface Executed {
+  readonly plan: Plan;
+  /** False when the plan had been executed before: then nothing was done. */
+  readonly ran: boolean;
+}
+
+/**
+ * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy, so strategizing takes no work of
+ * its own. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
+ * nothing; called by two at once it runs once, and the other is told.
+ */
+export class PlanExecutor {
+  readonly #store: Store;
+  readonly #service: PlanLifecycleService;
+  readonly #directory: string;
+
+  /** `directory`: below which sandboxes are kept. */
+  constructor(parts: { store: Store; service: PlanLifecycleService; directory: string }) {
+    this.#store = parts.store;
+    this.#service = parts.service;
+    this.#directory = parts.directory;
+  }
+
+  async execute(planId: PlanId, options: ExecuteOptions = {}): Promise<Executed> {
+    const plan = await this.#service.getPlan(planId);
+    if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
+    const actor = await this.#actorOf(plan);
+    const targets = await this.#targetsOf(plan);
+    const waves = stepsOf(actor, plan);
+    await this.#queue(plan, options);
+
+    const lease = await this.#service.startExecute(planId, options);
+    const { signal = new AbortController().signal, onStep = () => undefined } = options;
+    try {
+      await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
+      return { plan: await this.#service.completeExecute(lease), ran: true };
+    } catch (error) {
+      if (error instanceof StaleLeaseError) throw error;
+      if (signal.aborted) {
+        await lease.release();
+        throw interrupted(plan);
+      }
+      await this.#service.failExecute(lease, { message: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
+  }
+
+  /** Up to execute/queued, or to where somebody's work on it lapsed. */
+  async #queue(plan: Plan, options: StartOptions): Promise<void> {
+    if (plan.phase === "strategize" && plan.state !== "complete") {
+      await this.#service.completeStrategize(await this.#service.startStrategize(plan.id, options));
+    }
+    if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+  }
+
+  async #actorOf(plan: Plan): Promise<ToolActor> {
+    const name = plan.actors.execution;
+    const actor = name === undefined ? undefined : await this.#store.read((reader) => findActor(reader, name));
+    if (actor !== undefined) return actor;
+    throw new AgentsError(
+      "not_found",
+      `The execution actor "${name}" is not registered; only tool actors can execute yet.`,
+      {
+        kept: "The plan was not changed.",
+        next: ["agents actor list", "agents actor add --config <file>"],
+        detail: { kind: "actor", id: name },
+      },
+    );
+  }
+
+  async #targetsOf(plan: Plan): Promise<SandboxTarget[]> {
+    const links = await this.#store.read(async (reader) => {
+      const all: (ProjectResource & { readonly planReadOnly: boolean })[] = [];
+      for (const { project, readOnly } of plan.projects) {
+        for (const link of await findLinks(reader, { project })) all.push({ ...link, planReadOnly: readOnly });
+      }
+      return all;
+    });
+    const issues: ValidationIssue[] = [];
+    for (const [index, { alias, project }] of links.entries()) {
+      const other = links.slice(0, index).find((link) => link.alias.toLowerCase() === alias.toLowerCase());
+      if (other === undefined) continue;
+      issues.push({ path: alias, message: `"${alias}" is a resource of ${other.project} and of ${project}` });
+    }
+    if (issues.length > 0) {
+      throw new ValidationError(`The plan's projects use one alias twice: ${issues[0]?.message}.`, issues, {
+        next: ["agents project link-resource <project> <resource> --alias <another>"],
+      });
+    }
+    return links.map(({ alias, type, path, branch, readOnly, planReadOnly }) => ({
+      alias,
+      strategy: findResourceType(type)?.sandbox ?? "filesystem_copy",
+      path,
+      branch,
+      readOnly: readOnly || planReadOnly,
+    }));
+  }
+}
+
+function stepsOf(actor: ToolActor, plan: Plan): ToolStep[][] {
+  const values = new Map([...plan.arguments].map(([name, value]) => [name, argumentText(value)]));
+  const steps = new Map(
+    actor.steps.map(({ id, tool, params }) => [id, { id, tool, params: renderParams(params, values) }]),
+  );
+  return stepOrder(actor).map((wave) => wave.flatMap((id) => steps.get(id) ?? []));
+}
+
+function interrupted(plan: Plan): PlanError {
+  return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
+    kept: "Finished steps are recorded, and the plan goes on where it stopped.",
+    next: [`agents plan execute ${plan.id}`],
+  });
+}

@@ -1,0 +1,140 @@
+import { nameKey, nameParts, type QualifiedName } from "../domain/qualified-name.ts";
+import type { ProjectResource, Resource, ResourceDefinition, ResourceTypeName } from "../domain/resource.ts";
+import type { Reader, Tx } from "./store.ts";
+
+interface ResourceRow {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string | null;
+  readonly path: string;
+  readonly branch: string | null;
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** Inserts the resource unless its name is taken; false when it is. */
+export async function insertResource(tx: Tx, resource: ResourceDefinition, at: number): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO resources (key, name, namespace, type, description, path, branch, version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (key) DO NOTHING`,
+    nameKey(resource.name),
+    resource.name,
+    nameParts(resource.name).namespace.toLowerCase(),
+    resource.type,
+    resource.description ?? null,
+    resource.path,
+    resource.branch ?? null,
+    at,
+    at,
+  );
+  return inserted === 1;
+}
+
+/** Deletes the resource unless a project has it; false when one does. */
+export async function deleteResource(tx: Tx, name: QualifiedName): Promise<boolean> {
+  const deleted = await tx.run(
+    `DELETE FROM resources WHERE key = ?
+        AND NOT EXISTS (SELECT 1 FROM project_resources WHERE resource_key = resources.key)`,
+    nameKey(name),
+  );
+  return deleted === 1;
+}
+
+export async function findResource(reader: Reader, name: QualifiedName): Promise<Resource | undefined> {
+  const row = await reader.get<ResourceRow>("SELECT * FROM resources WHERE key = ?", nameKey(name));
+  return row === undefined ? undefined : readResource(row);
+}
+
+export interface ResourceFilter {
+  readonly namespace?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+export async function findResources(reader: Reader, filter: ResourceFilter = {}): Promise<Resource[]> {
+  const rows = await reader.all<ResourceRow>(
+    "SELECT * FROM resources WHERE (? IS NULL OR namespace = ?) AND (? IS NULL OR type = ?) ORDER BY key",
+    filter.namespace?.toLowerCase() ?? null,
+    filter.namespace?.toLowerCase() ?? null,
+    filter.type ?? null,
+    filter.type ?? null,
+  );
+  return rows.map(readResource);
+}
+
+/** Links the resource unless the project has it, or has its alias in any case, already; false when it does. */
+export async function insertLink(
+  tx: Tx,
+  link: Pick<ProjectResource, "project" | "resource" | "alias" | "readOnly" | "linkedAt">,
+): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO project_resources (project_key, alias, resource_key, read_only, linked_at)
+     SELECT ?, ?, ?, ?, ?
+      WHERE NOT EXISTS (SELECT 1 FROM project_resources WHERE project_key = ? AND LOWER(alias) = LOWER(?))
+     ON CONFLICT DO NOTHING`,
+    nameKey(link.project),
+    link.alias,
+    nameKey(link.resource),
+    Number(link.readOnly),
+    link.linkedAt,
+    nameKey(link.project),
+    link.alias,
+  );
+  return inserted === 1;
+}
+
+export async function deleteLink(tx: Tx, link: Pick<ProjectResource, "project" | "resource">): Promise<void> {
+  await tx.run(
+    "DELETE FROM project_resources WHERE project_key = ? AND resource_key = ?",
+    nameKey(link.project),
+    nameKey(link.resource),
+  );
+}
+
+/** The resources of one project in the order of their aliases, or one resource in all its projects in the order of theirs. */
+export async function findLinks(
+  reader: Reader,
+  of: { readonly project: QualifiedName } | { readonly resource: QualifiedName },
+): Promise<ProjectResource[]> {
+  const [column, name] = "project" in of ? ["project_key", of.project] : ["resource_key", of.resource];
+  const rows = await reader.all<{
+    project_name: string;
+    resource_name: string;
+    type: string;
+    path: string;
+    branch: string | null;
+    alias: string;
+    read_only: number;
+    linked_at: number;
+  }>(
+    `SELECT projects.name AS project_name, resources.name AS resource_name, type, path, branch, alias, read_only, linked_at
+       FROM project_resources
+       JOIN projects ON projects.key = project_key
+       JOIN resources ON resources.key = resource_key
+      WHERE ${column} = ? ORDER BY project_key, LOWER(alias)`,
+    nameKey(name),
+  );
+  return rows.map((row) => ({
+    project: row.project_name as QualifiedName,
+    resource: row.resource_name as QualifiedName,
+    type: row.type as ResourceTypeName,
+    path: row.path,
+    branch: row.branch ?? undefined,
+    alias: row.alias,
+    readOnly: row.read_only === 1,
+    linkedAt: row.linked_at,
+  }));
+}
+
+function readResource(row: ResourceRow): Resource {
+  return {
+    name: row.name as QualifiedName,
+    type: row.type as ResourceTypeName,
+    description: row.description ?? undefined,
+    path: row.path,
+    branch: row.branch ?? undefined,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
