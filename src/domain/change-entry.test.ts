@@ -200,8 +200,8 @@ describe("paths", () => {
       fc.property(fc.array(segment, { maxLength: 6 }), (segments) => {
         const path = segments.join("/");
         if (relativePathProblem(path) !== undefined) return;
-        const resolved = new URL(`file:///root/${path.split("/").map(encodeURIComponent).join("/")}`).pathname;
-        expect(resolved.startsWith("/root/")).toBe(true);
+        const resolved = new URL(`file:///sandbox/${path.split("/").map(encodeURIComponent).join("/")}`).pathname;
+        expect(resolved.startsWith("/sandbox/")).toBe(true);
         expect(path.split("/").every((part) => part !== "" && part !== "." && part !== "..")).toBe(true);
       }),
     );
