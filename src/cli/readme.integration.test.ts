@@ -20,7 +20,7 @@ test("what the README tells a new user to type works, and so does the library ex
   const environment = { ...process.env, CLEVERAGENTS_DATA_DIR: agents.dataDir };
   const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${shell}`;
   const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: agents.directory, env: environment });
-  expect(stdout).toContain("Fix issue 42");
+  expect(stdout).toContain("+# Issue 42");
   expect(stdout).toContain("The audit log is complete and unchanged.");
 
   const [library = ""] = blocks("ts");
