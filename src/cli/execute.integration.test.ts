@@ -214,6 +214,8 @@ test("a command dies with the process that ran it, even when that was killed", a
   while (running("61.7531") === 0) await sleep(20);
   child.kill("SIGKILL");
   while (running("61.7531") > 0) await sleep(20);
+  // Had it gone on, it would have written this before it was gone.
+  expect(existsSync(join(agents.dataDir, "sandboxes", id, "1", "api", "tree", "late.txt"))).toBe(false);
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ state: "processing" });
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(4);
 });
