@@ -11,8 +11,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ledger: ["domain", "store"],
   context: ["domain", "store", "ledger"],
   execution: ["domain", "store", "ledger"],
-  plans: ["domain", "store", "ledger", "context", "execution"],
-  cli: ["domain", "store", "ledger", "context", "execution", "plans"],
+  apply: ["domain", "store", "ledger", "execution"],
+  plans: ["domain", "store", "ledger", "context", "execution", "apply"],
+  cli: ["domain", "store", "ledger", "context", "execution", "apply", "plans"],
 };
 
 const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;

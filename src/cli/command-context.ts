@@ -2,11 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
 import type { ActorService } from "../plans/actor-service.ts";
+import type { PlanApplier } from "../plans/plan-applier.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
 import type { ResourceService } from "../plans/resource-service.ts";
 import type { ConfigValues } from "../store/config-file.ts";
 import type { Store } from "../store/store.ts";
+import type { Message } from "./outcome.ts";
 import type { Paths } from "./paths.ts";
 
 /**
@@ -22,6 +24,8 @@ export class CommandContext {
   readonly paths: Paths;
   readonly options: GlobalOptions;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What came up on the way to the command: shown with its result. */
+  readonly notices: Message[] = [];
   #store: Promise<Store> | undefined;
   #config: Promise<ConfigValues> | undefined;
 
@@ -36,8 +40,27 @@ export class CommandContext {
   }
 
   store(): Promise<Store> {
-    this.#store ??= import("../store/open.ts").then(({ openStore }) => openStore(`sqlite:${this.paths.database}`));
+    this.#store ??= this.#open();
     return this.#store;
+  }
+
+  /** Whatever command comes first after a crash finishes what the crash left half done. */
+  async #open(): Promise<Store> {
+    const { openStore } = await import("../store/open.ts");
+    const store = await openStore(`sqlite:${this.paths.database}`);
+    const { unfinishedJournals } = await import("../apply/journal.ts");
+    if ((await store.read(unfinishedJournals)).length === 0) return store;
+    const { recoverLandings } = await import("../plans/plan-recovery.ts");
+    const { recoveryNotices } = await import("./recovery-notices.ts");
+    const parts = { store, user: await this.user(), directory: this.paths.dataDir };
+    this.notices.push(...recoveryNotices(await recoverLandings(parts)));
+    return store;
+  }
+
+  async applier(): Promise<PlanApplier> {
+    const { PlanApplier } = await import("../plans/plan-applier.ts");
+    const [store, service, user] = [await this.store(), await this.plans(), await this.user()];
+    return new PlanApplier({ store, service, user, directory: this.paths.dataDir });
   }
 
   config(): Promise<ConfigValues> {

@@ -31,7 +31,7 @@ export async function confirmed(
 }
 
 /** What a command gives back when the answer was no. */
-export function declined(deed: "deleted" | "removed"): Outcome {
+export function declined(deed: "deleted" | "removed" | "applied" | "undone" | "redone"): Outcome {
   const text = `Nothing was ${deed}.`;
   return { data: { [deed]: false }, view: [], messages: [{ level: "warning", text }], status: "warn" };
 }

@@ -41,7 +41,9 @@ async function main(argv: readonly string[]): Promise<number> {
     const paths = resolvePaths({ dataDir, configPath }, environment);
     await using context = new CommandContext({ paths, options, environment });
     format = await context.format();
-    return await writeOutcome(await invocation.run(context), describe(command, format), streams);
+    const outcome = await invocation.run(context);
+    const messages = [...context.notices, ...outcome.messages];
+    return await writeOutcome({ ...outcome, messages }, describe(command, format), streams);
   } catch (error) {
     command ||= (await import("./program.ts")).commandPath(argv) || "agents";
     return writeError(error, describe(command, format), streams);

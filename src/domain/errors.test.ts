@@ -17,6 +17,8 @@ const MEANINGS = {
   git_failed: [1, -32008, 500],
   breaker_open: [1, -32603, 503],
   breaker_full: [1, -32603, 500],
+  merge_conflict: [4, -32004, 409],
+  resource_busy: [4, -32004, 409],
   configuration: [1, -32009, 500],
   audit_broken: [1, -32603, 500],
   unit_of_work: [1, -32603, 500],

@@ -14,6 +14,8 @@ const ERROR_TABLE = {
   already_exists: { exit: 4, rpc: -32005, http: 409 },
   invalid_transition: { exit: 4, rpc: -32004, http: 409 },
   stale_lease: { exit: 4, rpc: -32004, http: 409 },
+  merge_conflict: { exit: 4, rpc: -32004, http: 409 },
+  resource_busy: { exit: 4, rpc: -32004, http: 409 },
   plan: { exit: 1, rpc: -32008, http: 409 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
   contained: { exit: 1, rpc: -32008, http: 422 },

@@ -8,6 +8,8 @@ export const EVENT_TYPES = [
   "plan.applied",
   "plan.cancelled",
   "plan.errored",
+  "plan.undone",
+  "plan.redone",
   "action.created",
   "action.archived",
   "project.created",

@@ -34,6 +34,8 @@ interface PlanFields {
   readonly profile: AutomationProfile;
   readonly profileSource: ProfileSource;
   readonly cancelReason: string | undefined;
+  /** When all of its changes were taken out of the resources again. */
+  readonly undoneAt: number | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly phaseTimes: Readonly<Record<Phase, PhaseTimes>>;

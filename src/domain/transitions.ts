@@ -40,6 +40,8 @@ type ForwardOperation =
   | "completeApply"
   | "constrainApply"
   | "failApply"
+  | "undoPlan"
+  | "redoPlan"
   | "cancelPlan";
 
 /** `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans. */
@@ -82,7 +84,8 @@ const FORWARD = {
     failApply: "apply/errored",
     cancelPlan: "apply/cancelled",
   },
-  "apply/applied": {},
+  // Taking the changes out of the resources and bringing them back leaves the plan applied; whether they are in is `undoneAt`.
+  "apply/applied": { undoPlan: "apply/applied", redoPlan: "apply/applied" },
   "apply/constrained": { cancelPlan: "apply/cancelled" },
   "apply/errored": { cancelPlan: "apply/cancelled" },
   "apply/cancelled": {},

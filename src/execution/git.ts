@@ -15,6 +15,8 @@ export interface GitOptions {
   readonly input?: Uint8Array | string;
   /** Exit codes that are answers, not failures. */
   readonly accept?: readonly number[];
+  /** What git is to see in its environment besides. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface GitResult {
@@ -32,11 +34,11 @@ const SETTINGS = [
 ];
 
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, sandbox = false, input, accept = [0] } = options;
+  const { cwd, sandbox = false, input, accept = [0], env = {} } = options;
   if (sandbox) await disarm(cwd);
   const child = spawn("git", [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args], {
     cwd,
-    env: { ...environment(), ...(sandbox ? { GIT_DIR: join(cwd, ".git"), GIT_WORK_TREE: cwd } : {}) },
+    env: { ...environment(), ...env, ...(sandbox ? { GIT_DIR: join(cwd, ".git"), GIT_WORK_TREE: cwd } : {}) },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const stdout: Buffer[] = [];

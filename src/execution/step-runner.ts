@@ -7,6 +7,7 @@ import { runStep } from "../ledger/steps.ts";
 import type { Store } from "../store/store.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
+import { describeSandbox, recordSandbox } from "./sandbox-record.ts";
 import { openSandbox, type SandboxTarget } from "./sandbox.ts";
 import { callTool, type ToolEnvironment } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
@@ -132,6 +133,8 @@ async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Prom
   for (const target of run.targets) {
     const place = { directory: run.directory, planId: plan.id, attempt: plan.attempt };
     const sandbox = await openSandbox(place, target);
+    const record = await describeSandbox(sandbox);
+    await store.transaction((tx) => recordSandbox(tx, plan, record));
     const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));

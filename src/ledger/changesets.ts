@@ -11,7 +11,7 @@ import {
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
-import { staleLease } from "./leases.ts";
+import { assertHeld, staleLease } from "./leases.ts";
 
 /** An ordered set of change entries of one plan. Once closed it never grows. */
 export interface Changeset {
@@ -39,7 +39,7 @@ export class ChangesetStore {
     await this.#store.transaction(async (tx) => {
       if ((await tx.get("SELECT 1 FROM plans WHERE id = ?", planId)) === undefined)
         throw new NotFoundError("plan", planId);
-      await assertHeld(tx, planId, epoch);
+      if (epoch !== undefined) await assertHeld(tx, { planId, epoch });
       await tx.run(
         "INSERT INTO changesets (id, plan_id, epoch, entry_count, opened_at) VALUES (?, ?, ?, 0, now_ms())",
         id,
@@ -187,17 +187,7 @@ async function assertOwn(
   epoch: number | undefined,
 ): Promise<void> {
   if ((row.epoch ?? undefined) !== epoch) throw staleLease({ planId: row.plan_id, epoch: epoch ?? 0 });
-  await assertHeld(tx, row.plan_id, epoch);
-}
-
-async function assertHeld(tx: Tx, planId: PlanId, epoch: number | undefined): Promise<void> {
-  if (epoch === undefined) return;
-  const held = await tx.get(
-    "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
-    planId,
-    epoch,
-  );
-  if (held === undefined) throw staleLease({ planId, epoch });
+  if (epoch !== undefined) await assertHeld(tx, { planId: row.plan_id, epoch });
 }
 
 async function refusal(reader: Reader, id: ChangesetId): Promise<PlanError> {

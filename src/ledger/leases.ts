@@ -81,6 +81,16 @@ export async function revokeLease(tx: Tx, planId: PlanId): Promise<void> {
   await tx.run("UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE plan_id = ?", planId);
 }
 
+/** Refuses the caller's transaction unless the lease is held at this moment. */
+export async function assertHeld(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">): Promise<void> {
+  const held = await tx.get(
+    "SELECT 1 AS one FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    lease.planId,
+    lease.epoch,
+  );
+  if (held === undefined) throw staleLease(lease);
+}
+
 export async function findLease(
   reader: Reader,
   planId: PlanId,

@@ -17,6 +17,7 @@ import {
   type PlanStatus,
   type StatusKey,
 } from "../domain/transitions.ts";
+import { isLanding } from "../apply/journal.ts";
 import { appendEvent } from "../ledger/events.ts";
 import { acquireLease, endLease, revokeLease, staleLease, type LeaseFacts } from "../ledger/leases.ts";
 import { appendAudit } from "../store/audit.ts";
@@ -65,6 +66,8 @@ export interface TransitionRequest {
   readonly expectedVersion?: number | undefined;
   readonly reason?: string | undefined;
   readonly failure?: { readonly message: string; readonly category: FailureCategory } | undefined;
+  /** For undo and redo: which steps are taken back now, and whether that is all of them. */
+  readonly undone?: { readonly steps: readonly string[]; readonly all: boolean } | undefined;
 }
 
 export interface Transitioned {
@@ -81,6 +84,8 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   const plan = await findPlan(tx, request.planId);
   if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: ["agents plan list"] });
   const { status, from } = permitted(plan, request);
+  const cutsIn = request.lease.kind === "revoke" || request.operation === "startApply";
+  if (cutsIn && (await isLanding(tx, plan.id))) throw landing(plan);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
   const at = ambience.clock();
@@ -92,6 +97,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     attempt: plan.attempt + Number(reverted),
     reversionCount: plan.reversionCount + Number(reverted),
     cancelReason: request.operation === "cancelPlan" ? request.reason : plan.cancelReason,
+    undoneAt: request.undone === undefined ? plan.undoneAt : request.undone.all ? at : undefined,
     phaseTimes: nextTimes(plan, status, reverted, at),
     updatedAt: at,
   };
@@ -179,9 +185,10 @@ async function record(
     attempt: plan.attempt,
     ...(request.reason === undefined ? {} : { reason: request.reason }),
     ...(request.failure === undefined ? {} : { failure: request.failure }),
+    ...(request.undone === undefined ? {} : { undone_steps: request.undone.steps }),
     ...(lease === undefined ? {} : { holder: lease.holder, epoch: lease.epoch }),
   };
-  const type = eventType(from, plan);
+  const type = eventType(request.operation, from, plan);
   await recordEvent(tx, ambience, { type, at: plan.updatedAt, plan, details });
 }
 
@@ -204,11 +211,25 @@ export async function recordEvent(
   });
 }
 
-function eventType(from: StatusKey, to: PlanStatus): EventType {
+function eventType(operation: Operation, from: StatusKey, to: PlanStatus): EventType {
+  if (operation === "undoPlan") return "plan.undone";
+  if (operation === "redoPlan") return "plan.redone";
   if (to.state === "applied") return "plan.applied";
   if (to.state === "cancelled") return "plan.cancelled";
   if (to.state === "errored") return "plan.errored";
   return parseStatusKey(from)?.phase === to.phase ? "plan.state_changed" : "plan.phase_changed";
+}
+
+/** Half way neither the way on nor the way back may be cut off. */
+export function landing(plan: Plan): ConflictError {
+  return new ConflictError(
+    `The changes of plan ${plan.id} are landing in its resources right now.`,
+    { expected: "nothing on its way into the resources", actual: "a landing that is not finished" },
+    {
+      kept: "Nothing was changed; the landing ends in all of it or nothing.",
+      next: [`agents plan status ${plan.id}`, `agents plan undo ${plan.id}`],
+    },
+  );
 }
 
 function conflict(plan: Plan, request: TransitionRequest, expected: readonly StatusKey[]): ConflictError {
@@ -236,6 +257,8 @@ const VERBS = {
   completeApply: "completed in apply",
   constrainApply: "constrained",
   failApply: "failed in apply",
+  undoPlan: "undone",
+  redoPlan: "brought back",
   cancelPlan: "cancelled",
   revertPlan: "sent back to strategize",
 } as const satisfies Record<Operation, string>;

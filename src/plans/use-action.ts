@@ -83,6 +83,7 @@ export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput
     profile,
     profileSource: source,
     cancelReason: undefined,
+    undoneAt: undefined,
     createdAt: at,
     updatedAt: at,
     phaseTimes: { strategize: none, execute: none, apply: none },

@@ -136,6 +136,26 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    version: 3,
+    name: "apply and undo",
+    statements: [
+      `CREATE TABLE sandboxes (
+        plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL, alias TEXT NOT NULL,
+        strategy TEXT NOT NULL, path TEXT NOT NULL, ref TEXT, base_commit TEXT, dirty BIGINT NOT NULL,
+        made_at BIGINT NOT NULL, PRIMARY KEY (plan_id, attempt, alias)
+      )`,
+      `CREATE TABLE journals (
+        id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), kind TEXT NOT NULL, host TEXT NOT NULL,
+        boot TEXT NOT NULL, holder TEXT NOT NULL, direction TEXT, outcome TEXT, undone_steps TEXT NOT NULL,
+        landings TEXT NOT NULL, kept TEXT NOT NULL, created_at BIGINT NOT NULL, sealed_at BIGINT, finished_at BIGINT
+      )`,
+      `CREATE UNIQUE INDEX journals_unsealed ON journals (plan_id) WHERE outcome IS NULL`,
+      `CREATE INDEX journals_unfinished ON journals (id) WHERE finished_at IS NULL`,
+      `CREATE INDEX journals_by_plan ON journals (plan_id, id)`,
+      `ALTER TABLE plans ADD COLUMN undone_at BIGINT`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

@@ -30,6 +30,7 @@ interface PlanRow extends ActorColumns {
   readonly execute_ended_at: number | null;
   readonly apply_started_at: number | null;
   readonly apply_ended_at: number | null;
+  readonly undone_at: number | null;
 }
 
 export async function insertPlan(tx: Tx, plan: Plan): Promise<void> {
@@ -91,7 +92,7 @@ export async function movePlan(tx: Tx, seen: Plan, after: Plan): Promise<boolean
   const changed = await tx.run(
     `UPDATE plans SET phase = ?, state = ?, version = ?, attempt = ?, reversion_count = ?, cancel_reason = ?,
        updated_at = ?, strategize_started_at = ?, strategize_ended_at = ?, execute_started_at = ?, execute_ended_at = ?,
-       apply_started_at = ?, apply_ended_at = ?
+       apply_started_at = ?, apply_ended_at = ?, undone_at = ?
      WHERE id = ? AND version = ? AND phase = ? AND state = ?`,
     after.phase,
     after.state,
@@ -106,6 +107,7 @@ export async function movePlan(tx: Tx, seen: Plan, after: Plan): Promise<boolean
     times.execute.endedAt ?? null,
     times.apply.startedAt ?? null,
     times.apply.endedAt ?? null,
+    after.undoneAt ?? null,
     seen.id,
     seen.version,
     seen.phase,
@@ -333,6 +335,7 @@ async function readPlan(reader: Reader, row: PlanRow): Promise<Plan> {
     profile: JSON.parse(row.profile) as AutomationProfile,
     profileSource: row.profile_source as ProfileSource,
     cancelReason: row.cancel_reason ?? undefined,
+    undoneAt: row.undone_at ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     phaseTimes: {

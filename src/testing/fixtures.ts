@@ -149,5 +149,8 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
       return service.cancelPlan(planId);
     case "revertPlan":
       return service.revertPlan(planId);
+    case "undoPlan":
+    case "redoPlan":
+      throw new Error(`${operation} comes only with a landing in the resources`);
   }
 }

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AgentsError } from "../domain/errors.ts";
+import { git } from "../execution/git.ts";
+import { NO_OBJECT } from "./git-objects.ts";
+import type { Hands } from "./hands.ts";
+import type { Direction, FileMove, IndexEntry, Landing } from "./landing.ts";
+import { codeOf, statOf } from "./user-tree.ts";
+
+/** Git's index of the user's work tree: only the entries of the landing's own paths change, and only under git's own lock. */
+export interface ListedEntry extends IndexEntry {
+  readonly unmerged: boolean;
+  /** Not wanted in the work tree (sparse checkout). */
+  readonly skipped: boolean;
+}
+
+export async function readIndex(root: string, indexFile: string): Promise<ReadonlyMap<string, ListedEntry>> {
+  const { stdout } = await git(["ls-files", "-z", "-s", "-t", "--full-name"], {
+    cwd: root,
+    env: { GIT_INDEX_FILE: indexFile },
+  });
+  const entries = new Map<string, ListedEntry>();
+  for (const line of stdout.toString("utf8").split("\0")) {
+    const [, tag, mode = "", oid = "", stage, path = ""] = /^(\S) (\d+) (\w+) (\d)\t(.*)$/s.exec(line) ?? [];
+    if (path !== "") entries.set(path, { mode, oid, unmerged: stage !== "0", skipped: tag === "S" });
+  }
+  return entries;
+}
+
+const PATIENCE_MS = 5_000;
+
+/**
+ * Takes git's own lock on the index, so that nobody commits or stages while refs and files are moving. It says whose it is: after
+ * a crash only our own is taken away.
+ */
+export async function lockIndex(landing: Landing, journalId: string, hands: Hands): Promise<void> {
+  const file = lockFile(landing);
+  const deadline = performance.now() + PATIENCE_MS;
+  if (isOurs(file, journalId)) return;
+  // Written under another name first: a lock that does not say yet whose it is would be nobody's.
+  const signed = ownFile(landing, journalId, "lock");
+  if (!isOurs(signed, journalId)) {
+    if (statOf(signed) !== undefined) hands.remove(signed);
+    hands.write(signed, Buffer.from(lockText(journalId)), 0o644);
+  }
+  for (;;) {
+    try {
+      hands.link(signed, file);
+      return;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+    if (performance.now() >= deadline) throw busy(landing);
+    await sleep(20 + Math.random() * 30);
+  }
+}
+
+export function unlockIndex(landing: Landing, journalId: string, hands: Hands): void {
+  const file = lockFile(landing);
+  if (isOurs(file, journalId)) hands.remove(file);
+  for (const name of ["lock", "index"] as const) {
+    const own = ownFile(landing, journalId, name);
+    if (statOf(own) !== undefined) hands.remove(own);
+  }
+}
+
+/** Beside git's own files, because only there a rename is one step. */
+function ownFile({ git: target }: Landing, journalId: string, name: "lock" | "index"): string {
+  return join(target?.gitDirectory ?? "", `cleveragents-${journalId}.${name}`);
+}
+
+/** Every entry that is where the landing found or wants it; entries the user changed meanwhile are left, and named. */
+export async function settleIndex(
+  landing: Landing,
+  direction: Direction,
+  place: { readonly journalId: string; readonly hands: Hands },
+): Promise<string[]> {
+  const { root, git: target } = landing;
+  if (target === undefined) return [];
+  const own = join(target.gitDirectory, "index");
+  const entries = await readIndex(root, own);
+  const { updates, kept } = indexUpdates(landing.files, entries, direction);
+  if (updates.length === 0) return kept;
+  const next = ownFile(landing, place.journalId, "index");
+  if (statOf(next) !== undefined) place.hands.remove(next);
+  place.hands.write(next, readFileSync(own), 0o644);
+  const env = { GIT_INDEX_FILE: next };
+  const lines = updates
+    .toSorted((a, b) => Number(a.goal !== undefined) - Number(b.goal !== undefined))
+    .map(({ path, goal }) => `${goal?.mode ?? "0"} ${goal?.oid ?? NO_OBJECT}\t${path}\0`);
+  await git(["update-index", "-z", "--index-info"], { cwd: root, env, input: lines.join("") });
+  const skipped = updates.filter(({ path, goal }) => goal !== undefined && entries.get(path)?.skipped === true);
+  if (skipped.length > 0) {
+    const input = skipped.map(({ path }) => `${path}\0`).join("");
+    await git(["update-index", "-z", "--skip-worktree", "--stdin"], { cwd: root, env, input });
+  }
+  await git(["update-index", "-q", "--refresh"], { cwd: root, env, accept: [0, 1] });
+  place.hands.rename(next, own);
+  return kept;
+}
+
+/** True when every entry is still what the landing was worked out from. */
+export async function indexUnchanged(landing: Landing): Promise<boolean> {
+  const { root, git: target } = landing;
+  if (target === undefined) return true;
+  const entries = await readIndex(root, join(target.gitDirectory, "index"));
+  return landing.files.every(({ path, index }) => index === undefined || same(entries.get(path), index.before));
+}
+
+function indexUpdates(
+  files: readonly FileMove[],
+  entries: ReadonlyMap<string, ListedEntry>,
+  direction: Direction,
+): { updates: { path: string; goal: IndexEntry | undefined }[]; kept: string[] } {
+  const updates: { path: string; goal: IndexEntry | undefined }[] = [];
+  const kept: string[] = [];
+  for (const { path, index } of files) {
+    if (index === undefined) continue;
+    const [goal, other] = direction === "forward" ? [index.after, index.before] : [index.before, index.after];
+    const now = entries.get(path);
+    if (same(now, goal)) continue;
+    if (same(now, other)) updates.push({ path, goal });
+    else kept.push(path);
+  }
+  return { updates, kept };
+}
+
+function same(a: ListedEntry | undefined, b: IndexEntry | undefined): boolean {
+  return a?.unmerged !== true && a?.oid === b?.oid && a?.mode === b?.mode;
+}
+
+function lockFile({ git: target }: Landing): string {
+  return join(target?.gitDirectory ?? "", "index.lock");
+}
+
+function lockText(journalId: string): string {
+  return `cleveragents ${journalId}\n`;
+}
+
+function isOurs(file: string, journalId: string): boolean {
+  try {
+    return readFileSync(file, "utf8") === lockText(journalId);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function busy({ root }: Landing): AgentsError {
+  return new AgentsError("resource_busy", `Another git command is at work in ${root}: it holds the index.`, {
+    kept: "Nothing was changed.",
+    next: ["try again when it has ended", `if none is running, remove ${root}/.git/index.lock`],
+  });
+}

@@ -1,0 +1,233 @@
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { git } from "../execution/git.ts";
+import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
+import { contentHash } from "../store/contents.ts";
+import type { FileImage } from "../domain/change-entry.ts";
+import {
+  checkedOutContents,
+  commitTree,
+  mergeTrees,
+  treeDifferences,
+  treeOf,
+  type TreeDifference,
+  type TreeFile,
+} from "./git-objects.ts";
+import type { GitTarget } from "./git-target.ts";
+import { readIndex, type ListedEntry } from "./git-index.ts";
+import type { FileMove, Landing, LandingConflict } from "./landing.ts";
+import { find, statOf, type Found } from "./user-tree.ts";
+
+/** A change to land: what leads from the tree `base` to the tree `theirs`, whatever the branch has become meanwhile. */
+export interface GitChange {
+  readonly alias: string;
+  readonly base: string;
+  readonly theirs: string;
+  readonly message: string;
+  /** The user's files were part of the base although they were not committed: on disk they are to go from `base` to `theirs`. */
+  readonly dirty: boolean;
+}
+
+export interface Prepared {
+  readonly landing?: Landing;
+  readonly conflicts: readonly LandingConflict[];
+  /** Bytes the landing refers to, by their hash. */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Works out the landing in object storage; the user's files and refs are only read. */
+export async function prepareGit(target: GitTarget, change: GitChange): Promise<Prepared> {
+  const { root } = target;
+  const { alias } = change;
+  const none = new Map<string, Uint8Array>();
+  const ours = await treeOf(root, target.commit);
+  const merged = await mergeTrees(root, { base: change.base, ours, theirs: change.theirs });
+  if (merged.conflicts !== undefined) {
+    const why = "was changed on both sides";
+    return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why })), contents: none };
+  }
+  const newCommit =
+    merged.tree === ours
+      ? target.commit
+      : await commitTree(root, { tree: merged.tree, parents: [target.commit], message: change.message });
+  const git = { ...target, oldCommit: target.commit, newCommit };
+  const committed = await treeDifferences(root, ours, merged.tree);
+  if (!target.checkedOut) {
+    return { landing: landingOf(alias, git, [], []), conflicts: [], contents: none };
+  }
+  const onDisk = change.dirty ? await treeDifferences(root, change.base, change.theirs) : committed;
+  const files = await moves(target, committed, onDisk);
+  const conflicts = files.conflicts.map(({ path, why }) => ({ resource: alias, path, why }));
+  if (conflicts.length > 0) return { conflicts, contents: none };
+  const landing = landingOf(alias, git, files.moves, missingDirectories(root, files.moves));
+  return { landing, conflicts: [], contents: files.contents };
+}
+
+function landingOf(
+  alias: string,
+  git: GitTarget & { oldCommit: string; newCommit: string },
+  files: readonly FileMove[],
+  newDirectories: readonly string[],
+): Landing {
+  const { root, gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut } = git;
+  const facts = { gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut };
+  return { alias, root, git: facts, files, newDirectories };
+}
+
+interface Moves {
+  readonly moves: FileMove[];
+  readonly conflicts: { readonly path: string; readonly why: string }[];
+  readonly contents: Map<string, Uint8Array>;
+}
+
+/** The files as they are and as they are to be, each checked to hold nothing of the user's that is not in git. */
+async function moves(
+  target: GitTarget,
+  committed: readonly TreeDifference[],
+  onDisk: readonly TreeDifference[],
+): Promise<Moves> {
+  const { root } = target;
+  const index = await readIndex(root, join(target.gitDirectory, "index"));
+  const staged = new Map(committed.map((difference) => [difference.path, difference]));
+  const paths = [...new Set([...onDisk.map(({ path }) => path), ...staged.keys()])].sort();
+  const disk = new Map(onDisk.map((difference) => [difference.path, difference]));
+  const wanted = (side: "before" | "after") =>
+    [...disk.values()].flatMap((difference) => {
+      const file = difference[side];
+      return file === undefined ? [] : [{ path: difference.path, file }];
+    });
+  const [before, after] = [await contentsOf(root, wanted("before")), await contentsOf(root, wanted("after"))];
+  const result: Moves = { moves: [], conflicts: [], contents: new Map() };
+  const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
+  for (const path of paths) {
+    const difference = disk.get(path);
+    const entry = index.get(path);
+    const complain = (why: string): void => void result.conflicts.push({ path, why });
+    if (difference === undefined) {
+      complain("moved meanwhile, and the plan began from uncommitted files");
+      continue;
+    }
+    if (isSubmodule(difference.before) || isSubmodule(difference.after)) {
+      complain("is a submodule");
+      continue;
+    }
+    const inCommit = staged.get(path);
+    const expectedEntry = inCommit === undefined ? undefined : inCommit.before;
+    if (inCommit !== undefined && !sameEntry(entry, expectedEntry)) {
+      complain(entry === undefined ? "was removed from git's index" : "has staged changes");
+      continue;
+    }
+    const indexMove = inCommit === undefined ? {} : { index: { before: inCommit.before, after: inCommit.after } };
+    if (entry?.skipped === true && find(root, path) === "nothing") {
+      // Left out of the work tree by a sparse checkout, and it stays so.
+      result.moves.push({ path, before: undefined, after: undefined, ...indexMove });
+      continue;
+    }
+    const found = lookFor(root, path, leaving);
+    const problem = await uncommitted(root, path, found, difference.before, before.get(path), after.get(path));
+    if (problem !== undefined) {
+      complain(problem);
+      continue;
+    }
+    const now = typeof found === "string" ? undefined : found;
+    if (now !== undefined) result.contents.set(now.image.hash, now.content);
+    const wantedAfter = imageFor(difference.after, after.get(path), result.contents);
+    result.moves.push({ path, before: now?.image, after: wantedAfter, ...indexMove });
+  }
+  return result;
+}
+
+async function contentsOf(
+  root: string,
+  wanted: readonly { readonly path: string; readonly file: TreeFile }[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const files = wanted.filter(({ file }) => !isSubmodule(file));
+  const contents = await checkedOutContents(root, files);
+  return new Map(files.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
+}
+
+function imageFor(
+  file: TreeFile | undefined,
+  content: Uint8Array | undefined,
+  contents: Map<string, Uint8Array>,
+): FileImage | undefined {
+  if (file === undefined || content === undefined) return undefined;
+  const hash = contentHash(content);
+  contents.set(hash, content);
+  return { hash, mode: modeOf(file) };
+}
+
+function modeOf(file: TreeFile): number {
+  return file.mode === "120000" ? LINK : file.mode === "100755" ? EXECUTABLE : REGULAR;
+}
+
+function isSubmodule(file: TreeFile | undefined): boolean {
+  return file?.mode === "160000";
+}
+
+function sameEntry(entry: ListedEntry | undefined, expected: TreeFile | undefined): boolean {
+  if (entry === undefined || expected === undefined) return entry === undefined && expected === undefined;
+  return entry.oid === expected.oid && entry.mode === expected.mode && !entry.unmerged;
+}
+
+/** Undefined when the file is what git knows it to be; otherwise what a user would call it. */
+async function uncommitted(
+  root: string,
+  path: string,
+  found: Found,
+  known: TreeFile | undefined,
+  knownContent: Uint8Array | undefined,
+  wantedContent: Uint8Array | undefined,
+): Promise<string | undefined> {
+  if (found === "obstacle") return "is in the way: a directory, or below a link";
+  if (known === undefined) {
+    if (found === "nothing") return undefined;
+    const same = wantedContent !== undefined && Buffer.compare(found.content, wantedContent) === 0;
+    return same ? undefined : "is there already, and git does not know it";
+  }
+  if (found === "nothing") return "was deleted, which is not committed";
+  const isLink = found.image.mode === LINK;
+  if (isLink !== (modeOf(known) === LINK)) return "has uncommitted changes";
+  if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return "has uncommitted changes";
+  if (knownContent !== undefined && Buffer.compare(found.content, knownContent) === 0) return undefined;
+  if (isLink) return "has uncommitted changes";
+  // Line ends and filters: what counts is what git would store.
+  const asStored = await git(["hash-object", `--path=${path}`, "--stdin"], { cwd: root, input: found.content });
+  return asStored.stdout.toString("utf8").trim() === known.oid ? undefined : "has uncommitted changes";
+}
+
+async function tracksModes(root: string): Promise<boolean> {
+  const { stdout } = await git(["config", "--type=bool", "--get", "core.fileMode"], { cwd: root, accept: [0, 1] });
+  return stdout.toString("utf8").trim() !== "false";
+}
+
+/** What is at the path, where files that leave are taken as gone: a file may take the place of a directory, and the other way round. */
+export function lookFor(root: string, path: string, leaving: ReadonlySet<string>): Found {
+  for (let above = dirname(path); above !== "."; above = dirname(above)) {
+    if (leaving.has(above)) return "nothing";
+    const there = statOf(join(root, above));
+    if (there !== undefined && !there.isDirectory()) return "obstacle";
+  }
+  const found = find(root, path);
+  if (found !== "obstacle" || statOf(join(root, path))?.isDirectory() !== true) return found;
+  return allLeaving(root, path, leaving) ? "nothing" : "obstacle";
+}
+
+function allLeaving(root: string, directory: string, leaving: ReadonlySet<string>): boolean {
+  return readdirSync(join(root, directory), { withFileTypes: true }).every((entry) => {
+    const path = `${directory}/${entry.name}`;
+    return entry.isDirectory() ? allLeaving(root, path, leaving) : leaving.has(path);
+  });
+}
+
+/** Directories the new files need that are not there, outermost first. */
+export function missingDirectories(root: string, files: readonly FileMove[]): string[] {
+  const missing = new Set<string>();
+  for (const { path, after } of files) {
+    if (after === undefined) continue;
+    for (let above = dirname(path); above !== "."; above = dirname(above)) {
+      if (statOf(join(root, above))?.isDirectory() !== true) missing.add(above);
+    }
+  }
+  return [...missing].sort();
+}

@@ -1,0 +1,196 @@
+import type { FileImage } from "../domain/change-entry.ts";
+import { git, gitText } from "../execution/git.ts";
+
+/**
+ * Objects in the user's repository: blobs, trees and commits that nothing refers to yet, so that nothing the user sees has changed.
+ * They are made durable before a ref can point at them.
+ */
+const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
+
+/** All blobs through one process; their names in the order of the contents. */
+export async function writeBlobs(repository: string, contents: readonly Uint8Array[]): Promise<string[]> {
+  if (contents.length === 0) return [];
+  const parts: Uint8Array[] = [];
+  for (const [index, content] of contents.entries()) {
+    const mark = `:${index + 1}`;
+    parts.push(Buffer.from(`blob\nmark ${mark}\ndata ${content.byteLength}\n`), content);
+    parts.push(Buffer.from(`\nget-mark ${mark}\n`));
+  }
+  parts.push(Buffer.from("done\n"));
+  const { stdout } = await git([...DURABLE, "fast-import", "--quiet", "--done"], {
+    cwd: repository,
+    input: Buffer.concat(parts),
+  });
+  return stdout.toString("utf8").trim().split("\n");
+}
+
+export interface TreeChange {
+  readonly path: string;
+  readonly after: FileImage | undefined;
+}
+
+/** The tree that `base` becomes by the changes. `scratch`: a file that is not there yet, used as an index. */
+export async function treeWith(
+  repository: string,
+  base: string,
+  changes: readonly TreeChange[],
+  contentOf: (hash: string) => Promise<Uint8Array>,
+  scratch: string,
+): Promise<string> {
+  if (changes.length === 0) return treeOf(repository, base);
+  const hashes = [...new Set(changes.flatMap(({ after }) => (after === undefined ? [] : [after.hash])))];
+  const contents: Uint8Array[] = [];
+  for (const hash of hashes) contents.push(await contentOf(hash));
+  const names = await writeBlobs(repository, contents);
+  const oids = new Map(hashes.map((hash, index) => [hash, names[index] ?? ""]));
+  const env = { GIT_INDEX_FILE: scratch };
+  await git(["read-tree", base], { cwd: repository, env });
+  // What goes makes room first: a file may take the place of a directory.
+  const gone = changes.filter(({ after }) => after === undefined).map(({ path }) => `0 ${NO_OBJECT}\t${path}\0`);
+  const put = changes.flatMap(({ path, after }) =>
+    after === undefined ? [] : [`${after.mode.toString(8)} ${oids.get(after.hash) ?? ""}\t${path}\0`],
+  );
+  await git(["update-index", "-z", "--index-info"], { cwd: repository, env, input: [...gone, ...put].join("") });
+  return gitText([...DURABLE, "write-tree"], { cwd: repository, env });
+}
+
+export const NO_OBJECT: string = "0".repeat(40);
+
+export async function treeOf(repository: string, commit: string): Promise<string> {
+  return gitText(["rev-parse", "--verify", `${commit}^{tree}`], { cwd: repository });
+}
+
+export type Merged =
+  | { readonly tree: string; readonly conflicts?: undefined }
+  | { readonly tree?: undefined; readonly conflicts: readonly string[] };
+
+/** Three-way merge of whole trees, in object storage alone: lines, renames, modes, binary files, all as `git merge` does it. */
+export async function mergeTrees(
+  repository: string,
+  trees: { readonly base: string; readonly ours: string; readonly theirs: string },
+): Promise<Merged> {
+  const { base, ours, theirs } = trees;
+  if (ours === base || ours === theirs) return { tree: theirs };
+  if (theirs === base) return { tree: ours };
+  // Made-up parents: git before 2.40 takes the base of a merge only from history.
+  const root = await commitTree(repository, { tree: base, parents: [], message: "base" });
+  const sides: string[] = [];
+  for (const tree of [ours, theirs])
+    sides.push(await commitTree(repository, { tree, parents: [root], message: "side" }));
+  const { code, stdout } = await git(
+    [...DURABLE, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ...sides],
+    { cwd: repository, accept: [0, 1] },
+  );
+  const [tree = "", ...paths] = stdout.toString("utf8").split("\0");
+  if (code === 0) return { tree };
+  return { conflicts: paths.filter((path) => path !== "") };
+}
+
+export async function commitTree(
+  repository: string,
+  commit: { readonly tree: string; readonly parents: readonly string[]; readonly message: string },
+): Promise<string> {
+  const parents = commit.parents.flatMap((parent) => ["-p", parent]);
+  const env = await identity(repository);
+  return gitText([...DURABLE, "commit-tree", ...parents, "-F", "-", commit.tree], {
+    cwd: repository,
+    input: commit.message,
+    env,
+  });
+}
+
+/** The user's, where git knows one; otherwise ours, because a commit needs somebody. */
+async function identity(repository: string): Promise<Record<string, string>> {
+  const { code } = await git(["var", "GIT_COMMITTER_IDENT"], { cwd: repository, accept: [0, 1, 128] });
+  const { code: author } = await git(["var", "GIT_AUTHOR_IDENT"], { cwd: repository, accept: [0, 1, 128] });
+  if (code === 0 && author === 0) return {};
+  const [name, email] = ["CleverAgents", "cleveragents@localhost"];
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
+}
+
+/** What differs between two trees, file by file. */
+export interface TreeDifference {
+  readonly path: string;
+  readonly before: TreeFile | undefined;
+  readonly after: TreeFile | undefined;
+}
+
+export interface TreeFile {
+  readonly mode: string;
+  readonly oid: string;
+}
+
+export async function treeDifferences(repository: string, before: string, after: string): Promise<TreeDifference[]> {
+  const { stdout } = await git(["diff-tree", "-r", "-z", "--raw", "--no-renames", before, after], { cwd: repository });
+  const fields = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(stdout).split("\0");
+  const differences: TreeDifference[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [oldMode = "", newMode = "", oldOid = "", newOid = ""] = (fields[index] ?? "").slice(1).split(" ");
+    const file = (mode: string, oid: string): TreeFile | undefined => (/^0+$/.test(oid) ? undefined : { mode, oid });
+    differences.push({ path: fields[index + 1] ?? "", before: file(oldMode, oldOid), after: file(newMode, newOid) });
+  }
+  return differences;
+}
+
+/** A blob and the path it is checked out to. */
+export interface WantedFile {
+  readonly path: string;
+  readonly file: TreeFile;
+}
+
+/** Blobs as they belong on disk: line ends, filters and encodings as the user's settings say. */
+export async function checkedOutContents(repository: string, wanted: readonly WantedFile[]): Promise<Uint8Array[]> {
+  const converted = await convertedPaths(repository, wanted);
+  const plain = wanted.filter(({ path }) => !converted.has(path));
+  const blobs = new Map<string, Uint8Array>();
+  for (const [index, content] of (await readBlobs(repository, plain)).entries())
+    blobs.set(plain[index]?.path ?? "", content);
+  const contents: Uint8Array[] = [];
+  for (const { path, file } of wanted) {
+    const blob = blobs.get(path);
+    // One process each: with `--batch --filters` git tells the sizes from before the conversion, and nothing could be cut apart.
+    contents.push(
+      blob ?? (await git(["cat-file", "--filters", `--path=${path}`, file.oid], { cwd: repository })).stdout,
+    );
+  }
+  return contents;
+}
+
+async function readBlobs(repository: string, wanted: readonly WantedFile[]): Promise<Uint8Array[]> {
+  if (wanted.length === 0) return [];
+  const input = wanted.map(({ file }) => `${file.oid}\n`).join("");
+  const { stdout } = await git(["cat-file", "--batch"], { cwd: repository, input });
+  const contents: Uint8Array[] = [];
+  let position = 0;
+  for (const { file, path } of wanted) {
+    const end = stdout.indexOf(10, position);
+    const [, type, size] = stdout.toString("utf8", position, end).split(" ");
+    if (type !== "blob" || size === undefined) throw new Error(`git has no blob ${file.oid} for ${path}`);
+    contents.push(stdout.subarray(end + 1, end + 1 + Number(size)));
+    position = end + 1 + Number(size) + 1;
+  }
+  return contents;
+}
+
+const CONVERTING = ["eol", "filter", "ident", "working-tree-encoding"];
+
+/** The paths whose files differ from their blobs, by the user's attributes and settings. */
+async function convertedPaths(repository: string, wanted: readonly WantedFile[]): Promise<ReadonlySet<string>> {
+  const files = wanted.filter(({ file }) => file.mode !== "120000").map(({ path }) => path);
+  if (files.length === 0) return new Set();
+  const setting = async (key: string): Promise<string> =>
+    (await git(["config", "--get", key], { cwd: repository, accept: [0, 1] })).stdout.toString("utf8").trim();
+  if ((await setting("core.autocrlf")) === "true" || (await setting("core.eol")) === "crlf") return new Set(files);
+  const { stdout } = await git(["check-attr", "-z", "--stdin", ...CONVERTING], {
+    cwd: repository,
+    input: files.map((path) => `${path}\0`).join(""),
+  });
+  const fields = stdout.toString("utf8").split("\0");
+  const converted = new Set<string>();
+  for (let index = 0; index + 2 < fields.length; index += 3) {
+    const [path = "", attribute, value] = fields.slice(index, index + 3);
+    const plain = value === "unspecified" || value === "unset" || (attribute === "eol" && value === "lf");
+    if (!plain) converted.add(path);
+  }
+  return converted;
+}

@@ -1,0 +1,58 @@
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { git } from "../execution/git.ts";
+
+/**
+ * Everything apply and undo do to a user's resource goes through here, one effect at a time, so that a test can stop the world after
+ * each of them. Synchronous: a thousand files take a fifth of the time that a thousand promises do.
+ */
+export interface Hands {
+  /** Refuses to replace anything. */
+  write(path: string, content: Uint8Array, permissions: number): void;
+  symlink(target: Uint8Array, path: string): void;
+  /** Gives the file a second name; refuses to replace anything. */
+  link(from: string, to: string): void;
+  rename(from: string, to: string): void;
+  remove(path: string): void;
+  makeDirectory(path: string): void;
+  removeDirectory(path: string): void;
+  /** Only for a directory proven to be our own. */
+  removeTree(path: string): void;
+  /** All of one repository's refs at once, each only if it is still what it was. */
+  updateRefs(repository: string, commands: string, reason: string): Promise<void>;
+}
+
+export const HANDS: Hands = {
+  write: (path, content, permissions) => {
+    const file = openSync(path, "wx", permissions);
+    try {
+      for (let done = 0; done < content.byteLength;) done += writeSync(file, content, done);
+    } finally {
+      closeSync(file);
+    }
+    // Whatever the mask of this process takes away: a file's permissions are the user's.
+    chmodSync(path, permissions);
+  },
+  symlink: (target, path) => symlinkSync(Buffer.from(target), path),
+  link: linkSync,
+  rename: renameSync,
+  remove: unlinkSync,
+  makeDirectory: (path) => mkdirSync(path),
+  removeDirectory: rmdirSync,
+  removeTree: (path) => rmSync(path, { recursive: true, force: true }),
+  updateRefs: async (repository, commands, reason) => {
+    const durable = ["-c", "core.fsync=committed,loose-object,reference"];
+    await git([...durable, "update-ref", "-m", reason, "--stdin"], { cwd: repository, input: commands });
+  },
+};

@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import type { PlanId } from "../domain/ids.ts";
+import type { Reader, Tx } from "../store/store.ts";
+import type { Direction, Landing } from "./landing.ts";
+
+/**
+ * The durable intent of an apply, undo or redo: written before the first file moves, sealed together with the plan's new state, and
+ * looked at until what it did is known to be on disk. A journal without outcome is work in the hands of its owner, who holds the
+ * kernel lock of every resource in it, or of nobody.
+ */
+export type JournalKind = "apply" | "undo" | "redo";
+
+export interface Journal {
+  readonly id: string;
+  readonly planId: PlanId;
+  readonly kind: JournalKind;
+  readonly host: string;
+  /** Tells one run of the machine from the next. */
+  readonly boot: string;
+  readonly holder: string;
+  /** Undefined while its first owner is on the way; written down before anybody goes on or back after a failure, then fixed. */
+  readonly direction: Direction | undefined;
+  readonly outcome: "done" | "undone" | undefined;
+  /** Steps whose changes are out of the resources once this is done. */
+  readonly undoneSteps: readonly string[];
+  readonly landings: readonly Landing[];
+  /** Where a person's change was found and left alone. */
+  readonly kept: readonly string[];
+  readonly createdAt: number;
+}
+
+interface JournalRow {
+  readonly id: string;
+  readonly plan_id: PlanId;
+  readonly kind: JournalKind;
+  readonly host: string;
+  readonly boot: string;
+  readonly holder: string;
+  readonly direction: Direction | null;
+  readonly outcome: "done" | "undone" | null;
+  readonly undone_steps: string;
+  readonly landings: string;
+  readonly kept: string;
+  readonly created_at: number;
+}
+
+/** One unsealed journal for each plan: the index makes a second one impossible. */
+export async function insertJournal(
+  tx: Tx,
+  journal: Pick<Journal, "id" | "planId" | "kind" | "holder" | "undoneSteps" | "landings">,
+): Promise<Journal> {
+  const row = await tx.get<JournalRow>(
+    `INSERT INTO journals (id, plan_id, kind, host, boot, holder, undone_steps, landings, kept, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms()) RETURNING *`,
+    journal.id,
+    journal.planId,
+    journal.kind,
+    hostname(),
+    bootId(),
+    journal.holder,
+    JSON.stringify(journal.undoneSteps),
+    JSON.stringify(journal.landings),
+  );
+  if (row === undefined) throw new Error("a journal was inserted and not returned");
+  return readJournal(row);
+}
+
+/** The direction is decided once. Whoever comes second gets the first decision. */
+export async function decideDirection(tx: Tx, id: string, direction: Direction): Promise<Direction> {
+  await tx.run(
+    "UPDATE journals SET direction = ? WHERE id = ? AND direction IS NULL AND outcome IS NULL",
+    direction,
+    id,
+  );
+  const row = await tx.get<{ direction: Direction | null }>("SELECT direction FROM journals WHERE id = ?", id);
+  return row?.direction ?? direction;
+}
+
+/** False when it has an outcome already. */
+export async function sealJournal(
+  tx: Tx,
+  id: string,
+  outcome: "done" | "undone",
+  kept: readonly string[],
+): Promise<boolean> {
+  const changed = await tx.run(
+    "UPDATE journals SET outcome = ?, kept = ?, sealed_at = now_ms() WHERE id = ? AND outcome IS NULL",
+    outcome,
+    JSON.stringify(kept),
+    id,
+  );
+  return changed === 1;
+}
+
+/** Nothing of it is left to be done or tidied up. */
+export async function finishJournal(tx: Tx, id: string): Promise<void> {
+  await tx.run("UPDATE journals SET finished_at = now_ms() WHERE id = ? AND finished_at IS NULL", id);
+}
+
+/** Journals of this machine that are not sealed, or not tidied up after. */
+export async function unfinishedJournals(reader: Reader): Promise<Journal[]> {
+  const rows = await reader.all<JournalRow>(
+    "SELECT * FROM journals WHERE finished_at IS NULL AND host = ? ORDER BY id",
+    hostname(),
+  );
+  return rows.map(readJournal);
+}
+
+export async function findJournal(reader: Reader, id: string): Promise<Journal | undefined> {
+  const row = await reader.get<JournalRow>("SELECT * FROM journals WHERE id = ?", id);
+  return row === undefined ? undefined : readJournal(row);
+}
+
+/** The one that brought the plan's changes in. */
+export async function findAppliedJournal(reader: Reader, planId: PlanId): Promise<Journal | undefined> {
+  const row = await reader.get<JournalRow>(
+    "SELECT * FROM journals WHERE plan_id = ? AND kind = 'apply' AND outcome = 'done' ORDER BY id DESC LIMIT 1",
+    planId,
+  );
+  return row === undefined ? undefined : readJournal(row);
+}
+
+/** The steps that are taken back at present. */
+export async function findUndoneSteps(reader: Reader, planId: PlanId): Promise<string[]> {
+  const row = await reader.get<{ undone_steps: string }>(
+    "SELECT undone_steps FROM journals WHERE plan_id = ? AND outcome = 'done' ORDER BY id DESC LIMIT 1",
+    planId,
+  );
+  return row === undefined ? [] : (JSON.parse(row.undone_steps) as string[]);
+}
+
+/** Whether resources are moving for this plan right now, or stopped half way. */
+export async function isLanding(reader: Reader, planId: PlanId): Promise<boolean> {
+  const row = await reader.get("SELECT 1 AS one FROM journals WHERE plan_id = ? AND outcome IS NULL", planId);
+  return row !== undefined;
+}
+
+function readJournal(row: JournalRow): Journal {
+  return {
+    id: row.id,
+    planId: row.plan_id,
+    kind: row.kind,
+    host: row.host,
+    boot: row.boot,
+    holder: row.holder,
+    direction: row.direction ?? undefined,
+    outcome: row.outcome ?? undefined,
+    undoneSteps: JSON.parse(row.undone_steps) as string[],
+    landings: JSON.parse(row.landings) as Landing[],
+    kept: JSON.parse(row.kept) as string[],
+    createdAt: row.created_at,
+  };
+}
+
+export function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    // Elsewhere a power loss cannot be told from a crash; what was moved aside is then found or taken from the store alike.
+    return "unknown";
+  }
+}

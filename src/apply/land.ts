@@ -1,0 +1,228 @@
+import { join } from "node:path";
+import { git } from "../execution/git.ts";
+import type { Store } from "../store/store.ts";
+import { readContent } from "../store/contents.ts";
+import { AgentsError } from "../domain/errors.ts";
+import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index.ts";
+import { findGitTarget, shortRef } from "./git-target.ts";
+import type { Hands } from "./hands.ts";
+import { bootId, decideDirection, type Journal } from "./journal.ts";
+import { goalOf, sameImage, type Direction, type GitLanding, type Landing } from "./landing.ts";
+import { ForeignChangeError, foreignPaths, settleFiles, stageFiles, stagingOf, type SettleContext } from "./settle.ts";
+import { find, imageOf, lookAt, statOf, within } from "./user-tree.ts";
+
+/**
+ * Carries a journal out. The first owner goes forward; when something is in the way it goes back. Whoever finds a journal after a
+ * crash decides once, forward if every remaining precondition holds and back otherwise, writes the decision down, and from then on
+ * only that direction is gone, by whomever. The caller holds the kernel lock of every resource.
+ */
+export interface Landed {
+  readonly direction: Direction;
+  /** Paths and branches that a person changed meanwhile: left as they are. */
+  readonly kept: readonly string[];
+  /** Why the first owner had to go back. */
+  readonly cause?: unknown;
+}
+
+export async function land(store: Store, journal: Journal, hands: Hands): Promise<Landed> {
+  const context = contextOf(store, journal, hands);
+  try {
+    await lockIndexes(journal, hands);
+    await requireUnchanged(journal.landings);
+    for (const landing of journal.landings) await stageFiles(landing, "forward", context);
+    await settleRefs(journal, "forward", hands, { strict: true });
+    for (const landing of journal.landings) settleFiles(landing, "forward", context, { strict: true });
+    for (const landing of checkedOut(journal)) {
+      const [path] = await settleIndex(landing, "forward", { journalId: journal.id, hands });
+      if (path !== undefined) throw new ForeignChangeError(path);
+    }
+  } catch (cause) {
+    const direction = await store.transaction((tx) => decideDirection(tx, journal.id, "back"));
+    const { kept } = await settle(store, journal, direction, hands);
+    return { direction, kept, cause };
+  }
+  unlockIndexes(journal, hands);
+  return { direction: "forward", kept: [] };
+}
+
+/** Goes on with what somebody left behind. */
+export async function resumeLanding(store: Store, journal: Journal, hands: Hands): Promise<Landed> {
+  await lockIndexes(journal, hands);
+  const wanted = journal.direction ?? (await possibleDirection(store, journal, hands));
+  const direction = await store.transaction((tx) => decideDirection(tx, journal.id, wanted));
+  return settle(store, journal, direction, hands);
+}
+
+/** Takes away what only helped: after the seal. What a program wrote into a file that was moved aside meanwhile is kept and named. */
+export function tidyUp(journal: Journal, hands: Hands): string[] {
+  unlockIndexes(journal, hands);
+  const late: string[] = [];
+  for (const landing of journal.landings) {
+    const staging = stagingOf(landing, journal.id);
+    if (statOf(staging)?.isDirectory() !== true) continue;
+    const written = lateEdits(landing, staging, journal);
+    if (written.length === 0) hands.removeTree(staging);
+    else late.push(...written);
+  }
+  return late;
+}
+
+/** Files that were sealed but never reached the disk are written again; whatever else is there by now is somebody's and stays. */
+export async function repairAfterPowerLoss(
+  store: Store,
+  journal: Journal,
+  direction: Direction,
+  hands: Hands,
+): Promise<void> {
+  const context = contextOf(store, journal, hands);
+  for (const landing of journal.landings) {
+    for (const move of landing.files) {
+      const goal = goalOf(move, direction);
+      const found = find(landing.root, move.path);
+      if (goal === undefined || typeof found === "string" || found.image.hash === goal.hash) continue;
+      // An empty file, or one of zeros, is what file systems leave of one whose bytes never arrived.
+      if (!found.content.every((byte) => byte === 0)) continue;
+      within(landing.root, move.path, (at) => (at === undefined ? undefined : hands.remove(at)), undefined);
+    }
+    await stageFiles(landing, direction, context);
+    settleFiles(landing, direction, context, { strict: false });
+  }
+}
+
+async function settle(store: Store, journal: Journal, direction: Direction, hands: Hands): Promise<Landed> {
+  const context = contextOf(store, journal, hands);
+  const kept: string[] = [];
+  await lockIndexes(journal, hands);
+  if (direction === "forward") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
+  for (const landing of journal.landings) {
+    await stageFiles(landing, direction, context);
+    kept.push(...settleFiles(landing, direction, context, { strict: false }));
+  }
+  for (const landing of checkedOut(journal)) {
+    kept.push(...(await settleIndex(landing, direction, { journalId: journal.id, hands })));
+  }
+  if (direction === "back") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
+  unlockIndexes(journal, hands);
+  return { direction, kept: [...new Set(kept)] };
+}
+
+async function possibleDirection(store: Store, journal: Journal, hands: Hands): Promise<Direction> {
+  const context = contextOf(store, journal, hands);
+  const places: RefPlace[] = [];
+  for (const landing of journal.landings)
+    if (landing.git !== undefined) places.push(await refPlace(landing.root, landing.git));
+  // Somebody built on the result: it cannot be taken away from below them.
+  if (places.includes("beyond")) return "forward";
+  if (places.includes("elsewhere")) return "back";
+  return journal.landings.some((landing) => foreignPaths(landing, context).length > 0) ? "back" : "forward";
+}
+
+function contextOf(store: Store, journal: Journal, hands: Hands): SettleContext {
+  return {
+    journalId: journal.id,
+    hands,
+    powerLost: journal.boot !== bootId(),
+    contentOf: async (hash) => {
+      const content = await readContent(store, hash);
+      if (content === undefined)
+        throw new Error(`The content ${hash} of the journal ${journal.id} is not in the store.`);
+      return content;
+    },
+  };
+}
+
+function checkedOut({ landings }: Journal): Landing[] {
+  return landings.filter(({ git: target }) => target?.checkedOut === true);
+}
+
+async function lockIndexes(journal: Journal, hands: Hands): Promise<void> {
+  for (const landing of checkedOut(journal)) await lockIndex(landing, journal.id, hands);
+}
+
+function unlockIndexes(journal: Journal, hands: Hands): void {
+  for (const landing of checkedOut(journal)) unlockIndex(landing, journal.id, hands);
+}
+
+/** Between the look and the lock the user may have staged something or gone to another branch. */
+async function requireUnchanged(landings: readonly Landing[]): Promise<void> {
+  for (const landing of landings) {
+    const { git: target, root } = landing;
+    if (target === undefined) continue;
+    const now = await findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref);
+    if (typeof now === "string") throw meanwhile(now);
+    if (now.checkedOut !== target.checkedOut) throw meanwhile(`another branch was checked out in ${root}`);
+    if (now.commit !== target.oldCommit) throw meanwhile(`${shortRef(target.ref)} moved`);
+    if (target.checkedOut && !(await indexUnchanged(landing))) throw meanwhile("something was staged");
+  }
+}
+
+function meanwhile(what: string): AgentsError {
+  return new AgentsError("merge_conflict", `While the change was being prepared ${what}.`, {
+    kept: "Nothing was changed.",
+    next: ["try again"],
+  });
+}
+
+type RefPlace = "before" | "after" | "beyond" | "elsewhere";
+
+async function refPlace(root: string, target: GitLanding): Promise<RefPlace> {
+  const now = await commitAt(root, target.ref);
+  if (now === target.newCommit) return "after";
+  if (now === target.oldCommit) return "before";
+  if (now === undefined) return "elsewhere";
+  const { code } = await git(["merge-base", "--is-ancestor", target.newCommit, now], {
+    cwd: root,
+    accept: [0, 1, 128],
+  });
+  return code === 0 ? "beyond" : "elsewhere";
+}
+
+async function commitAt(root: string, ref: string): Promise<string | undefined> {
+  const { code, stdout } = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], {
+    cwd: root,
+    accept: [0, 1, 128],
+  });
+  return code === 0 ? stdout.toString("utf8").trim() : undefined;
+}
+
+/** All refs of one repository in one transaction of git's own, each only from where it should be. */
+async function settleRefs(
+  journal: Journal,
+  direction: Direction,
+  hands: Hands,
+  options: { readonly strict: boolean },
+): Promise<string[]> {
+  const kept: string[] = [];
+  const repositories = new Map<string, { root: string; commands: string[] }>();
+  for (const { root, git: target } of journal.landings) {
+    if (target === undefined || target.oldCommit === target.newCommit) continue;
+    const place = await refPlace(root, target);
+    const [goal, other] = direction === "forward" ? ["after", "before"] : ["before", "after"];
+    if (place === goal || (direction === "forward" && place === "beyond")) continue;
+    if (place !== other) {
+      if (options.strict) throw new ForeignChangeError(shortRef(target.ref));
+      kept.push(shortRef(target.ref));
+      continue;
+    }
+    const [to, from] =
+      direction === "forward" ? [target.newCommit, target.oldCommit] : [target.oldCommit, target.newCommit];
+    const repository = repositories.get(target.commonDirectory) ?? { root, commands: [] };
+    repository.commands.push("option no-deref", `update ${target.ref} ${to} ${from}`);
+    repositories.set(target.commonDirectory, repository);
+  }
+  const reason = `cleveragents: ${direction === "forward" ? journal.kind : `${journal.kind} taken back`} ${journal.planId}`;
+  for (const { root, commands } of repositories.values()) {
+    await hands.updateRefs(root, ["start", ...commands, "prepare", "commit", ""].join("\n"), reason);
+  }
+  return kept;
+}
+
+function lateEdits(landing: Landing, staging: string, journal: Journal): string[] {
+  return landing.files.flatMap(({ before }, index) => {
+    const aside = join(staging, "before", String(index));
+    const stat = statOf(aside);
+    // One with a second name is back in its place.
+    if (stat === undefined || stat.nlink > 1 || stat.mtimeMs <= journal.createdAt) return [];
+    return sameImage(imageOf(lookAt(aside)), before) ? [] : [aside];
+  });
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ChangeEntry, FileImage } from "../domain/change-entry.ts";
+import { AgentsError } from "../domain/errors.ts";
+import { git } from "../execution/git.ts";
+import { netChanges, type NetChange } from "../execution/net-changes.ts";
+import type { SandboxRecord } from "../execution/sandbox-record.ts";
+import { readContent } from "../store/contents.ts";
+import type { Store } from "../store/store.ts";
+import { mergeImages, prepareDirectory } from "./directory-landing.ts";
+import { prepareGit, type Prepared } from "./git-landing.ts";
+import { mergeTrees, treeOf, treeWith } from "./git-objects.ts";
+import { findGitTarget } from "./git-target.ts";
+import type { Landing, LandingConflict } from "./landing.ts";
+
+/**
+ * Works out what lands where. The changes of a plan lead from its base to its result; in the user's resource they lead from what was
+ * there when it was applied (`before`) to `before` with the changes merged in. Taking some steps back, or bringing them in again,
+ * leads from one such state to another: the same merge, with other sides.
+ */
+export interface Preparation {
+  readonly store: Store;
+  readonly records: readonly SandboxRecord[];
+  readonly entries: readonly ChangeEntry[];
+  /** What the steps in the resources were, and will be. */
+  readonly from: ReadonlySet<string>;
+  readonly to: ReadonlySet<string>;
+  /** Which step made an entry. */
+  readonly stepOf: (entry: ChangeEntry) => string;
+  /** What apply found in the resources; undefined when this is the apply. */
+  readonly applied: readonly Landing[] | undefined;
+  readonly messageFor: (alias: string) => string;
+}
+
+export interface PreparedLandings {
+  readonly landings: readonly Landing[];
+  readonly conflicts: readonly LandingConflict[];
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+export async function prepareLandings(preparation: Preparation): Promise<PreparedLandings> {
+  const landings: Landing[] = [];
+  const conflicts: LandingConflict[] = [];
+  const contents = new Map<string, Uint8Array>();
+  for (const record of preparation.records) {
+    const own = preparation.entries.filter((entry) => entry.resource === record.alias);
+    if (own.length === 0) continue;
+    const prepared =
+      record.baseCommit === undefined
+        ? await directory(preparation, record, own)
+        : await repository(preparation, record, own);
+    conflicts.push(...prepared.conflicts);
+    if (prepared.landing !== undefined) landings.push(prepared.landing);
+    for (const [hash, content] of prepared.contents) contents.set(hash, content);
+  }
+  return { landings, conflicts, contents };
+}
+
+/** The kernel locks that the landing needs. */
+export async function lockPlaces(records: readonly SandboxRecord[]): Promise<string[]> {
+  const places: string[] = [];
+  for (const { path, baseCommit } of records) {
+    const place = baseCommit === undefined ? undefined : await commonDirectory(path);
+    places.push(place ?? (await realpath(path).catch(() => path)));
+  }
+  return places;
+}
+
+async function commonDirectory(path: string): Promise<string | undefined> {
+  const asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+  const { code, stdout } = await git(asked, { cwd: path, accept: [0, 128] }).catch(() => ({ code: 128, stdout: "" }));
+  return code === 0 ? realpath(stdout.toString().trim()) : undefined;
+}
+
+async function repository(
+  preparation: Preparation,
+  record: SandboxRecord,
+  own: readonly ChangeEntry[],
+): Promise<Prepared> {
+  const { alias, path, baseCommit = "" } = record;
+  const target = await findGitTarget(path, record.ref);
+  if (typeof target === "string")
+    return { conflicts: [{ resource: alias, path: undefined, why: target }], contents: new Map() };
+  const scratch = await mkdtemp(join(tmpdir(), "cleveragents-apply-"));
+  try {
+    const withSteps = (steps: ReadonlySet<string>): Promise<string> =>
+      treeWith(
+        path,
+        baseCommit,
+        [...effect(preparation, own, steps)].map(([file, { after }]) => ({ path: file, after })),
+        contentFrom(preparation.store),
+        join(scratch, randomUUID()),
+      );
+    const planBase = await treeOf(path, baseCommit);
+    const applied = preparation.applied?.find((landing) => landing.alias === alias)?.git;
+    if (applied === undefined) {
+      const theirs = await withSteps(preparation.to);
+      return await prepareGit(target, {
+        alias,
+        base: planBase,
+        theirs,
+        message: preparation.messageFor(alias),
+        dirty: record.dirty,
+      });
+    }
+    const before = await treeOf(path, applied.oldCommit);
+    const stateWith = async (steps: ReadonlySet<string>): Promise<string> => {
+      const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: await withSteps(steps) });
+      if (merged.tree === undefined) throw new Error(`the changes of ${alias} merged once and do not merge again`);
+      return merged.tree;
+    };
+    const [base, theirs] = [await stateWith(preparation.from), await stateWith(preparation.to)];
+    return await prepareGit(target, { alias, base, theirs, message: preparation.messageFor(alias), dirty: false });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function directory(
+  preparation: Preparation,
+  record: SandboxRecord,
+  own: readonly ChangeEntry[],
+): Promise<Prepared> {
+  const { alias, path: root } = record;
+  const contentOf = contentFrom(preparation.store);
+  const [from, to] = [effect(preparation, own, preparation.from), effect(preparation, own, preparation.to)];
+  const all = effect(preparation, own, new Set(own.map(preparation.stepOf)));
+  const before = preparation.applied?.find((landing) => landing.alias === alias)?.files;
+  const made = new Map<string, Uint8Array>();
+  const files = new Map<string, { base: FileImage | undefined; theirs: FileImage | undefined }>();
+  for (const [path, { before: planBase }] of all) {
+    const was = before === undefined ? planBase : imageBefore(before, path, all.get(path));
+    const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined> => {
+      const theirs = net.has(path) ? net.get(path)?.after : planBase;
+      const merged = await mergeImages(
+        { base: planBase, now: was, theirs },
+        async (hash) => made.get(hash) ?? contentOf(hash),
+        made,
+      );
+      if (merged === "conflict") throw new Error(`the changes of ${path} merged once and do not merge again`);
+      return merged;
+    };
+    files.set(path, { base: await stateWith(from), theirs: await stateWith(to) });
+  }
+  return prepareDirectory({ alias, root, files }, async (hash) => made.get(hash) ?? contentOf(hash));
+}
+
+/** A path that apply left alone was already what the plan wanted. */
+function imageBefore(moves: Landing["files"], path: string, change: NetChange | undefined): FileImage | undefined {
+  const move = moves.find((candidate) => candidate.path === path);
+  return move === undefined ? change?.after : move.before;
+}
+
+/** What these steps change on the whole. Steps that are left out are later ones on their paths, so the rest fits together. */
+function effect(
+  preparation: Preparation,
+  own: readonly ChangeEntry[],
+  steps: ReadonlySet<string>,
+): ReadonlyMap<string, NetChange> {
+  return netChanges(own.filter((entry) => steps.has(preparation.stepOf(entry))));
+}
+
+function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {
+  return async (hash) => {
+    const content = await readContent(store, hash);
+    if (content !== undefined) return content;
+    throw new AgentsError("store_corrupt", `The recorded content ${hash} is not in the store.`, {
+      kept: "Nothing was changed.",
+    });
+  };
+}

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { AgentsError, StoreError } from "../domain/errors.ts";
+import { withFileLock } from "../store/file-lock.ts";
+
+/**
+ * Whoever moves files or refs of a resource holds its kernel lock: a process that was stopped still has it, one that died has it no
+ * more, so that nobody is overtaken and nobody waits for a dead one. Several are taken in one order, whoever asks.
+ */
+
+export async function withResourceLocks<T>(
+  directory: string,
+  places: readonly string[],
+  section: () => Promise<T>,
+  options: { readonly patienceMs: number },
+): Promise<T> {
+  const [first, ...rest] = [...new Set(places)].sort();
+  if (first === undefined) return section();
+  const file = join(directory, `${createHash("sha256").update(first).digest("hex").slice(0, 32)}.lock`);
+  let entered = false;
+  try {
+    return await withFileLock(
+      file,
+      () => {
+        entered = true;
+        return withResourceLocks(directory, rest, section, options);
+      },
+      options,
+    );
+  } catch (error) {
+    if (!entered && error instanceof StoreError && error.code === "store_busy") throw busy(first);
+    throw error;
+  }
+}
+
+function busy(place: string): AgentsError {
+  return new AgentsError(
+    "resource_busy",
+    `Another process is landing changes in ${place}; it is running, or stopped.`,
+    {
+      kept: "Nothing was changed.",
+      next: ["try again when it has ended"],
+      detail: { place },
+    },
+  );
+}

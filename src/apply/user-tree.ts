@@ -1,0 +1,89 @@
+import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import type { FileImage } from "../domain/change-entry.ts";
+import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
+import { contentHash } from "../store/contents.ts";
+
+/**
+ * The user's files, looked at and changed without ever going through a symbolic link: each directory on the way is opened relative to
+ * the one before (`/proc/self/fd/N/name`), so that a link put there meanwhile leads nowhere.
+ */
+export interface FoundFile {
+  readonly content: Uint8Array;
+  readonly image: FileImage;
+  /** Permission bits as they are on disk. */
+  readonly permissions: number;
+}
+
+/** What is at a path: nothing, a file or link, or something that can be neither (a directory, a device, a link on the way). */
+export type Found = FoundFile | "nothing" | "obstacle";
+
+export function find(root: string, path: string): Found {
+  return within(root, path, (at) => (at === undefined ? "nothing" : lookAt(at)), "obstacle");
+}
+
+/** Calls `use` with a name for `path` that no change of the directories above can redirect; undefined when they are not there. */
+export function within<T>(root: string, path: string, use: (at: string | undefined) => T, obstructed: T): T {
+  const segments = path.split("/");
+  const name = segments.pop() ?? "";
+  let directory = openDirectory(root);
+  if (typeof directory !== "number") return obstructed;
+  let reached = root;
+  const nameIn = (below: string): string =>
+    join(process.platform === "linux" ? `/proc/self/fd/${directory}` : reached, below);
+  try {
+    for (const segment of segments) {
+      const next = openDirectory(nameIn(segment));
+      if (next === "missing") return use(undefined);
+      if (next === "obstacle") return obstructed;
+      closeSync(directory);
+      directory = next;
+      reached = join(reached, segment);
+    }
+    return use(nameIn(name));
+  } finally {
+    closeSync(directory);
+  }
+}
+
+export function lookAt(file: string): Found {
+  const found = statOf(file);
+  if (found === undefined) return "nothing";
+  if (found.isSymbolicLink()) return foundFile(readlinkSync(file, { encoding: "buffer" }), LINK, found);
+  if (!found.isFile()) return "obstacle";
+  return foundFile(readFileSync(file), (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE, found);
+}
+
+export function statOf(file: string): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    // A file where a directory should be: there is nothing below it.
+    if (codeOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+export function imageOf(found: Found): FileImage | undefined {
+  return typeof found === "string" ? undefined : found.image;
+}
+
+function foundFile(content: Uint8Array, mode: number, { mode: bits }: Stats): FoundFile {
+  return { content, image: { hash: contentHash(content), mode }, permissions: bits & 0o7777 };
+}
+
+function openDirectory(path: string): number | "missing" | "obstacle" {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT") return "missing";
+    // A file on the way means that there is nothing below; a link could lead anywhere.
+    if (code === "ENOTDIR" || code === "ELOOP") return statOf(path)?.isSymbolicLink() === true ? "obstacle" : "missing";
+    throw error;
+  }
+}

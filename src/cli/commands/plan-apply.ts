@@ -1,0 +1,85 @@
+import type { Landing } from "../../apply/landing.ts";
+import { shortRef } from "../../apply/git-target.ts";
+import { diffChanges } from "../../execution/plan-diff.ts";
+import { planChanges } from "../../execution/step-runner.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Input } from "../command-spec.ts";
+import { confirmed, declined } from "../confirm.ts";
+import { count, instant } from "../format.ts";
+import { info, type Message, type Outcome } from "../outcome.ts";
+import { progress } from "../progress.ts";
+import type { Element } from "../view.ts";
+import { planData } from "./plan-data.ts";
+
+/** Lands the plan's changes, after showing what will land where. */
+export async function planApply(context: CommandContext, input: Input): Promise<Outcome> {
+  const service = await context.plans();
+  const seen = await service.getPlan(input.argument(0));
+  const store = await context.store();
+  const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, seen.id, seen.attempt));
+  const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
+  const places = [...new Set(diff.files.map((file) => file.resource))].join(", ");
+  const question = `Land ${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions}) in ${places || "nothing"}?`;
+  if (!(await confirmed(question, input.flag("yes")))) return declined("applied");
+
+  const applier = await context.applier();
+  const onProgress = progress(await context.format());
+  const { plan, landings, kept } = await applier.apply(seen.id, { allowEmpty: input.flag("allowEmpty"), onProgress });
+  const next = [`agents plan undo ${plan.id}`];
+  return {
+    data: {
+      ...planData(plan),
+      artifacts: changes.files,
+      changes: { insertions: changes.insertions, deletions: changes.deletions },
+      applied_at: instant(plan.updatedAt),
+      landings: landings.map(landingData),
+      kept_files: kept,
+      next_steps: next,
+    },
+    view: [landingTable(landings)],
+    messages: [
+      ...info(
+        `Plan ${plan.id} is applied: ${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions}).`,
+      ),
+      ...lateEdits(kept),
+    ],
+    next,
+  };
+}
+
+export function landingData({ alias, root, git, files }: Landing): Readonly<Record<string, unknown>> {
+  return {
+    resource: alias,
+    path: root,
+    branch: git === undefined ? null : shortRef(git.ref),
+    commit: git === undefined ? null : git.newCommit,
+    previous_commit: git === undefined ? null : git.oldCommit,
+    checked_out: git?.checkedOut ?? null,
+    files: files.map(({ path }) => path),
+  };
+}
+
+export function landingTable(landings: readonly Landing[]): Element {
+  return {
+    kind: "table",
+    title: "Landed",
+    columns: [{ keep: "Resource" }, "Branch", "Commit", "Files", "Path"],
+    rows: landings.map(({ alias, root, git, files }) => [
+      alias,
+      git === undefined ? "-" : shortRef(git.ref),
+      git === undefined ? "-" : git.newCommit.slice(0, 10),
+      git?.checkedOut === false ? "not checked out" : String(files.length),
+      root,
+    ]),
+    empty: "Everything was there already.",
+  };
+}
+
+/** Some program wrote into a file after it had been replaced: what it wrote is not lost. */
+export function lateEdits(kept: readonly string[]): Message[] {
+  if (kept.length === 0) return [];
+  return [
+    { level: "warning", text: `A program was still writing into replaced files; they are kept: ${kept.join(", ")}.` },
+  ];
+}

@@ -1,0 +1,19 @@
+import type { Recovered } from "../plans/plan-recovery.ts";
+import type { Message } from "./outcome.ts";
+
+/** A living owner at work is no news; one that has been at it for so long is. */
+const LONG_MS = 10_000;
+
+/** What a command says about landings that others left half done. */
+export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): Message[] {
+  return recovered.flatMap(({ planId, kind, result, kept, holder, since }): Message[] => {
+    if (result === "busy") {
+      if (now - since < LONG_MS) return [];
+      const text = `The ${kind} of plan ${planId} has been under way for long; ${holder} holds its resources and is running or stopped.`;
+      return [{ level: "warning", text }];
+    }
+    const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";
+    const left = kept.length === 0 ? "" : ` Left alone, because somebody changed them meanwhile: ${kept.join(", ")}.`;
+    return [{ level: "warning", text: `The ${kind} of plan ${planId} had been interrupted; it ${outcome}.${left}` }];
+  });
+}

@@ -1,0 +1,339 @@
+import { landingMessage } from "../apply/commit-message.ts";
+import { HANDS, type Hands } from "../apply/hands.ts";
+import {
+  findAppliedJournal,
+  findUndoneSteps,
+  insertJournal,
+  isLanding,
+  type Journal,
+  type JournalKind,
+} from "../apply/journal.ts";
+import { land, tidyUp } from "../apply/land.ts";
+import { hasEffect, type Landing, type LandingConflict } from "../apply/landing.ts";
+import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
+import { withResourceLocks } from "../apply/resource-locks.ts";
+import type { ChangeEntry } from "../domain/change-entry.ts";
+import { AgentsError, ConflictError, PlanError, StaleLeaseError } from "../domain/errors.ts";
+import type { PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import { statusKey } from "../domain/transitions.ts";
+import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
+import { planChanges, recordedSteps } from "../execution/step-runner.ts";
+import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
+import { stageContent, type StagedContent } from "../store/contents.ts";
+import { findPlan } from "../store/plans.ts";
+import type { Store } from "../store/store.ts";
+import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { lockDirectory } from "./plan-recovery.ts";
+import { finishLanding, sealLanding } from "./seal.ts";
+import {
+  ambienceOf,
+  defaultHolder,
+  landing as landingConflict,
+  type Ambience,
+  type ServiceParts,
+} from "./transition.ts";
+
+export interface ApplyOptions {
+  /** Apply a plan that changed nothing. */
+  readonly allowEmpty?: boolean;
+  /** Told what is being done, in a few words. */
+  readonly onProgress?: (doing: string) => void;
+}
+
+export interface UndoOptions {
+  /** Only the changes of these steps; all unless given. */
+  readonly steps?: ReadonlySet<string> | undefined;
+  readonly onProgress?: (doing: string) => void;
+}
+
+export interface LandedPlan {
+  readonly plan: Plan;
+  readonly landings: readonly Landing[];
+  /** Files that were moved aside while some program was still writing into them: they are kept where this says. */
+  readonly kept: readonly string[];
+}
+
+interface Intent {
+  readonly kind: JournalKind;
+  readonly plan: Plan;
+  readonly lease: Lease<"apply">;
+  readonly entries: readonly ChangeEntry[];
+  readonly records: readonly SandboxRecord[];
+  readonly from: ReadonlySet<string>;
+  readonly to: ReadonlySet<string>;
+  readonly applied: readonly Landing[] | undefined;
+  readonly onProgress: (doing: string) => void;
+}
+
+const LOCK_PATIENCE_MS = 60_000;
+
+/**
+ * Lands what a plan did in the user's resources, takes it out again, and brings it back: on all resources or on none. Each of the
+ * three is one journalled landing; they differ only in which steps' changes are in before and after.
+ */
+export class PlanApplier {
+  readonly #store: Store;
+  readonly #service: PlanLifecycleService;
+  readonly #directory: string;
+  readonly #ambience: Ambience;
+  readonly #hands: Hands;
+
+  /** `directory`: the data directory, with the kernel locks. */
+  constructor(parts: ServiceParts & { service: PlanLifecycleService; directory: string; hands?: Hands }) {
+    this.#store = parts.store;
+    this.#service = parts.service;
+    this.#directory = parts.directory;
+    this.#ambience = ambienceOf(parts);
+    this.#hands = parts.hands ?? HANDS;
+  }
+
+  async apply(planId: PlanId, options: ApplyOptions = {}): Promise<LandedPlan> {
+    const plan = await this.#service.getPlan(planId);
+    const entries = await this.#entriesOf(plan);
+    if (statusKey(plan) === "execute/complete" || plan.phase === "apply") requireChanges(plan, entries, options);
+    if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
+      await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
+    }
+    const lease = await this.#service.startApply(plan.id);
+    const steps = await this.#stepsOf(plan);
+    const facts = {
+      kind: "apply",
+      plan,
+      lease,
+      entries,
+      from: new Set<string>(),
+      to: steps,
+      applied: undefined,
+    } as const;
+    return this.#leased(lease, facts, options.onProgress);
+  }
+
+  /** Takes the changes of an applied plan out again; what others did meanwhile stays. */
+  async undo(planId: PlanId, options: UndoOptions = {}): Promise<LandedPlan> {
+    return this.#change("undo", planId, options);
+  }
+
+  /** Brings everything that was taken out back in. */
+  async redo(planId: PlanId, options: Pick<UndoOptions, "onProgress"> = {}): Promise<LandedPlan> {
+    return this.#change("redo", planId, options);
+  }
+
+  /** What apply would do now, without doing it. */
+  async preview(planId: PlanId): Promise<PreparedLandings> {
+    const plan = await this.#service.getPlan(planId);
+    const [entries, records, steps] = [
+      await this.#entriesOf(plan),
+      await this.#recordsOf(plan),
+      await this.#stepsOf(plan),
+    ];
+    return this.#prepare({ kind: "apply", plan, entries, records, from: new Set(), to: steps, applied: undefined });
+  }
+
+  async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {
+    const plan = await this.#service.getPlan(planId);
+    const all = await this.#stepsOf(plan);
+    const { lease, undone, applied } = await this.#takeApplied(plan, kind, all, options.steps);
+    const taken = kind === "redo" ? new Set<string>() : new Set([...undone, ...(options.steps ?? all)]);
+    const facts = {
+      kind,
+      plan,
+      lease,
+      entries: await this.#entriesOf(plan),
+      from: without(all, undone),
+      to: without(all, taken),
+      applied: applied.landings,
+    };
+    return this.#leased(lease, facts, options.onProgress);
+  }
+
+  /** The lease of an applied plan, if there is something to take out or bring back: checked and taken in one transaction. */
+  async #takeApplied(
+    plan: Plan,
+    kind: "undo" | "redo",
+    all: ReadonlySet<string>,
+    steps: ReadonlySet<string> | undefined,
+  ): Promise<{ lease: Lease<"apply">; undone: ReadonlySet<string>; applied: Journal }> {
+    const [holder, ttlMs] = [defaultHolder(), LEASE_TTL_MS];
+    const found = await this.#store.transaction(async (tx) => {
+      const now = await findPlan(tx, plan.id);
+      const applied = await findAppliedJournal(tx, plan.id);
+      if (now === undefined || statusKey(now) !== "apply/applied" || applied === undefined)
+        throw notApplied(now ?? plan, kind);
+      if (await isLanding(tx, plan.id)) throw landingConflict(plan);
+      const undone = new Set(await findUndoneSteps(tx, plan.id));
+      const open = kind === "redo" ? undone : without(steps ?? all, undone);
+      if (open.size === 0) throw nothingToDo(plan, kind);
+      const facts = await acquireLease(tx, { planId: plan.id, phase: "apply", holder, ttlMs });
+      return { facts, undone, applied, now };
+    });
+    const lease = new Lease({ store: this.#store, plan: found.now, phase: "apply", facts: found.facts, ttlMs });
+    return { lease, undone: found.undone, applied: found.applied };
+  }
+
+  /** Runs the landing under the lease; a failure before the journal leaves the plan where a person can go on from. */
+  async #leased(
+    lease: Lease<"apply">,
+    facts: Omit<Intent, "records" | "onProgress">,
+    onProgress: (doing: string) => void = () => undefined,
+  ): Promise<LandedPlan> {
+    try {
+      const records = await this.#recordsOf(facts.plan);
+      const intent = { ...facts, records, onProgress };
+      return await withResourceLocks(
+        lockDirectory(this.#directory),
+        await lockPlaces(records),
+        () => this.#land(intent),
+        {
+          patienceMs: LOCK_PATIENCE_MS,
+        },
+      );
+    } catch (error) {
+      lease.stop();
+      if (error instanceof StaleLeaseError || (await this.#store.read((reader) => isLanding(reader, lease.planId))))
+        throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      const open = facts.kind === "apply" && (await this.#isProcessing(lease.planId));
+      if (open) await this.#service.failApply(lease, { message, category: "transient" });
+      else await lease.release();
+      throw error;
+    }
+  }
+
+  async #isProcessing(planId: PlanId): Promise<boolean> {
+    const plan = await this.#store.read((reader) => findPlan(reader, planId));
+    return plan !== undefined && statusKey(plan) === "apply/processing";
+  }
+
+  async #land(intent: Intent): Promise<LandedPlan> {
+    const { plan, kind, lease, onProgress } = intent;
+    onProgress("merging");
+    const prepared = await this.#prepare(intent);
+    if (prepared.conflicts.length > 0) throw conflictError(plan, kind, prepared.conflicts);
+    const landings = prepared.landings.filter(hasEffect);
+    const journal = await this.#journal(intent, landings, prepared.contents);
+    onProgress("landing");
+    const landed = await land(this.#store, journal, this.#hands);
+    const all = await this.#stepsOf(plan);
+    lease.stop();
+    const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience, allSteps: all }, journal, landed);
+    const late = tidyUp(journal, this.#hands);
+    await finishLanding(this.#store, journal);
+    if (landed.direction === "back") throw takenBack(plan, landed.cause, landed.kept);
+    return { plan: sealed, landings, kept: late };
+  }
+
+  async #prepare(intent: Omit<Intent, "lease" | "onProgress">): Promise<PreparedLandings> {
+    const { kind, plan, entries } = intent;
+    const steps = new Map<string, string>();
+    for (const [step, changeset] of await recordedSteps(this.#store, plan.id, plan.attempt)) steps.set(changeset, step);
+    const facts = {
+      changesets: [...new Set(entries.map((entry) => entry.changesetId))],
+      decisions: decisionsOf(entries),
+    };
+    return prepareLandings({
+      ...intent,
+      store: this.#store,
+      stepOf: (entry) => steps.get(entry.changesetId) ?? "",
+      messageFor: () => landingMessage(kind, plan, facts),
+    });
+  }
+
+  /** Durable before the first file moves, with every byte it speaks of. */
+  async #journal(
+    intent: Intent,
+    landings: readonly Landing[],
+    contents: ReadonlyMap<string, Uint8Array>,
+  ): Promise<Journal> {
+    const { plan, kind, lease } = intent;
+    const staged: StagedContent[] = [];
+    for (const [hash, content] of contents) staged.push(await stageContent(this.#store, content, hash));
+    const id = this.#ambience.ids();
+    const all = await this.#stepsOf(plan);
+    const undoneSteps = kind === "apply" ? [] : [...without(all, intent.to)].sort();
+    const journal = { id, planId: plan.id, kind, holder: lease.holder, undoneSteps, landings };
+    return this.#store.transaction(async (tx) => {
+      await assertHeld(tx, lease);
+      for (const content of staged) await content.commit(tx);
+      return insertJournal(tx, journal);
+    });
+  }
+
+  #entriesOf(plan: Plan): Promise<ChangeEntry[]> {
+    return planChanges(this.#store, plan.id, plan.attempt);
+  }
+
+  #recordsOf(plan: Plan): Promise<SandboxRecord[]> {
+    return this.#store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
+  }
+
+  async #stepsOf(plan: Plan): Promise<Set<string>> {
+    return new Set((await recordedSteps(this.#store, plan.id, plan.attempt)).keys());
+  }
+}
+
+function without(all: ReadonlySet<string>, some: ReadonlySet<string>): Set<string> {
+  return new Set([...all].filter((one) => !some.has(one)));
+}
+
+function decisionsOf(entries: readonly ChangeEntry[]): string[] {
+  return [...new Set(entries.flatMap((entry) => entry.decision ?? []))];
+}
+
+function requireChanges(plan: Plan, entries: readonly ChangeEntry[], options: ApplyOptions): void {
+  if (entries.length > 0 || options.allowEmpty === true) return;
+  throw new PlanError(`The plan ${plan.id} changed nothing, so there is nothing to apply.`, {
+    kept: "Nothing was changed.",
+    next: [`agents plan apply ${plan.id} --allow-empty`, `agents plan cancel ${plan.id}`],
+  });
+}
+
+function notApplied(plan: Plan, kind: "undo" | "redo"): ConflictError {
+  return new ConflictError(
+    `The plan ${plan.id} is ${statusKey(plan)}: only an applied plan can be ${kind === "undo" ? "undone" : "brought back"}.`,
+    { expected: "apply/applied", actual: statusKey(plan), code: "invalid_transition" },
+    { kept: "Nothing was changed.", next: [`agents plan status ${plan.id}`] },
+  );
+}
+
+function nothingToDo(plan: Plan, kind: "undo" | "redo"): ConflictError {
+  const [what, next] = kind === "undo" ? ["undone already", "redo"] : ["not undone", "undo"];
+  return new ConflictError(
+    `The plan ${plan.id} is ${what}.`,
+    { expected: kind === "undo" ? "changes in the resources" : "changes taken out", actual: what },
+    { kept: "Nothing was changed.", next: [`agents plan ${next} ${plan.id}`] },
+  );
+}
+
+function conflictError(plan: Plan, kind: JournalKind, conflicts: readonly LandingConflict[]): AgentsError {
+  const named = conflicts.map(({ resource, path, why }) =>
+    path === undefined ? `${resource}: ${why}` : `${resource}/${path} ${why}`,
+  );
+  const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
+  const next =
+    kind === "apply"
+      ? [`resolve it, then: agents plan apply ${plan.id}`, `agents plan revert ${plan.id}`]
+      : [`resolve it, then: agents plan ${kind} ${plan.id}`];
+  return new AgentsError(
+    "merge_conflict",
+    `The plan cannot be ${VERBS[kind]}: ${named.slice(0, 3).join("; ")}${more}.`,
+    {
+      kept: "Nothing was changed, in any resource.",
+      next,
+      detail: { conflicts },
+    },
+  );
+}
+
+const VERBS = { apply: "applied", undo: "undone", redo: "brought back" } as const satisfies Record<JournalKind, string>;
+
+function takenBack(plan: Plan, cause: unknown, kept: readonly string[]): AgentsError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof AgentsError) return cause;
+  return new AgentsError("merge_conflict", `The landing of plan ${plan.id} was taken back: ${why}.`, {
+    cause,
+    kept: "Every resource is as it was before.",
+    next: [`agents plan apply ${plan.id}`],
+    detail: { kept },
+  });
+}

@@ -1,0 +1,64 @@
+import { finishJournal, sealJournal, type Journal } from "../apply/journal.ts";
+import type { Landed } from "../apply/land.ts";
+import type { PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import { acquireLease, endLease, findLease, LEASE_TTL_MS, revokeLease, type LeaseFacts } from "../ledger/leases.ts";
+import { findPlan } from "../store/plans.ts";
+import type { Store, Tx } from "../store/store.ts";
+import { defaultHolder, transition, type Ambience } from "./transition.ts";
+
+/**
+ * The end of a landing: the journal's outcome and the plan's state in one transaction, so that they never disagree. Whoever does it
+ * holds the kernel locks of the resources and thereby knows that no owner is at work; a lease that lapsed meanwhile, or that a dead
+ * process left, is taken over on the way.
+ */
+export async function sealLanding(
+  parts: { readonly store: Store; readonly ambience: Ambience; readonly allSteps: ReadonlySet<string> },
+  journal: Journal,
+  landed: Landed,
+): Promise<Plan> {
+  const { store, ambience } = parts;
+  return store.transaction(async (tx) => {
+    const before = await findPlan(tx, journal.planId);
+    if (before === undefined) throw new Error(`the plan ${journal.planId} of a journal is gone`);
+    const outcome = landed.direction === "forward" ? "done" : "undone";
+    if (!(await sealJournal(tx, journal.id, outcome, landed.kept))) return before;
+    const held = await holdLease(tx, journal.planId);
+    const lease = { kind: "end", held } as const;
+    const request = { planId: journal.planId, lease };
+    if (journal.kind === "apply") {
+      const failure = { message: reasonOf(landed), category: "transient" } as const;
+      const move =
+        outcome === "done"
+          ? ({ ...request, operation: "completeApply" } as const)
+          : ({ ...request, operation: "failApply", failure } as const);
+      return (await transition(tx, ambience, move)).plan;
+    }
+    if (outcome === "undone") {
+      await endLease(tx, held);
+      return before;
+    }
+    const steps = journal.undoneSteps;
+    const undone = { steps, all: [...parts.allSteps].every((step) => steps.includes(step)) };
+    const operation = journal.kind === "undo" ? "undoPlan" : "redoPlan";
+    return (await transition(tx, ambience, { ...request, operation, undone })).plan;
+  });
+}
+
+export async function finishLanding(store: Store, journal: Journal): Promise<void> {
+  await store.transaction((tx) => finishJournal(tx, journal.id));
+}
+
+/** The lease of whoever works on it, or a new one: nobody else can be at it while the kernel locks are held. */
+async function holdLease(tx: Tx, planId: PlanId): Promise<LeaseFacts> {
+  const found = await findLease(tx, planId);
+  if (found !== undefined && !found.lapsed) return found;
+  await revokeLease(tx, planId);
+  return acquireLease(tx, { planId, phase: "apply", holder: defaultHolder(), ttlMs: LEASE_TTL_MS });
+}
+
+function reasonOf({ cause, kept }: Landed): string {
+  if (cause instanceof Error) return cause.message;
+  if (kept.length > 0) return `A person changed ${kept.slice(0, 3).join(", ")} while it was being applied.`;
+  return "It was interrupted and taken back.";
+}
