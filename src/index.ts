@@ -49,6 +49,12 @@ export { runStep } from "./ledger/steps.ts";
 export type { StepResult } from "./ledger/steps.ts";
 export { ActorService } from "./plans/actor-service.ts";
 export type { ListedActor } from "./plans/actor-service.ts";
+export { PlanApplier } from "./plans/plan-applier.ts";
+export type { ApplyOptions, LandedPlan, UndoOptions } from "./plans/plan-applier.ts";
+export { PlanExecutor } from "./plans/plan-executor.ts";
+export type { ExecuteOptions, Executed } from "./plans/plan-executor.ts";
+export { recoverLandings } from "./plans/plan-recovery.ts";
+export type { Recovered, RecoveryParts } from "./plans/plan-recovery.ts";
 export { PlanLifecycleService } from "./plans/plan-lifecycle-service.ts";
 export type {
   FailureInput,

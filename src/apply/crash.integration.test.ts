@@ -1,0 +1,98 @@
+/**
+ * An apply, undo or redo that is stopped after every single effect on the user's files and refs, and a recovery that is stopped again:
+ * afterwards every resource is as before or as after, all agree, the plan says which, and nothing is left lying around.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seededRandom } from "../testing/random.ts";
+import { LandingWorld, StoppingHands, type WorldState } from "./testing/landing-world.ts";
+
+const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+const DEEDS = ["apply", "undo", "redo"] as const;
+
+describe.each(DEEDS)("%s, stopped", (deed) => {
+  let world: LandingWorld;
+  let before: WorldState;
+  let after: WorldState;
+  let effects: readonly string[];
+
+  beforeAll(async () => {
+    world = await LandingWorld.make();
+    for (const earlier of DEEDS.slice(0, DEEDS.indexOf(deed))) await world.run(earlier);
+    world.keep();
+    before = await world.state();
+    const all = new StoppingHands(Infinity);
+    await world.run(deed, all);
+    effects = all.done;
+    after = await world.state();
+    expect(after).not.toEqual(before);
+    expect(world.leftovers()).toEqual([]);
+  }, 60_000);
+  afterAll(() => world[Symbol.dispose]());
+
+  async function settled(): Promise<"before" | "after"> {
+    const state = await world.state();
+    const { status, undone } = await world.planStatus();
+    expect(world.leftovers()).toEqual([]);
+    const done = deed === "apply" ? status === "apply/applied" : undone === (deed === "undo");
+    expect(state).toEqual(done ? after : before);
+    if (deed === "apply" && !done) expect(["apply/errored", "apply/processing"]).toContain(status);
+    return done ? "after" : "before";
+  }
+
+  test(`after each effect: the next command finishes it (seed ${SEED})`, async () => {
+    const ends = { before: 0, after: 0, sealed: 0 };
+    const stride = deed === "apply" || FULL ? 1 : 3;
+    for (let count = Math.floor(seededRandom(SEED)() * stride); count < effects.length; count += stride) {
+      world.reset();
+      expect(await world.run(deed, new StoppingHands(count))).toBe(false);
+      const recovered = await world.recover();
+      const end = await settled();
+      // Once it is sealed there is only something to tidy up, and nothing to tell.
+      if (recovered?.length === 0) expect(end, `stopped after ${effects[count - 1]}`).toBe("after");
+      ends[recovered?.length === 0 ? "sealed" : end] += 1;
+    }
+    console.log(`${deed}: ${effects.length} effects;`, ends);
+    expect(effects).toContain("update refs");
+    expect(ends.after).toBeGreaterThan(0);
+  }, 300_000);
+
+  test(`and the recovery is stopped too (seed ${SEED})`, async () => {
+    const random = seededRandom(SEED);
+    const step = FULL ? 1 : 4;
+    for (let count = Math.floor(random() * step); count < effects.length; count += step) {
+      world.reset();
+      await world.run(deed, new StoppingHands(count));
+      // Stopped again and again, each time a little later, until one gets through.
+      for (let patience = Math.floor(random() * 6); ; patience += 1 + Math.floor(random() * 6)) {
+        if ((await world.recover(new StoppingHands(patience))) !== undefined) break;
+      }
+      await settled();
+    }
+  }, 600_000);
+
+  test(`when one effect fails everything is taken back, also when that is stopped (seed ${SEED})`, async () => {
+    const random = seededRandom(SEED);
+    const ends = { before: 0, after: 0 };
+    const stride = FULL ? 1 : 5;
+    for (let failing = Math.floor(random() * stride); failing < effects.length; failing += stride) {
+      world.reset();
+      // Every second time the way back is cut short as well, and the next command goes on with it.
+      const stopping = new StoppingHands(random() < 0.5 ? Infinity : failing + Math.floor(random() * 40), { failing });
+      await world.run(deed, stopping).catch((error: unknown) => expect(String(error)).toContain("EIO"));
+      await world.recover();
+      ends[await settled()] += 1;
+    }
+    console.log(`${deed}:`, ends);
+    expect(ends.before).toBeGreaterThan(ends.after);
+  }, 600_000);
+
+  test("what was taken back can be done again", async () => {
+    world.reset();
+    await world.run(deed, new StoppingHands(0));
+    await world.recover();
+    if ((await settled()) === "before") await world.run(deed);
+    expect(await world.state()).toEqual(after);
+    expect(await world.recover()).toEqual([]);
+  });
+});

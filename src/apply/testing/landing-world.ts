@@ -1,0 +1,256 @@
+/**
+ * A user's checkout and directory, a store, and a plan that changed both in every way a file can change, executed and ready to be
+ * applied. All of it is below one directory, so that it can be put back to where it was, and a thousand crashes start from the same.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmod, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ActorService,
+  openStore,
+  PlanApplier,
+  PlanExecutor,
+  PlanLifecycleService,
+  ProjectService,
+  recoverLandings,
+  ResourceService,
+  statusKey,
+  type PlanId,
+  type Recovered,
+  type Store,
+} from "../../index.ts";
+import { fill, readTree } from "../../execution/testing/trees.ts";
+import { alteredStore } from "../../testing/altered-store.ts";
+import { HANDS, type Hands } from "../hands.ts";
+
+/** Thrown when the world stops: nothing after it happens any more. */
+export class Stopped extends Error {}
+
+/**
+ * Hands that do `count` things and then stop the world; `done` says what they did. With `failing`, that one thing fails as a disk
+ * does, and life goes on.
+ */
+export class StoppingHands {
+  readonly done: string[] = [];
+  readonly hands: Hands;
+  stopped = false;
+  #failing: number | undefined;
+
+  constructor(count: number, options: { readonly failing?: number } = {}) {
+    this.#failing = options.failing;
+    const counted =
+      <A extends unknown[], R>(name: string, act: (...args: A) => R) =>
+      (...args: A): R => {
+        if (this.stopped || this.done.length >= count) {
+          this.stopped = true;
+          throw new Stopped();
+        }
+        if (this.done.length === this.#failing) {
+          this.#failing = undefined;
+          throw Object.assign(new Error(`EIO: ${name}`), { code: "EIO" });
+        }
+        const result = act(...args);
+        this.done.push(name);
+        return result;
+      };
+    this.hands = {
+      write: counted("write", HANDS.write),
+      symlink: counted("symlink", HANDS.symlink),
+      link: counted("link", HANDS.link),
+      rename: counted("rename", HANDS.rename),
+      remove: counted("remove", HANDS.remove),
+      makeDirectory: counted("make directory", HANDS.makeDirectory),
+      removeDirectory: counted("remove directory", HANDS.removeDirectory),
+      removeTree: counted("remove tree", HANDS.removeTree),
+      updateRefs: counted("update refs", HANDS.updateRefs),
+    };
+  }
+}
+
+/** Everything a user could look at. */
+export interface WorldState {
+  readonly repository: readonly (readonly [string, string])[];
+  readonly directory: readonly (readonly [string, string])[];
+  readonly status: string;
+  readonly stash: string;
+  readonly log: string;
+}
+
+export class LandingWorld implements Disposable {
+  readonly #home = mkdtempSync(join(tmpdir(), "cleveragents-landing-"));
+  readonly #root = join(this.#home, "world");
+  readonly #template = join(this.#home, "template");
+  readonly repository: string = join(this.#root, "repository");
+  readonly directory: string = join(this.#root, "directory");
+  readonly dataDir: string = join(this.#root, "data");
+  planId = "" as PlanId;
+
+  static async make(): Promise<LandingWorld> {
+    const world = new LandingWorld();
+    await world.#fill();
+    await world.#execute();
+    cpSync(world.#root, world.#template, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+    return world;
+  }
+
+  /** Back to the executed plan that is not applied yet. */
+  reset(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+    execFileSync("cp", ["-a", this.#template, this.#root]);
+  }
+
+  /** From now on `reset` comes back to here. */
+  keep(): void {
+    rmSync(this.#template, { recursive: true, force: true });
+    execFileSync("cp", ["-a", this.#root, this.#template]);
+  }
+
+  open(): Promise<Store> {
+    return openStore(`sqlite:${join(this.dataDir, "store.db")}`);
+  }
+
+  /** Runs one landing with these hands; false when the world stopped on the way. */
+  async run(deed: "apply" | "undo" | "redo", stopping?: StoppingHands): Promise<boolean> {
+    return this.#alive(stopping, async (store, hands) => {
+      const service = new PlanLifecycleService({ store });
+      await new PlanApplier({ store, service, directory: this.dataDir, hands })[deed](this.planId);
+    });
+  }
+
+  /** What the next command does first. */
+  async recover(stopping?: StoppingHands): Promise<Recovered[] | undefined> {
+    let recovered: Recovered[] | undefined;
+    await this.#alive(stopping, async (store, hands) => {
+      recovered = await recoverLandings({ store, directory: this.dataDir, hands });
+    });
+    return recovered;
+  }
+
+  async #alive(
+    stopping: StoppingHands | undefined,
+    act: (store: Store, hands: Hands) => Promise<void>,
+  ): Promise<boolean> {
+    await using store = await this.open();
+    const guarded = alteredStore(store, {
+      // A dead process writes nothing into the store either.
+      transaction: (unit) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.transaction(unit)),
+      read: (query) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.read(query)),
+    });
+    try {
+      await act(guarded, stopping?.hands ?? HANDS);
+      return true;
+    } catch (error) {
+      if (stopping?.stopped === true) return false;
+      throw error;
+    }
+  }
+
+  async planStatus(): Promise<{ status: string; undone: boolean }> {
+    await using store = await this.open();
+    const plan = await new PlanLifecycleService({ store }).getPlan(this.planId);
+    return { status: statusKey(plan), undone: plan.undoneAt !== undefined };
+  }
+
+  async state(): Promise<WorldState> {
+    return {
+      repository: [...(await readTree(this.repository))],
+      directory: [...(await readTree(this.directory))],
+      status: this.git("--no-optional-locks", "status", "--porcelain"),
+      stash: readFileSync(join(this.repository, ".git", "refs", "stash"), "utf8"),
+      log: this.git("log", "--format=%T %an %s", "main"),
+    };
+  }
+
+  /** What must never be left lying around. */
+  leftovers(): string[] {
+    const found = [this.repository, this.directory, join(this.repository, ".git")].flatMap((place) =>
+      readdirSync(place).filter((name) => /cleveragents-|\.lock$/.test(name)),
+    );
+    return existsSync(join(this.repository, ".git", "index.lock")) ? [...found, "index.lock"] : found;
+  }
+
+  git(...args: string[]): string {
+    return execFileSync("git", args, { cwd: this.repository, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  }
+
+  async #fill(): Promise<void> {
+    for (const place of [this.repository, this.directory, this.dataDir]) mkdirSync(place, { recursive: true });
+    const files = {
+      "edit.txt": "one\ntwo\nthree\n",
+      "gone.txt": "gone\n",
+      "deep/er/gone.txt": "gone too\n",
+      "moved.txt": "moved\n",
+      "becomes-directory": "file\n",
+      "becomes-file/a": "a\n",
+      "becomes-file/b": "b\n",
+      "script.sh": "#!/bin/sh\n",
+      link: { link: "edit.txt" },
+      "stays.txt": "stays\n",
+    };
+    await fill(this.repository, { ...files, ".gitignore": "*.log\n" });
+    await fill(this.directory, files);
+    this.git("init", "--quiet", "--initial-branch=main");
+    for (const [key, value] of [
+      ["user.name", "User"],
+      ["user.email", "user@example.com"],
+    ] as const) {
+      this.git("config", key, value);
+    }
+    this.git("add", "--all");
+    this.git("commit", "--quiet", "--message=first");
+    await fill(this.repository, { "stashed.txt": "stashed\n" });
+    this.git("stash", "push", "--quiet", "--include-untracked");
+    // The user's own: none of it is touched by the plan.
+    await fill(this.repository, { "staged.txt": "staged\n", "untracked.txt": "untracked\n", "x.log": "ignored\n" });
+    this.git("add", "staged.txt");
+    await writeFile(join(this.repository, "stays.txt"), "stays, edited\n");
+    await chmod(join(this.directory, "edit.txt"), 0o600);
+  }
+
+  async #execute(): Promise<void> {
+    await using store = await this.open();
+    await new ResourceService({ store }).addResource({
+      type: "git-checkout",
+      name: "repo",
+      arguments: { path: this.repository },
+    });
+    await new ResourceService({ store }).addResource({
+      type: "fs-directory",
+      name: "dir",
+      arguments: { path: this.directory },
+    });
+    await new ProjectService({ store }).createProject({ name: "shop", resources: ["repo", "dir"] });
+    const command =
+      "sed -i s/two/TWO/ edit.txt; rm gone.txt deep/er/gone.txt; mv moved.txt elsewhere.txt; rm becomes-directory; mkdir becomes-directory; " +
+      "echo x > becomes-directory/x; rm -r becomes-file; echo f > becomes-file; chmod +x script.sh; ln -sfn stays.txt link; " +
+      "mkdir -p new/deep; echo n > new/deep/n.txt; printf '' > empty; printf 'no newline' > tail";
+    const steps = ["repo", "dir"].map((resource) => ({
+      id: resource,
+      tool: "shell_execute",
+      params: { resource, command },
+    }));
+    await new ActorService({ store }).addActor({ name: "worker", type: "tool", description: "works", steps });
+    const service = new PlanLifecycleService({ store });
+    await service.createAction({
+      name: "work",
+      description: "Work",
+      definitionOfDone: "Done",
+      executionActor: "local/worker",
+    });
+    const plan = await service.useAction({ action: "work", projects: ["shop"] });
+    await new PlanExecutor({ store, service, directory: join(this.dataDir, "sandboxes") }).execute(plan.id);
+    this.planId = plan.id;
+  }
+
+  /** A person replaces a file between two of our moments. */
+  async human(path: string, text: string | { readonly link: string }): Promise<void> {
+    await rm(path, { force: true });
+    await (typeof text === "string" ? writeFile(path, text) : symlink(text.link, path));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
