@@ -19,18 +19,18 @@ import { git } from "../execution/git.ts";
  */
 export interface Hands {
   /** Refuses to replace anything. */
-  write(path: string, content: Uint8Array, permissions: number): void;
-  symlink(target: Uint8Array, path: string): void;
+  readonly write: (path: string, content: Uint8Array, permissions: number) => void;
+  readonly symlink: (target: Uint8Array, path: string) => void;
   /** Gives the file a second name; refuses to replace anything. */
-  link(from: string, to: string): void;
-  rename(from: string, to: string): void;
-  remove(path: string): void;
-  makeDirectory(path: string): void;
-  removeDirectory(path: string): void;
+  readonly link: (from: string, to: string) => void;
+  readonly rename: (from: string, to: string) => void;
+  readonly remove: (path: string) => void;
+  readonly makeDirectory: (path: string) => void;
+  readonly removeDirectory: (path: string) => void;
   /** Only for a directory proven to be our own. */
-  removeTree(path: string): void;
+  readonly removeTree: (path: string) => void;
   /** All of one repository's refs at once, each only if it is still what it was. */
-  updateRefs(repository: string, commands: string, reason: string): Promise<void>;
+  readonly updateRefs: (repository: string, commands: string, reason: string) => Promise<void>;
 }
 
 export const HANDS: Hands = {

@@ -294,6 +294,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     run: async (context, input) => (await import("./commands/plan-undo.ts")).planRedo(context, input),
   },
   {
+    path: "plan resume",
+    summary: "Go on with a plan that stopped: execute or apply, whichever it was in",
+    arguments: "<plan>",
+    example: "agents plan resume 01JABCDE",
+    run: async (context, input) => (await import("./commands/plan-resume.ts")).planResume(context, input),
+  },
+  {
     path: "plan list",
     summary: "List plans, the newest first",
     arguments: "[regex]",

@@ -44,7 +44,8 @@ export interface ChangeEntry {
 
 const HASH = /^[0-9a-f]{64}$/;
 const ALIAS = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
-const MODES = new Set([0o100644, 0o100755, 0o120000]);
+const LINK = 0o120000;
+const MODES = new Set([0o100644, 0o100755, LINK]);
 
 /** Which of before and after an operation has. */
 const IMAGES = {
@@ -54,6 +55,17 @@ const IMAGES = {
   rename: { before: true, after: true },
   mode: { before: true, after: true },
 } as const satisfies Record<ChangeOperation, { before: boolean; after: boolean }>;
+
+/** What kind of change leads from one content to another; undefined when there is none. */
+export function operationBetween(
+  before: FileImage | undefined,
+  after: FileImage | undefined,
+): Exclude<ChangeOperation, "rename"> | undefined {
+  if (before === undefined) return after === undefined ? undefined : "create";
+  if (after === undefined) return "delete";
+  if (before.hash !== after.hash || (before.mode === LINK) !== (after.mode === LINK)) return "modify";
+  return before.mode === after.mode ? undefined : "mode";
+}
 
 export type CheckedEntry = Omit<ChangeEntry, "changesetId" | "sequence" | "at">;
 

@@ -4,6 +4,7 @@ import {
   type ChangeEntry,
   type ChangeEntryInput,
   type ChangeOperation,
+  type CheckedEntry,
   type FileImage,
   type FileImageInput,
   type HashedEntryInput,
@@ -60,24 +61,7 @@ export class ChangesetStore {
       const open = await takeSequence(tx, id);
       if (open === undefined) throw await refusal(tx, id);
       await assertOwn(tx, open, epoch);
-      await tx.run(
-        `INSERT INTO change_entries (changeset_id, sequence, resource, path, from_path, operation, before_hash,
-           before_mode, after_hash, after_mode, tool_invocation, decision, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        id,
-        open.entry_count,
-        checked.resource,
-        checked.path,
-        checked.fromPath ?? null,
-        checked.operation,
-        checked.before?.hash ?? null,
-        checked.before?.mode ?? null,
-        checked.after?.hash ?? null,
-        checked.after?.mode ?? null,
-        checked.toolInvocation ?? null,
-        checked.decision ?? null,
-        open.now,
-      );
+      await insertEntry(tx, { id, sequence: open.entry_count, at: open.now }, checked);
       for (const content of staged) await content.commit(tx);
       return { ...checked, changesetId: id, sequence: open.entry_count, at: open.now };
     });
@@ -122,6 +106,51 @@ export class ChangesetStore {
       return rows.map(readEntry);
     });
   }
+}
+
+/**
+ * A whole changeset at once, closed from the start, in the caller's transaction: for changes that were worked out before they were
+ * made. Their contents are in the store already.
+ */
+export async function insertChangeset(
+  tx: Tx,
+  changeset: { readonly id: ChangesetId; readonly planId: PlanId; readonly entries: readonly HashedEntryInput[] },
+): Promise<void> {
+  const { id, planId } = changeset;
+  const entries = changeset.entries.map(parseChangeEntry);
+  await tx.run(
+    `INSERT INTO changesets (id, plan_id, entry_count, opened_at, closed_at) VALUES (?, ?, ?, now_ms(), now_ms())`,
+    id,
+    planId,
+    entries.length,
+  );
+  const { now } = (await tx.get<{ now: number }>("SELECT now_ms() AS now")) ?? { now: 0 };
+  for (const [index, entry] of entries.entries()) await insertEntry(tx, { id, sequence: index + 1, at: now }, entry);
+}
+
+async function insertEntry(
+  tx: Tx,
+  place: { readonly id: ChangesetId; readonly sequence: number; readonly at: number },
+  entry: CheckedEntry,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO change_entries (changeset_id, sequence, resource, path, from_path, operation, before_hash,
+       before_mode, after_hash, after_mode, tool_invocation, decision, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    place.id,
+    place.sequence,
+    entry.resource,
+    entry.path,
+    entry.fromPath ?? null,
+    entry.operation,
+    entry.before?.hash ?? null,
+    entry.before?.mode ?? null,
+    entry.after?.hash ?? null,
+    entry.after?.mode ?? null,
+    entry.toolInvocation ?? null,
+    entry.decision ?? null,
+    place.at,
+  );
 }
 
 /** The entry as it is recorded, and the contents it was given with, by their hashes. */

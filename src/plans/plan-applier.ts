@@ -22,7 +22,7 @@ import { planChanges, recordedSteps } from "../execution/step-runner.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { stageContent, type StagedContent } from "../store/contents.ts";
 import { findPlan } from "../store/plans.ts";
-import type { Store } from "../store/store.ts";
+import type { Reader, Store } from "../store/store.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import { finishLanding, sealLanding } from "./seal.ts";
@@ -119,29 +119,38 @@ export class PlanApplier {
     return this.#change("redo", planId, options);
   }
 
-  /** What apply would do now, without doing it. */
-  async preview(planId: PlanId): Promise<PreparedLandings> {
+  /** What it would do now, without doing it. */
+  async preview(
+    kind: JournalKind,
+    planId: PlanId,
+    options: Pick<UndoOptions, "steps"> = {},
+  ): Promise<PreparedLandings> {
     const plan = await this.#service.getPlan(planId);
-    const [entries, records, steps] = [
+    const [entries, records, all] = [
       await this.#entriesOf(plan),
       await this.#recordsOf(plan),
       await this.#stepsOf(plan),
     ];
-    return this.#prepare({ kind: "apply", plan, entries, records, from: new Set(), to: steps, applied: undefined });
+    const facts = { kind, plan, entries, records };
+    if (kind === "apply") return this.#prepare({ ...facts, from: new Set(), to: all, applied: undefined });
+    const { undone, applied } = await this.#store.read((reader) =>
+      this.#undoable(reader, plan, kind, all, options.steps),
+    );
+    const to = without(all, taken(kind, all, undone, options.steps));
+    return this.#prepare({ ...facts, from: without(all, undone), to, applied: applied.landings });
   }
 
   async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {
     const plan = await this.#service.getPlan(planId);
     const all = await this.#stepsOf(plan);
     const { lease, undone, applied } = await this.#takeApplied(plan, kind, all, options.steps);
-    const taken = kind === "redo" ? new Set<string>() : new Set([...undone, ...(options.steps ?? all)]);
     const facts = {
       kind,
       plan,
       lease,
       entries: await this.#entriesOf(plan),
       from: without(all, undone),
-      to: without(all, taken),
+      to: without(all, taken(kind, all, undone, options.steps)),
       applied: applied.landings,
     };
     return this.#leased(lease, facts, options.onProgress);
@@ -156,19 +165,30 @@ export class PlanApplier {
   ): Promise<{ lease: Lease<"apply">; undone: ReadonlySet<string>; applied: Journal }> {
     const [holder, ttlMs] = [defaultHolder(), LEASE_TTL_MS];
     const found = await this.#store.transaction(async (tx) => {
-      const now = await findPlan(tx, plan.id);
-      const applied = await findAppliedJournal(tx, plan.id);
-      if (now === undefined || statusKey(now) !== "apply/applied" || applied === undefined)
-        throw notApplied(now ?? plan, kind);
-      if (await isLanding(tx, plan.id)) throw landingConflict(plan);
-      const undone = new Set(await findUndoneSteps(tx, plan.id));
-      const open = kind === "redo" ? undone : without(steps ?? all, undone);
-      if (open.size === 0) throw nothingToDo(plan, kind);
+      const { now, applied, undone } = await this.#undoable(tx, plan, kind, all, steps);
       const facts = await acquireLease(tx, { planId: plan.id, phase: "apply", holder, ttlMs });
       return { facts, undone, applied, now };
     });
     const lease = new Lease({ store: this.#store, plan: found.now, phase: "apply", facts: found.facts, ttlMs });
     return { lease, undone: found.undone, applied: found.applied };
+  }
+
+  async #undoable(
+    reader: Reader,
+    plan: Plan,
+    kind: "undo" | "redo",
+    all: ReadonlySet<string>,
+    steps: ReadonlySet<string> | undefined,
+  ): Promise<{ now: Plan; undone: ReadonlySet<string>; applied: Journal }> {
+    const now = await findPlan(reader, plan.id);
+    const applied = await findAppliedJournal(reader, plan.id);
+    if (now === undefined || statusKey(now) !== "apply/applied" || applied === undefined)
+      throw notApplied(now ?? plan, kind);
+    if (await isLanding(reader, plan.id)) throw landingConflict(plan);
+    const undone = new Set(await findUndoneSteps(reader, plan.id));
+    const open = kind === "redo" ? undone : without(steps ?? all, undone);
+    if (open.size === 0) throw nothingToDo(plan, kind);
+    return { now, undone, applied };
   }
 
   /** Runs the landing under the lease; a failure before the journal leaves the plan where a person can go on from. */
@@ -270,6 +290,16 @@ export class PlanApplier {
   async #stepsOf(plan: Plan): Promise<Set<string>> {
     return new Set((await recordedSteps(this.#store, plan.id, plan.attempt)).keys());
   }
+}
+
+/** The steps that are out once it is done. */
+function taken(
+  kind: "undo" | "redo",
+  all: ReadonlySet<string>,
+  undone: ReadonlySet<string>,
+  steps: ReadonlySet<string> | undefined,
+): Set<string> {
+  return kind === "redo" ? new Set() : new Set([...undone, ...(steps ?? all)]);
 }
 
 function without(all: ReadonlySet<string>, some: ReadonlySet<string>): Set<string> {

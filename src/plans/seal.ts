@@ -1,7 +1,9 @@
 import { finishJournal, sealJournal, type Journal } from "../apply/journal.ts";
 import type { Landed } from "../apply/land.ts";
-import type { PlanId } from "../domain/ids.ts";
+import { operationBetween, type HashedEntryInput } from "../domain/change-entry.ts";
+import type { ChangesetId, PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
+import { insertChangeset } from "../ledger/changesets.ts";
 import { acquireLease, endLease, findLease, LEASE_TTL_MS, revokeLease, type LeaseFacts } from "../ledger/leases.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Store, Tx } from "../store/store.ts";
@@ -41,6 +43,11 @@ export async function sealLanding(
     const steps = journal.undoneSteps;
     const undone = { steps, all: [...parts.allSteps].every((step) => steps.includes(step)) };
     const operation = journal.kind === "undo" ? "undoPlan" : "redoPlan";
+    await insertChangeset(tx, {
+      id: ambience.ids() as ChangesetId,
+      planId: journal.planId,
+      entries: changesOf(journal),
+    });
     return (await transition(tx, ambience, { ...request, operation, undone })).plan;
   });
 }
@@ -55,6 +62,16 @@ async function holdLease(tx: Tx, planId: PlanId): Promise<LeaseFacts> {
   if (found !== undefined && !found.lapsed) return found;
   await revokeLease(tx, planId);
   return acquireLease(tx, { planId, phase: "apply", holder: defaultHolder(), ttlMs: LEASE_TTL_MS });
+}
+
+/** What an undo or redo changed in the user's files, credited to it. */
+function changesOf({ kind, landings }: Journal): HashedEntryInput[] {
+  return landings.flatMap(({ alias: resource, files }) =>
+    files.flatMap(({ path, before, after }) => {
+      const operation = operationBetween(before, after);
+      return operation === undefined ? [] : [{ resource, path, operation, before, after, toolInvocation: kind }];
+    }),
+  );
 }
 
 function reasonOf({ cause, kept }: Landed): string {

@@ -1,3 +1,4 @@
+import type { PreparedLandings } from "../../apply/prepare.ts";
 import type { Landing } from "../../apply/landing.ts";
 import { shortRef } from "../../apply/git-target.ts";
 import { diffChanges } from "../../execution/plan-diff.ts";
@@ -19,11 +20,11 @@ export async function planApply(context: CommandContext, input: Input): Promise<
   const store = await context.store();
   const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, seen.id, seen.attempt));
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
-  const places = [...new Set(diff.files.map((file) => file.resource))].join(", ");
-  const question = `Land ${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions}) in ${places || "nothing"}?`;
+  const applier = await context.applier();
+  if (!input.flag("yes")) writePreview(await applier.preview("apply", seen.id));
+  const question = `Land ${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions})?`;
   if (!(await confirmed(question, input.flag("yes")))) return declined("applied");
 
-  const applier = await context.applier();
   const onProgress = progress(await context.format());
   const { plan, landings, kept } = await applier.apply(seen.id, { allowEmpty: input.flag("allowEmpty"), onProgress });
   const next = [`agents plan undo ${plan.id}`];
@@ -46,6 +47,20 @@ export async function planApply(context: CommandContext, input: Input): Promise<
     ],
     next,
   };
+}
+
+/** What will land where, before the question. */
+export function writePreview({ landings, conflicts }: PreparedLandings): void {
+  const lines = landings.map(({ alias, root, git, files }) => {
+    const branch = git === undefined ? "" : ` (${shortRef(git.ref)}${git.checkedOut ? "" : ", not checked out"})`;
+    const names = files.slice(0, 5).map(({ path }) => path);
+    const more = files.length > 5 ? ` and ${files.length - 5} more` : "";
+    return `${alias}: ${root}${branch}: ${names.join(", ")}${more}`;
+  });
+  const problems = conflicts.map(
+    ({ resource, path, why }) => `conflict: ${[resource, path].filter(Boolean).join("/")} ${why}`,
+  );
+  process.stderr.write([...lines, ...problems].map((line) => `${line}\n`).join(""));
 }
 
 export function landingData({ alias, root, git, files }: Landing): Readonly<Record<string, unknown>> {

@@ -25,7 +25,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   };
   const { plan, ran } = await executor.execute(seen.id, { signal, onStep }).finally(stop);
   const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, plan.id, plan.attempt));
-  const next = [`agents plan diff ${plan.id}`, `agents plan artifacts ${plan.id}`];
+  const next = [`agents plan diff ${plan.id}`, `agents plan apply ${plan.id}`];
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
   return {
     data: { ...planData(plan), ran, steps, changes, next_steps: next },

@@ -1,11 +1,12 @@
 import type { Plan } from "../../domain/plan.ts";
-import { PHASES, isRecoverable, isTerminal, type Phase } from "../../domain/transitions.ts";
+import { PHASES, isRecoverable, isTerminal, statusKey, type Phase } from "../../domain/transitions.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
 import { planData } from "./plan-data.ts";
+import { undoneAt } from "./plan-undo.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
   const service = await context.plans();
@@ -31,6 +32,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       cancel_reason: plan.cancelReason ?? null,
+      undone_at: undoneAt(plan),
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
       next_steps: next,
     },
@@ -49,6 +51,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             `${plan.attempt}${plan.reversionCount === 0 ? "" : ` (sent back ${count(plan.reversionCount, "time")})`}`,
           ],
           ["state", stateCell(plan.state)],
+          ...(plan.undoneAt === undefined ? [] : [["undone", toned(instant(plan.undoneAt), "warn")] as const]),
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
@@ -118,7 +121,11 @@ function progressCell(plan: Plan, phase: Phase, now: number): Cell {
 }
 
 function nextSteps(plan: Plan): string[] {
+  const status = statusKey(plan);
+  if (status === "apply/applied") return [`agents plan ${plan.undoneAt === undefined ? "undo" : "redo"} ${plan.id}`];
+  if (status === "execute/complete") return [`agents plan diff ${plan.id}`, `agents plan apply ${plan.id}`];
   if (isTerminal(plan)) return [`agents audit list --plan ${plan.id}`];
-  if (isRecoverable(plan)) return [`agents plan errors ${plan.id}`, `agents plan revert ${plan.id}`];
-  return [`agents plan cancel ${plan.id}`];
+  if (plan.state === "constrained") return [`agents plan errors ${plan.id}`, `agents plan revert ${plan.id}`];
+  if (isRecoverable(plan)) return [`agents plan errors ${plan.id}`, `agents plan resume ${plan.id}`];
+  return [`agents plan resume ${plan.id}`, `agents plan cancel ${plan.id}`];
 }
