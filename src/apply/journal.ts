@@ -93,18 +93,29 @@ export async function sealJournal(
   return changed === 1;
 }
 
-/** Nothing of it is left to be done or tidied up. */
+/** What only helped is gone from the resources. */
+export async function markTidied(tx: Tx, id: string): Promise<void> {
+  await tx.run("UPDATE journals SET tidied_at = now_ms() WHERE id = ? AND tidied_at IS NULL", id);
+}
+
+/** Everything it did is known to be on disk: nobody needs to look at it again. */
 export async function finishJournal(tx: Tx, id: string): Promise<void> {
   await tx.run("UPDATE journals SET finished_at = now_ms() WHERE id = ? AND finished_at IS NULL", id);
 }
 
-/** Journals of this machine that are not sealed, or not tidied up after. */
-export async function unfinishedJournals(reader: Reader): Promise<Journal[]> {
-  const rows = await reader.all<JournalRow>(
-    "SELECT * FROM journals WHERE finished_at IS NULL AND host = ? ORDER BY id",
+/** By then the kernel has written out what it was given, so that asking for it costs next to nothing. */
+const WRITTEN_OUT_MS = 60_000;
+
+/** Journals of this machine that somebody has to look at: not sealed, not tidied up after, or ripe for being finished. */
+export async function journalsToAttend(reader: Reader): Promise<string[]> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM journals WHERE finished_at IS NULL AND host = ?
+        AND (outcome IS NULL OR tidied_at IS NULL OR boot <> ? OR sealed_at < now_ms() - ?) ORDER BY id`,
     hostname(),
+    bootId(),
+    WRITTEN_OUT_MS,
   );
-  return rows.map(readJournal);
+  return rows.map(({ id }) => id);
 }
 
 export async function findJournal(reader: Reader, id: string): Promise<Journal | undefined> {

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { git } from "../execution/git.ts";
 import type { Store } from "../store/store.ts";
 import { readContent } from "../store/contents.ts";
@@ -9,7 +10,7 @@ import type { Hands } from "./hands.ts";
 import { bootId, decideDirection, type Journal } from "./journal.ts";
 import { goalOf, sameImage, type Direction, type GitLanding, type Landing } from "./landing.ts";
 import { ForeignChangeError, foreignPaths, settleFiles, stageFiles, stagingOf, type SettleContext } from "./settle.ts";
-import { find, imageOf, lookAt, statOf, within } from "./user-tree.ts";
+import { codeOf, find, imageOf, lookAt, statOf, within } from "./user-tree.ts";
 
 /**
  * Carries a journal out. The first owner goes forward; when something is in the way it goes back. Whoever finds a journal after a
@@ -67,6 +68,31 @@ export function tidyUp(journal: Journal, hands: Hands): string[] {
   return late;
 }
 
+/** Asks for everything the landing wrote to be on disk; a file that is somebody else's by now does no harm. */
+export function writeOut(journal: Journal): void {
+  for (const { root, files } of journal.landings) {
+    const places = new Set(files.flatMap(({ path }) => [path, dirname(path)]));
+    for (const place of places) {
+      within(root, place, (at) => (at === undefined ? undefined : syncFile(at)), undefined);
+    }
+  }
+}
+
+function syncFile(file: string): void {
+  const found = statOf(file);
+  if (found === undefined || !(found.isFile() || found.isDirectory())) return;
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    fsyncSync(handle);
+  } catch (error) {
+    // Gone, or not ours to read any more: then it is not ours to care for either.
+    if (!["ENOENT", "EACCES", "ELOOP"].includes(codeOf(error) ?? "")) throw error;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
 /** Files that were sealed but never reached the disk are written again; whatever else is there by now is somebody's and stays. */
 export async function repairAfterPowerLoss(
   store: Store,
@@ -91,10 +117,11 @@ export async function repairAfterPowerLoss(
 
 async function settle(store: Store, journal: Journal, direction: Direction, hands: Hands): Promise<Landed> {
   const context = contextOf(store, journal, hands);
-  const kept: string[] = [];
+  // A resource that was taken away as a whole is a person's doing like any other.
+  const kept = journal.landings.filter((landing) => !isPresent(landing)).map(({ root }) => root);
   await lockIndexes(journal, hands);
   if (direction === "forward") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
-  for (const landing of journal.landings) {
+  for (const landing of journal.landings.filter(isPresent)) {
     await stageFiles(landing, direction, context);
     kept.push(...settleFiles(landing, direction, context, { strict: false }));
   }
@@ -109,8 +136,10 @@ async function settle(store: Store, journal: Journal, direction: Direction, hand
 async function possibleDirection(store: Store, journal: Journal, hands: Hands): Promise<Direction> {
   const context = contextOf(store, journal, hands);
   const places: RefPlace[] = [];
-  for (const landing of journal.landings)
-    if (landing.git !== undefined) places.push(await refPlace(landing.root, landing.git));
+  for (const { root, git: target } of journal.landings.filter(isPresent)) {
+    if (target !== undefined) places.push(await refPlace(root, target));
+  }
+  if (!journal.landings.every(isPresent)) return "back";
   // Somebody built on the result: it cannot be taken away from below them.
   if (places.includes("beyond")) return "forward";
   if (places.includes("elsewhere")) return "back";
@@ -132,7 +161,11 @@ function contextOf(store: Store, journal: Journal, hands: Hands): SettleContext 
 }
 
 function checkedOut({ landings }: Journal): Landing[] {
-  return landings.filter(({ git: target }) => target?.checkedOut === true);
+  return landings.filter((landing) => landing.git?.checkedOut === true && isPresent(landing));
+}
+
+function isPresent({ root, git: target }: Landing): boolean {
+  return existsSync(root) && (target === undefined || existsSync(target.gitDirectory));
 }
 
 async function lockIndexes(journal: Journal, hands: Hands): Promise<void> {
@@ -194,7 +227,7 @@ async function settleRefs(
 ): Promise<string[]> {
   const kept: string[] = [];
   const repositories = new Map<string, { root: string; commands: string[] }>();
-  for (const { root, git: target } of journal.landings) {
+  for (const { root, git: target } of journal.landings.filter(isPresent)) {
     if (target === undefined || target.oldCommit === target.newCommit) continue;
     const place = await refPlace(root, target);
     const [goal, other] = direction === "forward" ? ["after", "before"] : ["before", "after"];

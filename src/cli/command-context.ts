@@ -48,8 +48,8 @@ export class CommandContext {
   async #open(): Promise<Store> {
     const { openStore } = await import("../store/open.ts");
     const store = await openStore(`sqlite:${this.paths.database}`);
-    const { unfinishedJournals } = await import("../apply/journal.ts");
-    if ((await store.read(unfinishedJournals)).length === 0) return store;
+    const { journalsToAttend } = await import("../apply/journal.ts");
+    if ((await store.read(journalsToAttend)).length === 0) return store;
     const { recoverLandings } = await import("../plans/plan-recovery.ts");
     const { recoveryNotices } = await import("./recovery-notices.ts");
     const parts = { store, user: await this.user(), directory: this.paths.dataDir };

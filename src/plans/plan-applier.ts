@@ -5,6 +5,7 @@ import {
   findUndoneSteps,
   insertJournal,
   isLanding,
+  markTidied,
   type Journal,
   type JournalKind,
 } from "../apply/journal.ts";
@@ -25,7 +26,7 @@ import { findPlan } from "../store/plans.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
-import { finishLanding, sealLanding } from "./seal.ts";
+import { sealLanding } from "./seal.ts";
 import {
   ambienceOf,
   defaultHolder,
@@ -238,7 +239,7 @@ export class PlanApplier {
     lease.stop();
     const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience, allSteps: all }, journal, landed);
     const late = tidyUp(journal, this.#hands);
-    await finishLanding(this.#store, journal);
+    await this.#store.transaction((tx) => markTidied(tx, journal.id));
     if (landed.direction === "back") throw takenBack(plan, landed.cause, landed.kept);
     return { plan: sealed, landings, kept: late };
   }

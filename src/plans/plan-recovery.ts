@@ -1,22 +1,23 @@
 import { join } from "node:path";
 import { HANDS, type Hands } from "../apply/hands.ts";
-import { bootId, findJournal, unfinishedJournals, type Journal } from "../apply/journal.ts";
-import { resumeLanding, repairAfterPowerLoss, tidyUp, type Landed } from "../apply/land.ts";
+import { bootId, finishJournal, findJournal, journalsToAttend, markTidied, type Journal } from "../apply/journal.ts";
+import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } from "../apply/land.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import { recordedSteps } from "../execution/step-runner.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Store } from "../store/store.ts";
-import { finishLanding, sealLanding } from "./seal.ts";
+import { sealLanding } from "./seal.ts";
 import { ambienceOf, type ServiceParts } from "./transition.ts";
 
 /** What was found half done, and what became of it. */
 export interface Recovered {
   readonly planId: PlanId;
   readonly kind: Journal["kind"];
-  /** "busy": its owner is alive, or stopped, and is not overtaken. */
-  readonly result: "done" | "undone" | "busy";
+  /** "busy": its owner is alive, or stopped, and is not overtaken. "failed": the disk did not let it be finished; it will be tried again. */
+  readonly result: "done" | "undone" | "busy" | "failed";
+  readonly why?: string;
   readonly kept: readonly string[];
   readonly holder: string;
   readonly since: number;
@@ -35,7 +36,9 @@ export interface RecoveryParts extends ServiceParts {
 export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]> {
   const { store } = parts;
   const recovered: Recovered[] = [];
-  for (const journal of await store.read(unfinishedJournals)) {
+  for (const id of await store.read(journalsToAttend)) {
+    const journal = await store.read((reader) => findJournal(reader, id));
+    if (journal === undefined) continue;
     const { planId, kind, holder, createdAt: since } = journal;
     try {
       const landed = await withResourceLocks(
@@ -48,8 +51,11 @@ export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]
       const result = landed.direction === "forward" ? "done" : "undone";
       recovered.push({ planId, kind, result, kept: landed.kept, holder, since });
     } catch (error) {
-      if (!(error instanceof AgentsError) || error.code !== "resource_busy") throw error;
-      if (journal.outcome === undefined) recovered.push({ planId, kind, result: "busy", kept: [], holder, since });
+      const busy = error instanceof AgentsError && error.code === "resource_busy";
+      // A disk that is full or gone must not take every other command down with it.
+      if (!busy && !(error instanceof Error && "code" in error)) throw error;
+      if (busy && journal.outcome !== undefined) continue;
+      recovered.push({ planId, kind, result: busy ? "busy" : "failed", kept: [], holder, since, why: error.message });
     }
   }
   return recovered;
@@ -68,17 +74,18 @@ async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | un
   const journal = await store.read((reader) => findJournal(reader, id));
   if (journal === undefined) return undefined;
   if (journal.outcome !== undefined) {
-    // Sealed: only what helped is still lying around, or a power loss came before the files were on disk.
+    // Sealed: what helped may still be lying around, and a power loss may have come before the files were on disk.
     const direction = journal.outcome === "done" ? "forward" : "back";
     if (journal.boot !== bootId()) await repairAfterPowerLoss(store, journal, direction, hands);
     tidyUp(journal, hands);
-    await finishLanding(store, journal);
+    writeOut(journal);
+    await store.transaction((tx) => finishJournal(tx, journal.id));
     return undefined;
   }
   const landed = await resumeLanding(store, journal, hands);
   await sealLanding({ store, ambience: ambienceOf(parts), allSteps: await stepsOf(store, journal) }, journal, landed);
   const late = tidyUp(journal, hands);
-  await finishLanding(store, journal);
+  await store.transaction((tx) => markTidied(tx, journal.id));
   return { ...landed, kept: [...landed.kept, ...late] };
 }
 

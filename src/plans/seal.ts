@@ -1,4 +1,4 @@
-import { finishJournal, sealJournal, type Journal } from "../apply/journal.ts";
+import { sealJournal, type Journal } from "../apply/journal.ts";
 import type { Landed } from "../apply/land.ts";
 import { operationBetween, type HashedEntryInput } from "../domain/change-entry.ts";
 import type { ChangesetId, PlanId } from "../domain/ids.ts";
@@ -50,10 +50,6 @@ export async function sealLanding(
     });
     return (await transition(tx, ambience, { ...request, operation, undone })).plan;
   });
-}
-
-export async function finishLanding(store: Store, journal: Journal): Promise<void> {
-  await store.transaction((tx) => finishJournal(tx, journal.id));
 }
 
 /** The lease of whoever works on it, or a new one: nobody else can be at it while the kernel locks are held. */

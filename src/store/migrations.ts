@@ -148,7 +148,8 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE journals (
         id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), kind TEXT NOT NULL, host TEXT NOT NULL,
         boot TEXT NOT NULL, holder TEXT NOT NULL, direction TEXT, outcome TEXT, undone_steps TEXT NOT NULL,
-        landings TEXT NOT NULL, kept TEXT NOT NULL, created_at BIGINT NOT NULL, sealed_at BIGINT, finished_at BIGINT
+        landings TEXT NOT NULL, kept TEXT NOT NULL, created_at BIGINT NOT NULL, sealed_at BIGINT, tidied_at BIGINT,
+        finished_at BIGINT
       )`,
       `CREATE UNIQUE INDEX journals_unsealed ON journals (plan_id) WHERE outcome IS NULL`,
       `CREATE INDEX journals_unfinished ON journals (id) WHERE finished_at IS NULL`,
