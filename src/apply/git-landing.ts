@@ -12,6 +12,7 @@ import {
   treeOf,
   type TreeDifference,
   type TreeFile,
+  type WantedFile,
 } from "./git-objects.ts";
 import type { GitTarget } from "./git-target.ts";
 import { readIndex, type ListedEntry } from "./git-index.ts";
@@ -96,7 +97,7 @@ async function moves(
       const file = difference[side];
       return file === undefined ? [] : [{ path: difference.path, file }];
     });
-  const [before, after] = [await contentsOf(root, wanted("before")), await contentsOf(root, wanted("after"))];
+  const { before, after } = await contentsOf(root, wanted("before"), wanted("after"));
   const result: Moves = { moves: [], conflicts: [], contents: new Map() };
   const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
   for (const path of paths) {
@@ -137,13 +138,18 @@ async function moves(
   return result;
 }
 
+/** Both sides through the same few processes of git. */
 async function contentsOf(
   root: string,
-  wanted: readonly { readonly path: string; readonly file: TreeFile }[],
-): Promise<ReadonlyMap<string, Uint8Array>> {
-  const files = wanted.filter(({ file }) => !isSubmodule(file));
-  const contents = await checkedOutContents(root, files);
-  return new Map(files.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
+  before: readonly WantedFile[],
+  after: readonly WantedFile[],
+): Promise<Record<"before" | "after", ReadonlyMap<string, Uint8Array>>> {
+  const [old, now] = [before, after].map((side) => side.filter(({ file }) => !isSubmodule(file)));
+  const sides = { before: old ?? [], after: now ?? [] };
+  const contents = await checkedOutContents(root, [...sides.before, ...sides.after]);
+  const from = (side: readonly WantedFile[], offset: number): ReadonlyMap<string, Uint8Array> =>
+    new Map(side.map(({ path }, index) => [path, contents[offset + index] ?? new Uint8Array()]));
+  return { before: from(sides.before, 0), after: from(sides.after, sides.before.length) };
 }
 
 function imageFor(

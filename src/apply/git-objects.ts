@@ -91,22 +91,20 @@ export async function commitTree(
   commit: { readonly tree: string; readonly parents: readonly string[]; readonly message: string },
 ): Promise<string> {
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
-  const env = await identity(repository);
-  return gitText([...DURABLE, "commit-tree", ...parents, "-F", "-", commit.tree], {
-    cwd: repository,
-    input: commit.message,
-    env,
-  });
+  const args = [...DURABLE, "commit-tree", ...parents, "-F", "-", commit.tree];
+  const options = { cwd: repository, input: commit.message };
+  const { code, stdout } = await git(args, { ...options, accept: [0, 128] });
+  // As the user, where git knows one; otherwise as us, because a commit needs somebody.
+  return code === 0 ? stdout.toString("utf8").trimEnd() : gitText(args, { ...options, env: NOBODY });
 }
 
-/** The user's, where git knows one; otherwise ours, because a commit needs somebody. */
-async function identity(repository: string): Promise<Record<string, string>> {
-  const { code } = await git(["var", "GIT_COMMITTER_IDENT"], { cwd: repository, accept: [0, 1, 128] });
-  const { code: author } = await git(["var", "GIT_AUTHOR_IDENT"], { cwd: repository, accept: [0, 1, 128] });
-  if (code === 0 && author === 0) return {};
-  const [name, email] = ["CleverAgents", "cleveragents@localhost"];
-  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
-}
+const [NAME, EMAIL] = ["CleverAgents", "cleveragents@localhost"];
+const NOBODY = {
+  GIT_AUTHOR_NAME: NAME,
+  GIT_AUTHOR_EMAIL: EMAIL,
+  GIT_COMMITTER_NAME: NAME,
+  GIT_COMMITTER_EMAIL: EMAIL,
+};
 
 /** What differs between two trees, file by file. */
 export interface TreeDifference {
@@ -144,10 +142,10 @@ export async function checkedOutContents(repository: string, wanted: readonly Wa
   const plain = wanted.filter(({ path }) => !converted.has(path));
   const blobs = new Map<string, Uint8Array>();
   for (const [index, content] of (await readBlobs(repository, plain)).entries())
-    blobs.set(plain[index]?.path ?? "", content);
+    blobs.set(plain[index]?.file.oid ?? "", content);
   const contents: Uint8Array[] = [];
   for (const { path, file } of wanted) {
-    const blob = blobs.get(path);
+    const blob = converted.has(path) ? undefined : blobs.get(file.oid);
     // One process each: with `--batch --filters` git tells the sizes from before the conversion, and nothing could be cut apart.
     contents.push(
       blob ?? (await git(["cat-file", "--filters", `--path=${path}`, file.oid], { cwd: repository })).stdout,
@@ -178,9 +176,10 @@ const CONVERTING = ["eol", "filter", "ident", "working-tree-encoding"];
 async function convertedPaths(repository: string, wanted: readonly WantedFile[]): Promise<ReadonlySet<string>> {
   const files = wanted.filter(({ file }) => file.mode !== "120000").map(({ path }) => path);
   if (files.length === 0) return new Set();
-  const setting = async (key: string): Promise<string> =>
-    (await git(["config", "--get", key], { cwd: repository, accept: [0, 1] })).stdout.toString("utf8").trim();
-  if ((await setting("core.autocrlf")) === "true" || (await setting("core.eol")) === "crlf") return new Set(files);
+  const asked = ["config", "--get-regexp", "^core\\.(autocrlf|eol)$"];
+  const settings = (await git(asked, { cwd: repository, accept: [0, 1] })).stdout.toString("utf8").split("\n");
+  const last = (key: string): string | undefined => settings.findLast((line) => line.startsWith(`${key} `));
+  if (last("core.autocrlf") === "core.autocrlf true" || last("core.eol") === "core.eol crlf") return new Set(files);
   const { stdout } = await git(["check-attr", "-z", "--stdin", ...CONVERTING], {
     cwd: repository,
     input: files.map((path) => `${path}\0`).join(""),

@@ -40,7 +40,7 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
   const busy = checkedOut ? inProgress(gitDirectory) : undefined;
   if (busy !== undefined) return `a ${busy} is in progress in ${shown(root, 300)}`;
   if (ref === undefined) return { ...facts, checkedOut };
-  const elsewhere = await checkedOutElsewhere(root, ref);
+  const elsewhere = await checkedOutElsewhere(root, commonDirectory, ref);
   if (elsewhere !== undefined) return `${shortRef(ref)} is checked out in ${shown(elsewhere, 300)} too`;
   if (await isRebased(commonDirectory, ref)) return `${shortRef(ref)} is being rebased`;
   return { ...facts, checkedOut };
@@ -62,7 +62,9 @@ function inProgress(gitDirectory: string): string | undefined {
   return SIGNS.find(([file]) => existsSync(join(gitDirectory, file)))?.[1];
 }
 
-async function checkedOutElsewhere(root: string, ref: string): Promise<string | undefined> {
+async function checkedOutElsewhere(root: string, commonDirectory: string, ref: string): Promise<string | undefined> {
+  // Most repositories have one work tree only, and git need not be asked.
+  if (!existsSync(join(commonDirectory, "worktrees"))) return undefined;
   const listing = await gitText(["worktree", "list", "--porcelain"], { cwd: root });
   const here = await realpath(root);
   for (const block of listing.split("\n\n")) {

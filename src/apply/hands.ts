@@ -42,7 +42,7 @@ export const HANDS: Hands = {
       closeSync(file);
     }
     // Whatever the mask of this process takes away: a file's permissions are the user's.
-    chmodSync(path, permissions);
+    if ((permissions & process.umask()) !== 0) chmodSync(path, permissions);
   },
   symlink: (target, path) => symlinkSync(Buffer.from(target), path),
   link: linkSync,

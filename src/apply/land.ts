@@ -25,8 +25,15 @@ export interface Landed {
   readonly cause?: unknown;
 }
 
-export async function land(store: Store, journal: Journal, hands: Hands): Promise<Landed> {
-  const context = contextOf(store, journal, hands);
+export async function land(
+  store: Store,
+  journal: Journal,
+  hands: Hands,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Promise<Landed> {
+  const stored = contextOf(store, journal, hands);
+  const contentOf = async (hash: string): Promise<Uint8Array> => contents.get(hash) ?? stored.contentOf(hash);
+  const context = { ...stored, contentOf, fresh: true };
   try {
     await lockIndexes(journal, hands);
     await requireUnchanged(journal.landings);
@@ -150,6 +157,7 @@ function contextOf(store: Store, journal: Journal, hands: Hands): SettleContext 
   return {
     journalId: journal.id,
     hands,
+    fresh: false,
     powerLost: journal.boot !== bootId(),
     contentOf: async (hash) => {
       const content = await readContent(store, hash);

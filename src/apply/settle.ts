@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { LINK, EXECUTABLE } from "../execution/file-state.ts";
 import type { FileImage } from "../domain/change-entry.ts";
@@ -16,6 +16,8 @@ export interface SettleContext {
   readonly journalId: string;
   readonly hands: Hands;
   readonly contentOf: (hash: string) => Promise<Uint8Array>;
+  /** Nothing was moved yet: every path is as it was found, and each move makes sure of that itself. */
+  readonly fresh: boolean;
   /** The machine went down since: what was moved aside may be gone, and the store has the bytes. */
   readonly powerLost: boolean;
 }
@@ -55,12 +57,15 @@ export async function stageFiles(landing: Landing, direction: Direction, context
   }
   for (const { move, index } of todo) {
     const goal = goalOf(move, direction);
-    if (goal === undefined || isReady(staging, direction, index, goal, context.powerLost)) continue;
+    if (goal === undefined) continue;
     const file = asideOf(staging, direction, index);
-    if (statOf(file) !== undefined) hands.remove(file);
+    if (!context.fresh) {
+      if (isReady(staging, direction, index, goal, context.powerLost)) continue;
+      if (statOf(file) !== undefined) hands.remove(file);
+    }
     const content = await context.contentOf(goal.hash);
     if (goal.mode === LINK) hands.symlink(content, file);
-    else hands.write(file, content, permissionsFor(oldFile(landing, staging, move, index), goal));
+    else hands.write(file, content, permissionsFor(oldStat(landing, staging, move, index), goal));
   }
 }
 
@@ -107,6 +112,10 @@ function unsettled(
   const todo: Todo[] = [];
   const foreign: string[] = [];
   for (const [index, move] of landing.files.entries()) {
+    if (context.fresh) {
+      if (!sameImage(move.before, move.after)) todo.push({ move, index, there: move.before !== undefined });
+      continue;
+    }
     const state = standing(landing, context, move, index);
     if (state === "foreign") foreign.push(move.path);
     else if (state === "aside") todo.push({ move, index, there: false });
@@ -263,15 +272,14 @@ function removeEmptyDirectories(landing: Landing, direction: Direction, { hands 
 }
 
 /** The file as it was before, wherever it is by now. */
-function oldFile(landing: Landing, staging: string, move: FileMove, index: number): Found {
-  const found = find(landing.root, move.path);
-  return found === "nothing" ? lookAt(asideOf(staging, "back", index)) : found;
+function oldStat(landing: Landing, staging: string, move: FileMove, index: number): Stats | undefined {
+  const found = within(landing.root, move.path, (at) => (at === undefined ? undefined : statOf(at)), undefined);
+  return found ?? statOf(asideOf(staging, "back", index));
 }
 
 /** What the user set on the old file stays; only whether it can be run follows the change. */
-function permissionsFor(old: Found, goal: FileImage): number {
-  const plain = typeof old === "string" || old.image.mode === LINK;
-  const permissions = plain ? 0o666 & ~process.umask() : old.permissions;
+function permissionsFor(old: Stats | undefined, goal: FileImage): number {
+  const permissions = old?.isFile() === true ? old.mode & 0o7777 : 0o666 & ~process.umask();
   if (goal.mode !== EXECUTABLE) return permissions & ~0o111;
   return permissions | ((permissions & 0o444) >> 2);
 }

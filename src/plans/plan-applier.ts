@@ -234,7 +234,7 @@ export class PlanApplier {
     const landings = prepared.landings.filter(hasEffect);
     const journal = await this.#journal(intent, landings, prepared.contents);
     onProgress("landing");
-    const landed = await land(this.#store, journal, this.#hands);
+    const landed = await land(this.#store, journal, this.#hands, prepared.contents);
     const all = await this.#stepsOf(plan);
     lease.stop();
     const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience, allSteps: all }, journal, landed);
