@@ -16,6 +16,7 @@ const ERROR_TABLE = {
   stale_lease: { exit: 4, rpc: -32004, http: 409 },
   plan: { exit: 1, rpc: -32008, http: 409 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
+  hook_failed: { exit: 1, rpc: -32008, http: 422 },
   contained: { exit: 1, rpc: -32008, http: 422 },
   git_failed: { exit: 1, rpc: -32008, http: 500 },
   breaker_open: { exit: 1, rpc: -32603, http: 503 },
