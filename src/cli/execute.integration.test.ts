@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { TOOL_NAMES } from "../domain/tool-actor.ts";
+import { READ_ONLY_TOOLS } from "../domain/validation.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 
 const ACTION = `name: greet
@@ -321,6 +322,8 @@ test("a read-only resource is not written, and a plan of a plain directory works
   expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("mine\n");
 });
 
-test("the tools an actor may name are the tools there are", () => {
+test("the tools an actor may name are the tools there are, and those a validation may name do not write", () => {
   expect([...TOOLS.keys()].sort()).toEqual([...TOOL_NAMES].sort());
+  const reading = [...TOOLS.values()].filter(({ writes }) => !writes).map(({ name }) => name);
+  expect(reading.sort()).toEqual([...READ_ONLY_TOOLS].sort());
 });

@@ -36,7 +36,7 @@ export interface HookId {
   readonly hook: HookName;
 }
 
-export type HookEvent = "started" | "done" | "recorded" | "skipped" | "failed";
+type HookEvent = "started" | "done" | "recorded" | "skipped" | "failed";
 
 const TIMEOUT_MS = 600_000;
 /** Behind every wave of steps. */
