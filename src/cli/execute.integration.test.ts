@@ -163,6 +163,17 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect(String(data["patch"])).toContain("+x\n");
 });
 
+test("a step that fails in colour stops the plan all the same", async () => {
+  using world = new World();
+  const command = "printf '\\\\033[31mred\\\\033[0m \\\\007'; exit 1";
+  const id = await world.plan(`  - { id: loud, tool: shell_execute, params: { command: "${command}" } }\n`);
+  expect((await world.agents.json("plan", "execute", id)).error?.code).toBe("TOOL_FAILED");
+  expect((await world.agents.json("plan", "status", id)).data).toMatchObject({
+    state: "errored",
+    error: { message: "The command ended with exit code 1: red " },
+  });
+});
+
 test("of several that execute one plan at once one does, and nothing is done twice", async () => {
   using world = new World();
   const id = await world.plan(

@@ -185,6 +185,24 @@ test("neither a commit in the sandbox nor marks in its index hide changes from a
   expect(readFileSync(out, "utf8")).toBe("M\ta.txt\nA\tforced.log\nA\tnew.txt\n");
 });
 
+test("interrupted, a hook has not failed; resumed, it runs once more and the recorded ones do not", async () => {
+  using world = new ShopWorld();
+  const { agents } = world;
+  const [log, go] = [join(agents.directory, "log"), join(agents.directory, "go")];
+  hook(world, "pre-commit", `echo pre >> '${log}'; echo formatted > formatted.txt`);
+  hook(world, "commit-msg", `echo half > half.txt; echo msg >> '${log}'; test -e '${go}' || sleep 60; rm half.txt`);
+  const id = await world.plan(STEPS);
+  const { code, stderr } = await world.interrupted(
+    id,
+    () => existsSync(log) && readFileSync(log, "utf8").includes("msg"),
+  );
+  expect([code, stderr]).toEqual([1, expect.stringContaining("was interrupted")]);
+  writeFileSync(go, "");
+  const { data } = await agents.json("plan", "execute", id);
+  expect(data).toMatchObject({ state: "complete", changes: { files: 3 } });
+  expect(readFileSync(log, "utf8")).toBe("pre\nmsg\nmsg\n");
+});
+
 test("a message that is no message fails the hook, and a link in its place is not followed", async () => {
   using world = new ShopWorld();
   const { agents } = world;

@@ -1,10 +1,8 @@
 /** Validations through the command line: registered, attached, run at the end of execute, told, and kept from changing anything. */
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ROOT, type Envelope } from "./testing/agents.ts";
+import type { Envelope } from "./testing/agents.ts";
 import { ShopWorld } from "./testing/shop-world.ts";
 
 const WRITE = `  - { id: write, tool: write_file, params: { path: hello.txt, content: "hello\\n" } }\n`;
@@ -221,15 +219,10 @@ test("an interrupted run goes on behind its results; another attempt validates a
   const id = await world.plan(WRITE);
   await attached(world, "a-first", `command: "echo first >> '${log}'"`);
   await attached(world, "b-slow", `command: "echo slow >> '${log}'; test -e '${go}' || sleep 60"`);
-  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
-  const child = spawn(process.execPath, [join(ROOT, program), "--data-dir", agents.dataDir, "plan", "execute", id], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  while (!existsSync(log) || !readFileSync(log, "utf8").includes("slow")) await sleep(20);
-  child.kill("SIGINT");
-  const code = await new Promise((resolve) => child.on("close", resolve));
+  const { code, stderr } = await world.interrupted(
+    id,
+    () => existsSync(log) && readFileSync(log, "utf8").includes("slow"),
+  );
   expect([code, stderr]).toEqual([1, expect.stringContaining("was interrupted")]);
   writeFileSync(go, "");
   const resumed = await agents.json("plan", "execute", id);

@@ -37,28 +37,35 @@ const NAMES_KEPT = 200;
 
 export async function runValidations(work: ValidationWork): Promise<ValidationResult[]> {
   const results: ValidationResult[] = [];
+  // How each tree was last seen. The first look reads every file; nothing but validations touches it from there on.
+  const seen = new Map<string, Snapshot>();
   for (const attached of work.validations) {
     work.signal.throwIfAborted();
     const root = work.roots.get(attached.resource);
     if (root === undefined) throw new PlanError(`There is no directory to validate "${attached.resource}" in.`);
-    const result = await runOne(attached, root, work.signal);
+    const before = seen.get(attached.resource) ?? (await takeSnapshot(root.sandbox));
+    seen.delete(attached.resource);
+    const { result, after } = await runOne(attached, root, before, work.signal);
+    if (after !== undefined) seen.set(attached.resource, after);
     results.push(result);
     await work.onResult(result);
   }
   return results;
 }
 
+/** `after` is missing when the tree had to be put back: every file was written anew. */
 async function runOne(
   { attachment, resource, validation }: AttachedValidation,
   root: ValidationRoot,
+  before: Snapshot,
   signal: AbortSignal,
-): Promise<ValidationResult> {
+): Promise<{ result: ValidationResult; after: Snapshot | undefined }> {
   const started = performance.now();
-  const before = await takeSnapshot(root.sandbox);
   const verdict = await judge(validation.check, root.sandbox, signal);
-  const { changedFiles, problem } = await putBack(root, before);
+  const durationMs = Math.round(performance.now() - started);
+  const { changedFiles, problem, after } = await putBack(root, before);
   const output = printable(verdict.output);
-  return {
+  const result = {
     attachment,
     resource,
     validation: validation.name,
@@ -68,8 +75,9 @@ async function runOne(
     output: output.slice(-OUTPUT_KEPT),
     outputCut: verdict.cut || output.length > OUTPUT_KEPT,
     changedFiles: changedFiles.slice(0, NAMES_KEPT),
-    durationMs: Math.round(performance.now() - started),
+    durationMs,
   };
+  return { result, after };
 }
 
 interface Verdict {
@@ -121,18 +129,23 @@ async function runTool(
   return { passed: true, message: `${tool} succeeded.`, output, cut: false };
 }
 
-/** A tree that cannot even be looked at any more is put back too, and whoever left it so has failed. */
-async function putBack(
-  { sandbox, restore }: ValidationRoot,
-  before: Snapshot,
-): Promise<{ changedFiles: string[]; problem: string | undefined }> {
+interface PutBack {
+  readonly changedFiles: readonly string[];
+  /** Why the tree could not even be looked at any more; whoever left it so has failed. */
+  readonly problem: string | undefined;
+  readonly after: Snapshot | undefined;
+}
+
+async function putBack({ sandbox, restore }: ValidationRoot, before: Snapshot): Promise<PutBack> {
   try {
-    const changedFiles = changedPaths(before, await takeSnapshot(sandbox, before));
-    if (changedFiles.length > 0) await restore();
-    return { changedFiles, problem: undefined };
+    const after = await takeSnapshot(sandbox, before);
+    const changedFiles = changedPaths(before, after);
+    if (changedFiles.length === 0) return { changedFiles, problem: undefined, after };
+    await restore();
+    return { changedFiles, problem: undefined, after: undefined };
   } catch (error) {
     if (!(error instanceof AgentsError)) throw error;
     await restore();
-    return { changedFiles: [], problem: error.message };
+    return { changedFiles: [], problem: error.message, after: undefined };
   }
 }

@@ -89,7 +89,7 @@ export function resultView(results: readonly ValidationResult[]): View {
       result.mode,
       result.passed ? toned("passed", "good") : toned("failed", result.mode === "required" ? "bad" : "warn"),
       `${result.durationMs} ms`,
-      `${result.message}${result.changedFiles.length === 0 ? "" : ` It changed ${count(result.changedFiles.length, "file")}, which were put back.`}`,
+      `${result.message}${result.changedFiles.length === 0 ? "" : ` It changed files (${result.changedFiles.length}), which were put back.`}`,
     ]),
     empty: "",
   };

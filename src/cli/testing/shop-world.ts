@@ -1,8 +1,9 @@
 /** A user with a git repository, linked to the project "shop" as "api", and a tool actor that works on it. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Agents } from "./agents.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agents, ROOT } from "./agents.ts";
 
 const ACTION = `name: greet
 description: Greet everybody in the shop
@@ -47,6 +48,19 @@ export class ShopWorld implements Disposable {
     }
     const { data } = await this.agents.json("plan", "use", "greet", "shop");
     return String(data["plan_id"]);
+  }
+
+  /** Executes the plan and presses Ctrl-C once `ready`. */
+  async interrupted(id: string, ready: () => boolean): Promise<{ code: unknown; stderr: string }> {
+    const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
+    const words = ["--data-dir", this.agents.dataDir, "plan", "execute", id];
+    const child = spawn(process.execPath, [join(ROOT, program), ...words], { stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    while (!ready()) await sleep(20);
+    child.kill("SIGINT");
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    return { code, stderr };
   }
 
   [Symbol.dispose](): void {
