@@ -34,7 +34,7 @@ test("hooks see the plan's changes as git would show them; what they rewrite is 
   hook(
     world,
     "pre-commit",
-    `{ git diff --cached --name-status; git status --short; pwd; git config user.name; git var GIT_AUTHOR_IDENT; } > '${out}' &&
+    `{ git diff-files --name-only; git diff --cached --name-status; git status --short; pwd; git config user.name; git var GIT_AUTHOR_IDENT; } > '${out}' &&
      tr a-z A-Z < hello.txt > x && cat x > hello.txt && rm x && git add hello.txt && echo formatted > formatted.txt && echo l > l.log`,
   );
   hook(
@@ -179,7 +179,7 @@ test("neither a commit in the sandbox nor marks in its index hide changes from a
         echo changed > a.txt; echo new > new.txt; echo forced > forced.log
         git add new.txt && git add -f forced.log
         git -c user.name=x -c user.email=x@y -c core.hooksPath=/dev/null commit -qm hidden
-        touch .git/index.lock
+        touch .git/index.lock .git/HEAD.lock
 `);
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);
   expect(readFileSync(out, "utf8")).toBe("M\ta.txt\nA\tforced.log\nA\tnew.txt\n");

@@ -224,6 +224,7 @@ test("an interrupted run goes on behind its results; another attempt validates a
     () => existsSync(log) && readFileSync(log, "utf8").includes("slow"),
   );
   expect([code, stderr]).toEqual([1, expect.stringContaining("was interrupted")]);
+  expect(stderr).toMatch(/passed {3}local\/a-first {2}api .*\nstarted {2}local\/b-slow {2}api\n/);
   writeFileSync(go, "");
   const resumed = await agents.json("plan", "execute", id);
   expect(resumed.data["validation_summary"]).toMatchObject({ run: 1, required_passed: 2, all_required_passed: true });

@@ -50,7 +50,8 @@ async function isExecutable(file: string): Promise<boolean> {
 export async function stageChanges(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<void> {
   const own = { cwd: sandbox.root, sandbox: true };
   const base = sandbox.base ?? "";
-  for (const file of ["index.lock", "HEAD.lock", "index"]) await rm(join(sandbox.root, ".git", file), { force: true });
+  // What a killed git left locked.
+  for (const file of ["index.lock", "HEAD.lock"]) await rm(join(sandbox.root, ".git", file), { force: true });
   await git(["update-ref", "--no-deref", "HEAD", base], own);
   await git(["read-tree", base], own);
   const paths = (wanted: "gone" | "there"): string =>

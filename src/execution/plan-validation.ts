@@ -22,6 +22,7 @@ export interface PlanValidation {
   readonly validations: readonly AttachedValidation[];
   readonly roots: ReadonlyMap<string, ValidationRoot>;
   readonly signal: AbortSignal;
+  readonly onStart: (validation: AttachedValidation) => void;
   readonly onResult: (result: ValidationResult, event: "run" | "recorded") => void;
 }
 
@@ -50,7 +51,7 @@ export async function validatePlan(work: PlanValidation): Promise<ValidationRunR
 
 /** Validates the sandboxes as the recorded steps and hooks left them. */
 export async function validateSandboxes(
-  work: Pick<PlanValidation, "lease" | "validations" | "signal" | "onResult"> & {
+  work: Pick<PlanValidation, "lease" | "validations" | "signal" | "onStart" | "onResult"> & {
     readonly workspaces: ReadonlyMap<string, Workspace>;
   },
 ): Promise<void> {

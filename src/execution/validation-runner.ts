@@ -27,6 +27,7 @@ export interface ValidationWork {
   readonly roots: ReadonlyMap<string, ValidationRoot>;
   /** Aborted, the running validation is ended without a result, and no other begins. */
   readonly signal: AbortSignal;
+  readonly onStart: (validation: AttachedValidation) => void;
   /** Waited for before the next validation begins. */
   readonly onResult: (result: ValidationResult) => Promise<void> | void;
 }
@@ -43,6 +44,7 @@ export async function runValidations(work: ValidationWork): Promise<ValidationRe
     work.signal.throwIfAborted();
     const root = work.roots.get(attached.resource);
     if (root === undefined) throw new PlanError(`There is no directory to validate "${attached.resource}" in.`);
+    work.onStart(attached);
     const before = seen.get(attached.resource) ?? (await takeSnapshot(root.sandbox));
     seen.delete(attached.resource);
     const { result, after } = await runOne(attached, root, before, work.signal);

@@ -25,6 +25,7 @@ export interface ExecuteOptions extends StartOptions {
   /** False: the repositories' own hooks are skipped. */
   readonly verify?: boolean;
   readonly onHook?: HookRun["onHook"];
+  readonly onValidationStart?: PlanValidation["onStart"];
   readonly onValidation?: PlanValidation["onResult"];
 }
 
@@ -86,9 +87,10 @@ export class PlanExecutor {
     options: ExecuteOptions,
   ): Promise<void> {
     const signal = AbortSignal.any([lease.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-    const { verify = true, onHook = () => undefined, onValidation = () => undefined } = options;
+    const { verify = true, onHook = () => undefined } = options;
+    const { onValidationStart: onStart = () => undefined, onValidation: onResult = () => undefined } = options;
     await runHooks({ ...opened, lease, verify, signal, onHook });
-    await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onResult: onValidation });
+    await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onStart, onResult });
   }
 
   /** Up to execute/queued, or to where somebody's work on it lapsed. */

@@ -28,10 +28,13 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const onHook: HookRun["onHook"] = ({ resource, hook }, event, { durationMs }) => {
     if (human) process.stderr.write(progressLine(hook, resource, event, durationMs));
   };
+  const onValidationStart: ExecuteOptions["onValidationStart"] = ({ validation, resource }) => {
+    if (human) process.stderr.write(progressLine(validation.name, resource, "started", 0));
+  };
   const onValidation: ExecuteOptions["onValidation"] = ({ validation, resource, passed, durationMs }) => {
     if (human) process.stderr.write(progressLine(validation, resource, passed ? "passed" : "failed", durationMs));
   };
-  const options = { signal, onStep, onHook, onValidation, verify: input.flag("verify") };
+  const options = { signal, onStep, onHook, onValidationStart, onValidation, verify: input.flag("verify") };
   const { plan, ran } = await executor.execute(seen.id, options).finally(stop);
   const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, plan.id, plan.attempt));
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
