@@ -3,6 +3,7 @@ export { CircuitBreaker } from "./context/circuit-breaker.ts";
 export type * from "./context/circuit-breaker.ts";
 export { ParallelStrategyExecutor } from "./context/parallel-strategy-executor.ts";
 export type * from "./context/parallel-strategy-executor.ts";
+export type { AttachedValidation, Attachment, AttachmentScope } from "./domain/attachment.ts";
 export { ACTOR_ROLES, parseAction } from "./domain/action.ts";
 export type { Action, ActionDefinition, ActionInput, ActionState, ActorRole, Actors } from "./domain/action.ts";
 export type { ArgumentSpec, ArgumentType, ArgumentValue, GivenArguments } from "./domain/arguments.ts";
@@ -19,7 +20,7 @@ export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";
 export { monotonicIds } from "./domain/ids.ts";
-export type { ChangesetId, Clock, IdGenerator, PlanId } from "./domain/ids.ts";
+export type { AttachmentId, ChangesetId, Clock, IdGenerator, PlanId } from "./domain/ids.ts";
 export type { JsonObject, JsonValue } from "./domain/json.ts";
 export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan.ts";
 export type { Project, ProjectInput } from "./domain/project.ts";
@@ -39,7 +40,22 @@ export type {
 } from "./domain/resource.ts";
 export { isRecoverable, isTerminal, MAX_REVERSIONS, PHASES, STATES, statusKey, target } from "./domain/transitions.ts";
 export type { Operation, Phase, PlanStatus, State, StatusKey } from "./domain/transitions.ts";
+export { parseValidation, READ_ONLY_TOOLS, VALIDATION_MODES } from "./domain/validation.ts";
+export type {
+  Check,
+  ReadOnlyTool,
+  Validation,
+  ValidationDefinition,
+  ValidationInput,
+  ValidationMode,
+} from "./domain/validation.ts";
+export type { ValidatedPlace, ValidationResult, ValidationRun } from "./domain/validation-result.ts";
+export { commitMessage, recordedCommitMessage } from "./execution/commit-message.ts";
+export { recordedHooks } from "./execution/hooks.ts";
+export type { HookId } from "./execution/hooks.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
+export { validationGate } from "./execution/validation-gate.ts";
+export type { GateFailure, ValidationGate } from "./execution/validation-gate.ts";
 export { ChangesetStore } from "./ledger/changesets.ts";
 export type { Changeset } from "./ledger/changesets.ts";
 export { subscribeEvents } from "./ledger/events.ts";
@@ -47,6 +63,8 @@ export type { SubscribeOptions } from "./ledger/events.ts";
 export { Lease, LEASE_TTL_MS } from "./ledger/leases.ts";
 export { runStep } from "./ledger/steps.ts";
 export type { StepResult } from "./ledger/steps.ts";
+export { latestValidations } from "./ledger/validation-runs.ts";
+export type { ValidationRunResults } from "./ledger/validation-runs.ts";
 export { ActorService } from "./plans/actor-service.ts";
 export type { ListedActor } from "./plans/actor-service.ts";
 export { PlanApplier } from "./plans/plan-applier.ts";
@@ -70,6 +88,8 @@ export type { ResourceLinkInput } from "./plans/project-links.ts";
 export { ResourceService } from "./plans/resource-service.ts";
 export type { ListedResource } from "./plans/resource-service.ts";
 export type { ProjectLinkInput, UseActionInput } from "./plans/use-action.ts";
+export { ValidationService } from "./plans/validation-service.ts";
+export type { AttachInput, ListedValidation } from "./plans/validation-service.ts";
 export { verifyAudit } from "./store/audit-verify.ts";
 export type { AuditProblem, AuditVerification } from "./store/audit-verify.ts";
 export { openStore } from "./store/open.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Given, Then, When, type DataTable } from "@cucumber/cucumber";
 import { makeRepository } from "../../src/testing/git-repository.ts";
@@ -26,6 +26,12 @@ Given(
 
 Given("a git repository {string}", function (this: CommandWorld, name: string) {
   makeRepository(join(this.agents.directory, name));
+});
+
+Given("the hook {string} of {string}:", function (this: CommandWorld, name: string, repository: string, text: string) {
+  const hook = join(this.agents.directory, repository, ".git", "hooks", name);
+  mkdirSync(dirname(hook), { recursive: true });
+  writeFileSync(hook, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 });
 
 async function makePlan(world: CommandWorld, action: string, project: string, given: string): Promise<void> {

@@ -1,29 +1,27 @@
+import { commitMessage } from "../execution/commit-message.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { JournalKind } from "./journal.ts";
 
-const SUBJECT_LIMIT = 72;
-
-/** The message of a landing's commit: what the plan does, and trailers by which a commit is traced to what made it. */
+/**
+ * The message of a landing's commit: what the plan does (for an apply, as the repository's own hook left it), and trailers by which
+ * a commit is traced to what made it.
+ */
 export function landingMessage(
   kind: JournalKind,
   plan: Plan,
-  facts: { readonly changesets: readonly string[]; readonly decisions: readonly string[]; readonly message?: string },
+  facts: { readonly changesets: readonly string[]; readonly decisions: readonly string[]; readonly message: string },
 ): string {
-  const verb = kind === "apply" ? "" : kind === "undo" ? "Undo: " : "Redo: ";
-  const text = facts.message ?? `${subject(verb + firstLine(plan.description))}\n`;
+  const described = { id: plan.id, description: `${VERBS[kind]}${plan.description.trimStart()}` };
+  const text = (kind === "apply" ? facts.message : commitMessage(described)).trimEnd();
+  const named = `CleverAgents-Plan: ${plan.id}`;
   const trailers = [
-    `CleverAgents-Plan: ${plan.id}`,
     ...(kind === "apply" ? [] : [`CleverAgents-Kind: ${kind}`]),
     ...facts.changesets.map((id) => `CleverAgents-Changeset: ${id}`),
     ...facts.decisions.map((id) => `CleverAgents-Decision: ${id}`),
   ];
-  return `${text.trimEnd()}\n\n${trailers.join("\n")}\n`;
+  // A hook may have taken our trailer away, or written behind it.
+  const [head, tail] = text.endsWith(named) ? [text, trailers] : [`${text}\n`, [named, ...trailers]];
+  return `${[head, ...tail].join("\n")}\n`;
 }
 
-function firstLine(text: string): string {
-  return text.trim().split("\n", 1)[0] ?? "";
-}
-
-function subject(line: string): string {
-  return line.length <= SUBJECT_LIMIT ? line : `${line.slice(0, SUBJECT_LIMIT - 1)}…`;
-}
+const VERBS = { apply: "", undo: "Undo: ", redo: "Redo: " } as const satisfies Record<JournalKind, string>;

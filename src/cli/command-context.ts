@@ -6,6 +6,7 @@ import type { PlanApplier } from "../plans/plan-applier.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
 import type { ResourceService } from "../plans/resource-service.ts";
+import type { ValidationService } from "../plans/validation-service.ts";
 import type { ConfigValues } from "../store/config-file.ts";
 import type { Store } from "../store/store.ts";
 import type { Message } from "./outcome.ts";
@@ -86,6 +87,11 @@ export class CommandContext {
   async resources(): Promise<ResourceService> {
     const { ResourceService } = await import("../plans/resource-service.ts");
     return new ResourceService({ store: await this.store(), user: await this.user() });
+  }
+
+  async validations(): Promise<ValidationService> {
+    const { ValidationService } = await import("../plans/validation-service.ts");
+    return new ValidationService({ store: await this.store(), user: await this.user() });
   }
 
   async setting(

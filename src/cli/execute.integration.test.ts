@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { TOOL_NAMES } from "../domain/tool-actor.ts";
+import { READ_ONLY_TOOLS } from "../domain/validation.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 
 const ACTION = `name: greet
@@ -160,6 +161,17 @@ test("a failing step stops the plan and says why; executed again it goes on behi
     { path: "half.txt", steps: ["check"] },
   ]);
   expect(String(data["patch"])).toContain("+x\n");
+});
+
+test("a step that fails in colour stops the plan all the same", async () => {
+  using world = new World();
+  const command = "printf '\\\\033[31mred\\\\033[0m \\\\007'; exit 1";
+  const id = await world.plan(`  - { id: loud, tool: shell_execute, params: { command: "${command}" } }\n`);
+  expect((await world.agents.json("plan", "execute", id)).error?.code).toBe("TOOL_FAILED");
+  expect((await world.agents.json("plan", "status", id)).data).toMatchObject({
+    state: "errored",
+    error: { message: "The command ended with exit code 1: red " },
+  });
 });
 
 test("of several that execute one plan at once one does, and nothing is done twice", async () => {
@@ -321,6 +333,8 @@ test("a read-only resource is not written, and a plan of a plain directory works
   expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("mine\n");
 });
 
-test("the tools an actor may name are the tools there are", () => {
+test("the tools an actor may name are the tools there are, and those a validation may name do not write", () => {
   expect([...TOOLS.keys()].sort()).toEqual([...TOOL_NAMES].sort());
+  const reading = [...TOOLS.values()].filter(({ writes }) => !writes).map(({ name }) => name);
+  expect(reading.sort()).toEqual([...READ_ONLY_TOOLS].sort());
 });

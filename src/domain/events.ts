@@ -21,6 +21,12 @@ export const EVENT_TYPES = [
   "project.resource_unlinked",
   "actor.added",
   "actor.removed",
+  "validation.added",
+  "validation.removed",
+  "validation.attached",
+  "validation.detached",
+  "validation.passed",
+  "validation.failed",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -7,6 +7,7 @@ import { randomFillSync } from "node:crypto";
  */
 export type PlanId = string & { readonly __brand: "PlanId" };
 export type ChangesetId = string & { readonly __brand: "ChangesetId" };
+export type AttachmentId = string & { readonly __brand: "AttachmentId" };
 
 /** Milliseconds since the epoch, UTC. */
 export type Clock = () => number;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ValidationIssue } from "./errors.ts";
-import { checkText, shown, TEXT_LIMIT, textProblem } from "./text.ts";
+import { checkText, printable, shown, TEXT_LIMIT, textProblem } from "./text.ts";
 
 describe("text from outside", () => {
   test.each(["", "plain", "two\nlines\r\n\tindented", "naïve 🦑 漢字", "e\u0301", "\u200b", "{x}", "'; --", "\u00a0"])(
@@ -107,4 +107,14 @@ describe("shown", () => {
       }),
     );
   });
+});
+
+test("what a program printed can be stored and shown once it is made printable, and what could be stays", () => {
+  expect(printable("\u001b[31mred\u001b[0m\0\u0007\ttab\r\n\ud800")).toBe("red\ttab\r\n\ufffd");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (output) => {
+      expect(textProblem(printable(output))).toBeUndefined();
+      if (textProblem(output) === undefined) expect(printable(output)).toBe(output);
+    }),
+  );
 });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { ValidationIssue } from "./errors.ts";
 
 /**
@@ -25,6 +26,11 @@ export function checkText(value: string, path: string, issues: ValidationIssue[]
   const problem = textProblem(value, limit);
   if (problem !== undefined) issues.push({ path, message: `${path} ${problem}` });
   return problem === undefined;
+}
+
+/** What a program printed, as it may be stored and shown: without colours, cursor movements and other control characters. */
+export function printable(output: string): string {
+  return stripVTControlCharacters(output.toWellFormed()).replaceAll(new RegExp(CONTROL, "gu"), "");
 }
 
 /** A string made safe to show inside an error message: quoted, escaped, cut. */

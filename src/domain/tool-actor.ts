@@ -195,7 +195,7 @@ function cycleIssues(steps: readonly ToolStep[]): ValidationIssue[] {
   });
 }
 
-function underscored(text: string): string {
+export function underscored(text: string): string {
   return text.replaceAll("-", "_");
 }
 

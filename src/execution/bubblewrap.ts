@@ -18,14 +18,20 @@ async function works(): Promise<boolean> {
   );
 }
 
-/** The command line that runs `command` with only `writable` writable, and with the network only when it is allowed. */
+/**
+ * The command line that runs `command` with only `writable` writable, and with the network only when it is allowed. What is
+ * `readable` is seen also where it would be hidden: below the directory of temporary files, which the command has for itself.
+ */
 export function confined(
   command: readonly string[],
-  options: { writable: readonly string[]; cwd: string; network: boolean },
+  options: { readable?: readonly string[]; writable: readonly string[]; cwd: string; network: boolean },
 ): string[] {
-  const { writable, cwd, network } = options;
+  const { readable = [], writable, cwd, network } = options;
   const view = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"];
-  const open = writable.flatMap((directory) => ["--bind", directory, directory]);
+  const open = [
+    ...readable.flatMap((directory) => ["--ro-bind", directory, directory]),
+    ...writable.flatMap((directory) => ["--bind", directory, directory]),
+  ];
   const limits = ["--chdir", cwd, "--unshare-pid", "--die-with-parent", ...(network ? [] : ["--unshare-net"])];
   return ["bwrap", ...view, ...open, ...limits, "--", ...command];
 }

@@ -39,7 +39,14 @@ export interface StepFacts {
   readonly error?: unknown;
 }
 
-export async function runToolSteps(run: StepRun): Promise<void> {
+/** What the steps left open, for what comes behind them: hooks and validations. */
+export interface OpenSandboxes {
+  readonly context: PlanExecutionContext;
+  /** By the alias of the resource. */
+  readonly workspaces: ReadonlyMap<string, Workspace>;
+}
+
+export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const { lease, waves } = run;
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
@@ -59,6 +66,7 @@ export async function runToolSteps(run: StepRun): Promise<void> {
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
+  return { context, workspaces };
 }
 
 async function oneStep(
@@ -92,10 +100,11 @@ function stepKey(id: string): string {
 
 interface StepRecord {
   readonly order: readonly [wave: number, position: number];
-  readonly changeset: ChangesetId;
+  /** Missing for a hook that was skipped. */
+  readonly changeset?: ChangesetId;
 }
 
-/** The recorded steps of an attempt in program order, with their changesets. */
+/** The recorded steps of an attempt in program order, with their changesets; the hooks, by their whole keys, behind the others. */
 export async function recordedSteps(
   store: Store,
   planId: PlanId,
@@ -103,17 +112,18 @@ export async function recordedSteps(
 ): Promise<ReadonlyMap<string, ChangesetId>> {
   const rows = await store.read((reader) =>
     reader.all<{ key: string; result: string }>(
-      "SELECT key, result FROM steps WHERE plan_id = ? AND phase = 'execute' AND attempt = ? AND key LIKE 'tool-step:%'",
+      `SELECT key, result FROM steps WHERE plan_id = ? AND phase = 'execute' AND attempt = ?
+          AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%')`,
       planId,
       attempt,
     ),
   );
   const steps = rows.map(({ key, result }) => ({
-    id: key.slice("tool-step:".length),
+    id: key.replace(/^tool-step:/, ""),
     ...(JSON.parse(result) as StepRecord),
   }));
   steps.sort((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1]);
-  return new Map(steps.map(({ id, changeset }) => [id, changeset]));
+  return new Map(steps.flatMap(({ id, changeset }) => (changeset === undefined ? [] : [[id, changeset]])));
 }
 
 /** Every change of the plan's current attempt that counts, step by step. */

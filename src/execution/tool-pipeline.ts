@@ -64,11 +64,18 @@ function bind(alias: unknown, workspaces: ReadonlyMap<string, Workspace>): Works
   throw new ValidationError(message, [{ path: "resource", message }]);
 }
 
+/** What is wrong with the parameters a tool is to be called with later. */
+export function parameterIssues(tool: string, params: Readonly<Record<string, unknown>>): ValidationIssue[] {
+  const parsed = resolveTool(tool).parameters.safeParse(params);
+  return parsed.success ? [] : issuesOf(parsed.error);
+}
+
+function issuesOf(error: z.ZodError): ValidationIssue[] {
+  return error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+}
+
 function unfit(tool: Tool, error: z.ZodError): ValidationError {
-  const issues: ValidationIssue[] = error.issues.map((issue) => ({
-    path: issue.path.join("."),
-    message: issue.message,
-  }));
+  const issues = issuesOf(error);
   const list = issues.map(({ path, message }) => `${path === "" ? "" : `${path}: `}${message}`).join("; ");
   return new ValidationError(`The parameters of ${tool.name} do not fit: ${list}.`, issues);
 }

@@ -18,7 +18,7 @@ import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snap
  */
 export class Workspace {
   readonly sandbox: Sandbox;
-  readonly #context: PlanExecutionContext;
+  readonly #context: Pick<PlanExecutionContext, "recordChange">;
   readonly #contents: (hash: string) => Promise<Uint8Array | undefined>;
   readonly #exclusion = new Exclusion();
   /** What recorded changes left at a path: where the bytes before the next change are found. */
@@ -29,7 +29,7 @@ export class Workspace {
 
   constructor(parts: {
     sandbox: Sandbox;
-    context: PlanExecutionContext;
+    context: Pick<PlanExecutionContext, "recordChange">;
     contents: (hash: string) => Promise<Uint8Array | undefined>;
   }) {
     this.sandbox = parts.sandbox;

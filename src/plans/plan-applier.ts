@@ -18,8 +18,10 @@ import { AgentsError, ConflictError, PlanError, StaleLeaseError } from "../domai
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
+import { recordedCommitMessage } from "../execution/commit-message.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
 import { planChanges, recordedSteps } from "../execution/step-runner.ts";
+import { validationGate, type ValidationGate } from "../execution/validation-gate.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { stageContent, type StagedContent } from "../store/contents.ts";
 import { findPlan } from "../store/plans.ts";
@@ -95,6 +97,11 @@ export class PlanApplier {
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") requireChanges(plan, entries, options);
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
       await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
+    }
+    const gate = await validationGate(this.#store, plan);
+    if (!gate.ok) {
+      await this.#service.constrainApply(plan.id, { message: gate.why });
+      throw constrained(plan, gate);
     }
     const lease = await this.#service.startApply(plan.id);
     const steps = await this.#stepsOf(plan);
@@ -248,15 +255,18 @@ export class PlanApplier {
     const { kind, plan, entries } = intent;
     const steps = new Map<string, string>();
     for (const [step, changeset] of await recordedSteps(this.#store, plan.id, plan.attempt)) steps.set(changeset, step);
-    const facts = {
-      changesets: [...new Set(entries.map((entry) => entry.changesetId))],
-      decisions: decisionsOf(entries),
-    };
+    const changesets = [...new Set(entries.map((entry) => entry.changesetId))];
+    const decisions = decisionsOf(entries);
+    const messages = new Map<string, string>();
+    for (const { alias } of intent.records) {
+      const message = await recordedCommitMessage(this.#store, plan, alias);
+      messages.set(alias, landingMessage(kind, plan, { changesets, decisions, message }));
+    }
     return prepareLandings({
       ...intent,
       store: this.#store,
       stepOf: (entry) => steps.get(entry.changesetId) ?? "",
-      messageFor: () => landingMessage(kind, plan, facts),
+      messageFor: (alias) => messages.get(alias) ?? "",
     });
   }
 
@@ -316,6 +326,15 @@ function requireChanges(plan: Plan, entries: readonly ChangeEntry[], options: Ap
   throw new PlanError(`The plan ${plan.id} changed nothing, so there is nothing to apply.`, {
     kept: "Nothing was changed.",
     next: [`agents plan apply ${plan.id} --allow-empty`, `agents plan cancel ${plan.id}`],
+  });
+}
+
+/** The result may not land as it is; only another attempt helps. */
+function constrained(plan: Plan, gate: Extract<ValidationGate, { ok: false }>): AgentsError {
+  return new AgentsError("constrained", `The plan ${plan.id} cannot be applied. ${gate.why}`, {
+    kept: "Nothing was changed, in any resource; what the plan did is recorded.",
+    next: [`agents plan status ${plan.id}`, `agents plan revert ${plan.id}`],
+    detail: { failures: gate.failures },
   });
 }
 

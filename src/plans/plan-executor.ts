@@ -1,3 +1,4 @@
+import type { AttachedValidation } from "../domain/attachment.ts";
 import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import { argumentText } from "../domain/arguments.ts";
 import type { PlanId } from "../domain/ids.ts";
@@ -5,17 +6,27 @@ import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { findResourceType, type ProjectResource } from "../domain/resource.ts";
 import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
-import { runToolSteps, type StepRun, type ToolStep } from "../execution/step-runner.ts";
+import { printable, TEXT_LIMIT } from "../domain/text.ts";
+import { runHooks, type HookRun } from "../execution/hooks.ts";
+import { validateSandboxes, type PlanValidation } from "../execution/plan-validation.ts";
+import { runToolSteps, type OpenSandboxes, type StepRun, type ToolStep } from "../execution/step-runner.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
+import type { Lease } from "../ledger/leases.ts";
 import { findActor } from "../store/actors.ts";
 import { findLinks } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
+import { attachedValidations } from "../store/validations.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 
 export interface ExecuteOptions extends StartOptions {
   /** Ends the run cleanly: what is recorded stays, and the plan can be taken up again at once. */
   readonly signal?: AbortSignal;
   readonly onStep?: StepRun["onStep"];
+  /** False: the repositories' own hooks are skipped. */
+  readonly verify?: boolean;
+  readonly onHook?: HookRun["onHook"];
+  readonly onValidationStart?: PlanValidation["onStart"];
+  readonly onValidation?: PlanValidation["onResult"];
 }
 
 export interface Executed {
@@ -47,12 +58,14 @@ export class PlanExecutor {
     const actor = await this.#actorOf(plan);
     const targets = await this.#targetsOf(plan);
     const waves = stepsOf(actor, plan);
+    const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
     await this.#queue(plan, options);
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined } = options;
     try {
-      await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
+      const opened = await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
+      await this.#check(lease, opened, validations, options);
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {
       if (error instanceof StaleLeaseError) throw error;
@@ -60,9 +73,24 @@ export class PlanExecutor {
         await lease.release();
         throw interrupted(plan);
       }
-      await this.#service.failExecute(lease, { message: error instanceof Error ? error.message : String(error) });
+      const message = printable(error instanceof Error ? error.message : String(error));
+      await this.#service.failExecute(lease, { message: message.slice(0, TEXT_LIMIT) });
       throw error;
     }
+  }
+
+  /** The hooks first: what they rewrite is to be validated too. */
+  async #check(
+    lease: Lease<"execute">,
+    opened: OpenSandboxes,
+    validations: readonly AttachedValidation[],
+    options: ExecuteOptions,
+  ): Promise<void> {
+    const signal = AbortSignal.any([lease.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    const { verify = true, onHook = () => undefined } = options;
+    const { onValidationStart: onStart = () => undefined, onValidation: onResult = () => undefined } = options;
+    await runHooks({ ...opened, lease, verify, signal, onHook });
+    await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onStart, onResult });
   }
 
   /** Up to execute/queued, or to where somebody's work on it lapsed. */

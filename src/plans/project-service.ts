@@ -6,6 +6,8 @@ import { activePlanIds } from "../store/plans.ts";
 import { deleteProject, findProjects, insertProject, projectPlanCounts } from "../store/projects.ts";
 import { findLinks } from "../store/resources.ts";
 import type { Reader, Store } from "../store/store.ts";
+import { findAttachments } from "../store/validations.ts";
+import { removeAttachment } from "./attachments.ts";
 import { addLink, hasActivePlans, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
 import { ambienceOf, recordEvent, transition, type Ambience, type ServiceParts } from "./transition.ts";
 
@@ -65,7 +67,7 @@ export class ProjectService {
 
   /**
    * Deletes the project, with `force` after cancelling its active plans: all of it in one transaction, or nothing. Its
-   * resources are unlinked and stay.
+   * resources are unlinked and stay; validations that were attached for it are detached.
    */
   async deleteProject(
     name: string,
@@ -83,6 +85,9 @@ export class ProjectService {
       }
       const unlinked = await findLinks(tx, { project: project.name });
       for (const link of unlinked) await removeLink(tx, this.#ambience, link);
+      for (const attachment of await findAttachments(tx, "project", project.name)) {
+        await removeAttachment(tx, this.#ambience, attachment);
+      }
       await deleteProject(tx, project.name);
       const at = this.#ambience.clock();
       const resources = unlinked.map(({ resource }) => resource);

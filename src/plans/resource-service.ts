@@ -14,6 +14,8 @@ import { shown } from "../domain/text.ts";
 import { activePlanIds } from "../store/plans.ts";
 import { deleteResource, findLinks, findResources, insertResource, type ResourceFilter } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
+import { findAttachments } from "../store/validations.ts";
+import { stillAttached } from "./attachments.ts";
 import { checkoutProblem } from "./git-check.ts";
 import { addLink, hasActivePlans, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "./transition.ts";
@@ -72,12 +74,14 @@ export class ResourceService {
     });
   }
 
-  /** Forgets the resource; what is on the disk stays. Refused while a project has it. */
+  /** Forgets the resource; what is on the disk stays. Refused while a project has it or a validation is attached to it. */
   async removeResource(name: string): Promise<Resource> {
     return this.#store.transaction(async (tx) => {
       const resource = await requireResource(tx, name);
       if (!(await deleteResource(tx, resource.name))) {
-        throw stillLinked(resource, await findLinks(tx, { resource: resource.name }));
+        const links = await findLinks(tx, { resource: resource.name });
+        if (links.length > 0) throw stillLinked(resource, links);
+        throw stillAttached("resource", resource.name, await findAttachments(tx, "resource", resource.name));
       }
       const at = this.#ambience.clock();
       await recordEvent(tx, this.#ambience, { type: "resource.removed", at, details: { resource: resource.name } });

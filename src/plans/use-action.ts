@@ -106,7 +106,7 @@ export async function requireAction(reader: Reader, text: string): Promise<Actio
 }
 
 export function notFound(
-  kind: "action" | "actor" | "project" | "resource",
+  kind: "action" | "actor" | "project" | "resource" | "validation",
   name: QualifiedName,
   known: readonly string[],
 ): NotFoundError {

@@ -157,6 +157,37 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE plans ADD COLUMN undone_at BIGINT`,
     ],
   },
+  {
+    version: 4,
+    name: "validations",
+    statements: [
+      `CREATE TABLE validations (
+        key TEXT PRIMARY KEY, name TEXT NOT NULL, namespace TEXT NOT NULL, description TEXT NOT NULL, mode TEXT NOT NULL,
+        command TEXT, cwd TEXT, timeout_ms BIGINT, tool TEXT, parameters TEXT, version BIGINT NOT NULL,
+        created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE validation_attachments (
+        id TEXT PRIMARY KEY, validation_key TEXT NOT NULL REFERENCES validations (key),
+        resource_key TEXT NOT NULL REFERENCES resources (key), scope TEXT NOT NULL,
+        project_key TEXT REFERENCES projects (key), plan_id TEXT REFERENCES plans (id), created_at BIGINT NOT NULL,
+        UNIQUE (validation_key, resource_key, scope)
+      )`,
+      `CREATE INDEX validation_attachments_by_resource ON validation_attachments (resource_key, id)`,
+      `CREATE TABLE validation_runs (
+        plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL, number BIGINT NOT NULL,
+        place TEXT NOT NULL, tree TEXT NOT NULL, epoch BIGINT NOT NULL, started_at BIGINT NOT NULL,
+        PRIMARY KEY (plan_id, attempt, number)
+      )`,
+      `CREATE TABLE validation_results (
+        plan_id TEXT NOT NULL, attempt BIGINT NOT NULL, run BIGINT NOT NULL, alias TEXT NOT NULL,
+        attachment_id TEXT NOT NULL, position BIGINT NOT NULL, validation_name TEXT NOT NULL, mode TEXT NOT NULL,
+        passed BIGINT NOT NULL, message TEXT NOT NULL, output TEXT NOT NULL, output_cut BIGINT NOT NULL,
+        changed_files TEXT NOT NULL, duration_ms BIGINT NOT NULL, epoch BIGINT NOT NULL, at BIGINT NOT NULL,
+        PRIMARY KEY (plan_id, attempt, run, alias, attachment_id),
+        FOREIGN KEY (plan_id, attempt, run) REFERENCES validation_runs (plan_id, attempt, number)
+      )`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

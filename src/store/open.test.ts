@@ -233,12 +233,12 @@ describe("damaged later", () => {
   });
 });
 
-/** Fills the store until its rows span many pages; the number of pages. */
+/** Fills the store until its rows span so many pages that the tables of ours are in the first third; the number of pages. */
 async function filled(file: string): Promise<number> {
   await using store = await openStore(`sqlite:${file}`);
   await store.transaction(async (tx) => {
     await tx.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
-    for (let i = 0; i < 2_000; i += 1) await tx.run("INSERT INTO notes (text) VALUES (?)", `${i} `.repeat(50));
+    for (let i = 0; i < 6_000; i += 1) await tx.run("INSERT INTO notes (text) VALUES (?)", `${i} `.repeat(50));
   });
   await store.close();
   return statSync(file).size / 4_096;

@@ -31,11 +31,12 @@ export async function insertResource(tx: Tx, resource: ResourceDefinition, at: n
   return inserted === 1;
 }
 
-/** Deletes the resource unless a project has it; false when one does. */
+/** Deletes the resource unless a project has it or a validation is attached to it; false when so. */
 export async function deleteResource(tx: Tx, name: QualifiedName): Promise<boolean> {
   const deleted = await tx.run(
     `DELETE FROM resources WHERE key = ?
-        AND NOT EXISTS (SELECT 1 FROM project_resources WHERE resource_key = resources.key)`,
+        AND NOT EXISTS (SELECT 1 FROM project_resources WHERE resource_key = resources.key)
+        AND NOT EXISTS (SELECT 1 FROM validation_attachments WHERE resource_key = resources.key)`,
     nameKey(name),
   );
   return deleted === 1;

@@ -1,13 +1,15 @@
 import { join } from "node:path";
+import { recordedHooks, type HookRun } from "../../execution/hooks.ts";
 import { diffChanges } from "../../execution/plan-diff.ts";
 import { planChanges, type StepRun } from "../../execution/step-runner.ts";
 import { ChangesetStore } from "../../ledger/changesets.ts";
-import { PlanExecutor } from "../../plans/plan-executor.ts";
+import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { planData } from "./plan-data.ts";
+import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
 
 /** Runs the plan's steps here, in the foreground; Ctrl-C stops cleanly, a second one at once. */
 export async function planExecute(context: CommandContext, input: Input): Promise<Outcome> {
@@ -23,17 +25,44 @@ export async function planExecute(context: CommandContext, input: Input): Promis
       steps.push({ id: step.id, tool: step.tool, status: event, duration_ms: Math.round(durationMs) });
     if (human) process.stderr.write(progressLine(step.id, step.tool, event, durationMs));
   };
-  const { plan, ran } = await executor.execute(seen.id, { signal, onStep }).finally(stop);
+  const onHook: HookRun["onHook"] = ({ resource, hook }, event, { durationMs }) => {
+    if (human) process.stderr.write(progressLine(hook, resource, event, durationMs));
+  };
+  const onValidationStart: ExecuteOptions["onValidationStart"] = ({ validation, resource }) => {
+    if (human) process.stderr.write(progressLine(validation.name, resource, "started", 0));
+  };
+  const onValidation: ExecuteOptions["onValidation"] = ({ validation, resource, passed, durationMs }) => {
+    if (human) process.stderr.write(progressLine(validation, resource, passed ? "passed" : "failed", durationMs));
+  };
+  const options = { signal, onStep, onHook, onValidationStart, onValidation, verify: input.flag("verify") };
+  const { plan, ran } = await executor.execute(seen.id, options).finally(stop);
   const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, plan.id, plan.attempt));
-  const next = [`agents plan diff ${plan.id}`, `agents plan apply ${plan.id}`];
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
+  const validated = await readValidations(store, plan);
+  const { latest, gate } = validated;
+  const results = latest?.results ?? [];
+  const next = [`agents plan diff ${plan.id}`, `agents plan ${gate.ok ? "apply" : "revert"} ${plan.id}`];
+  const hooks = (await recordedHooks(store, plan)).map(({ resource, hook, skipped }) => ({ resource, hook, skipped }));
+  const done = info(
+    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) in the sandbox.`,
+  );
   return {
-    data: { ...planData(plan), ran, steps, changes, next_steps: next },
-    view: [],
-    messages: info(
-      `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) in the sandbox.`,
-    ),
+    data: {
+      ...planData(plan),
+      ran,
+      steps,
+      hooks,
+      changes,
+      validations: results.map(resultData),
+      validation_summary: summaryData(validated),
+      next_steps: next,
+    },
+    view: resultView(results),
+    messages: gate.ok
+      ? done
+      : [...done, { level: "warning", text: `${gate.why} The plan cannot be applied like this.` }],
     next,
+    status: gate.ok ? "ok" : "warn",
   };
 }
 

@@ -7,12 +7,14 @@ import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
 import { planData } from "./plan-data.ts";
 import { undoneAt } from "./plan-undo.ts";
+import { readValidations, summaryCell, summaryData } from "./validation-data.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
   const service = await context.plans();
   const plan = await service.getPlan(input.argument(0));
   const failure = isRecoverable(plan) ? (await service.listFailures(plan.id)).at(-1) : undefined;
   const activity = await readActivity(context, plan);
+  const validated = await readValidations(await context.store(), plan);
   const now = Date.now();
   const next = nextSteps(plan);
   return {
@@ -31,6 +33,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             },
       abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
+      validation_summary: summaryData(validated),
       cancel_reason: plan.cancelReason ?? null,
       undone_at: undoneAt(plan),
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
@@ -53,6 +56,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ["state", stateCell(plan.state)],
           ...(plan.undoneAt === undefined ? [] : [["undone", toned(instant(plan.undoneAt), "warn")] as const]),
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
+          ["validations", summaryCell(plan, validated)],
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
           ...(activity.abandonedBy === undefined

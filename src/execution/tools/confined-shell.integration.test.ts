@@ -27,3 +27,8 @@ test("only the tree and a home are writable, without network; what is kept besid
 test("the network is there when it is allowed", () => {
   expect(confined(["x"], { writable: [], cwd: "/", network: true })).not.toContain("--unshare-net");
 });
+
+test("what may be read is bound before what may be written, which can lie in it", () => {
+  const line = confined(["x"], { readable: ["/tmp/hooks"], writable: ["/tmp/hooks/w"], cwd: "/", network: false });
+  expect(line.join(" ")).toContain("--tmpfs /tmp --ro-bind /tmp/hooks /tmp/hooks --bind /tmp/hooks/w /tmp/hooks/w");
+});

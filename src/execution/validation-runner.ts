@@ -1,0 +1,153 @@
+import type { AttachedValidation } from "../domain/attachment.ts";
+import { AgentsError, PlanError } from "../domain/errors.ts";
+import { printable } from "../domain/text.ts";
+import type { ValidationResult } from "../domain/validation-result.ts";
+import type { Check } from "../domain/validation.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { failureOf, runShell, workingDirectory } from "./shell.ts";
+import { changedPaths, takeSnapshot, type Snapshot } from "./snapshot.ts";
+import { callTool } from "./tool-pipeline.ts";
+import { Workspace } from "./workspace.ts";
+
+/**
+ * Runs validations on directories, one after another; it knows nothing of plans. Each is run where the work was done and not in a
+ * copy, because there is what the work needs and git ignores (installed packages, build output), which a copy would have to do
+ * without or take minutes to make. What one changes all the same is put back before the next begins, and its result says so.
+ */
+export interface ValidationRoot {
+  /** The tree to run in. The directory around it is ours: commands have their home there. */
+  readonly sandbox: Sandbox;
+  /** Makes the tree again what it was before a validation changed it. */
+  readonly restore: () => Promise<void>;
+}
+
+export interface ValidationWork {
+  readonly validations: readonly AttachedValidation[];
+  /** By the alias of the resource. */
+  readonly roots: ReadonlyMap<string, ValidationRoot>;
+  /** Aborted, the running validation is ended without a result, and no other begins. */
+  readonly signal: AbortSignal;
+  readonly onStart: (validation: AttachedValidation) => void;
+  /** Waited for before the next validation begins. */
+  readonly onResult: (result: ValidationResult) => Promise<void> | void;
+}
+
+/** What is kept of an output, and of the names of changed files. */
+const OUTPUT_KEPT = 64 * 1024;
+const NAMES_KEPT = 200;
+
+export async function runValidations(work: ValidationWork): Promise<ValidationResult[]> {
+  const results: ValidationResult[] = [];
+  // How each tree was last seen. The first look reads every file; nothing but validations touches it from there on.
+  const seen = new Map<string, Snapshot>();
+  for (const attached of work.validations) {
+    work.signal.throwIfAborted();
+    const root = work.roots.get(attached.resource);
+    if (root === undefined) throw new PlanError(`There is no directory to validate "${attached.resource}" in.`);
+    work.onStart(attached);
+    const before = seen.get(attached.resource) ?? (await takeSnapshot(root.sandbox));
+    seen.delete(attached.resource);
+    const { result, after } = await runOne(attached, root, before, work.signal);
+    if (after !== undefined) seen.set(attached.resource, after);
+    results.push(result);
+    await work.onResult(result);
+  }
+  return results;
+}
+
+/** `after` is missing when the tree had to be put back: every file was written anew. */
+async function runOne(
+  { attachment, resource, validation }: AttachedValidation,
+  root: ValidationRoot,
+  before: Snapshot,
+  signal: AbortSignal,
+): Promise<{ result: ValidationResult; after: Snapshot | undefined }> {
+  const started = performance.now();
+  const verdict = await judge(validation.check, root.sandbox, signal);
+  const durationMs = Math.round(performance.now() - started);
+  const { changedFiles, problem, after } = await putBack(root, before);
+  const output = printable(verdict.output);
+  const result = {
+    attachment,
+    resource,
+    validation: validation.name,
+    mode: validation.mode,
+    passed: verdict.passed && problem === undefined,
+    message: printable(problem ?? verdict.message),
+    output: output.slice(-OUTPUT_KEPT),
+    outputCut: verdict.cut || output.length > OUTPUT_KEPT,
+    changedFiles: changedFiles.slice(0, NAMES_KEPT),
+    durationMs,
+  };
+  return { result, after };
+}
+
+interface Verdict {
+  readonly passed: boolean;
+  readonly message: string;
+  readonly output: string;
+  readonly cut: boolean;
+}
+
+/** One that cannot be run has failed; one that was aborted has no result. */
+async function judge(check: Check, sandbox: Sandbox, signal: AbortSignal): Promise<Verdict> {
+  try {
+    const verdict =
+      check.kind === "command" ? await runCommand(check, sandbox, signal) : await runTool(check, sandbox, signal);
+    signal.throwIfAborted();
+    return verdict;
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = error instanceof Error ? error.message : String(error);
+    return { passed: false, message, output: "", cut: false };
+  }
+}
+
+async function runCommand(
+  { command, cwd, timeoutMs }: Extract<Check, { kind: "command" }>,
+  { root }: Sandbox,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const options = { root, cwd: await workingDirectory(root, cwd), timeoutMs, signal, keep: "end" } as const;
+  const result = await runShell(command, options);
+  const failure = failureOf(result, timeoutMs);
+  const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;
+  return { passed: failure === undefined, message, output: result.output, cut: result.cut };
+}
+
+async function runTool(
+  { tool, params }: Extract<Check, { kind: "tool" }>,
+  sandbox: Sandbox,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const recordChange = (): never => {
+    throw new PlanError("A validation changes nothing.");
+  };
+  const contents = async (): Promise<undefined> => undefined;
+  const workspace = new Workspace({ sandbox, context: { recordChange }, contents });
+  const environment = { workspaces: new Map([[sandbox.alias, workspace]]), readOnly: true, signal };
+  const found = await callTool({ tool, params, by: "validation" }, environment);
+  const output = typeof found === "string" ? found : JSON.stringify(found, null, 2);
+  return { passed: true, message: `${tool} succeeded.`, output, cut: false };
+}
+
+interface PutBack {
+  readonly changedFiles: readonly string[];
+  /** Why the tree could not even be looked at any more; whoever left it so has failed. */
+  readonly problem: string | undefined;
+  readonly after: Snapshot | undefined;
+}
+
+async function putBack({ sandbox, restore }: ValidationRoot, before: Snapshot): Promise<PutBack> {
+  try {
+    const after = await takeSnapshot(sandbox, before);
+    const changedFiles = changedPaths(before, after);
+    if (changedFiles.length === 0) return { changedFiles, problem: undefined, after };
+    await restore();
+    return { changedFiles, problem: undefined, after: undefined };
+  } catch (error) {
+    if (!(error instanceof AgentsError)) throw error;
+    await restore();
+    return { changedFiles: [], problem: error.message, after: undefined };
+  }
+}
