@@ -15,11 +15,20 @@ export type {
   FileImage,
   FileImageInput,
 } from "./domain/change-entry.ts";
+export { DECISION_TYPES } from "./domain/decision.ts";
+export type {
+  ChosenCall,
+  DecidedStep,
+  Decision,
+  DecisionType,
+  InvocationEnd,
+  ToolInvocation,
+} from "./domain/decision.ts";
 export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";
 export { monotonicIds } from "./domain/ids.ts";
-export type { ChangesetId, Clock, IdGenerator, PlanId } from "./domain/ids.ts";
+export type { ChangesetId, Clock, DecisionId, IdGenerator, InvocationId, PlanId } from "./domain/ids.ts";
 export type { JsonObject, JsonValue } from "./domain/json.ts";
 export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan.ts";
 export type { Project, ProjectInput } from "./domain/project.ts";
@@ -39,6 +48,7 @@ export type {
 } from "./domain/resource.ts";
 export { isRecoverable, isTerminal, MAX_REVERSIONS, PHASES, STATES, statusKey, target } from "./domain/transitions.ts";
 export type { Operation, Phase, PlanStatus, State, StatusKey } from "./domain/transitions.ts";
+export { dependants, stepsOfDecision } from "./execution/decided-steps.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
 export { ChangesetStore } from "./ledger/changesets.ts";
 export type { Changeset } from "./ledger/changesets.ts";
@@ -58,6 +68,7 @@ export type {
   PlanQuery,
   StartOptions,
 } from "./plans/plan-lifecycle-service.ts";
+export type { Checkpoint, RollbackImpact, RolledBack } from "./plans/rollback.ts";
 export { ProjectService } from "./plans/project-service.ts";
 export type { CreateProjectInput, ListedProject } from "./plans/project-service.ts";
 export type { ResourceLinkInput } from "./plans/project-links.ts";

@@ -27,6 +27,11 @@ export function checkText(value: string, path: string, issues: ValidationIssue[]
   return problem === undefined;
 }
 
+/** A text that a program put out, made fit to be stored: what the gate would refuse is replaced, and what is too long is cut. */
+export function storable(text: string, limit: number = TEXT_LIMIT): string {
+  return text.slice(0, limit).toWellFormed().replaceAll(new RegExp(CONTROL, "gu"), "\ufffd");
+}
+
 /** A string made safe to show inside an error message: quoted, escaped, cut. */
 export function shown(value: unknown, limit = 60): string {
   const text = asText(value);

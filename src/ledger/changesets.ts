@@ -1,3 +1,4 @@
+import type { InvocationEnd } from "../domain/decision.ts";
 import { NotFoundError, PlanError } from "../domain/errors.ts";
 import {
   parseChangeEntry,
@@ -11,7 +12,8 @@ import {
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
-import { staleLease } from "./leases.ts";
+import { beginInvocation, endInvocation, type CallStart } from "./invocations.ts";
+import { assertHeld, staleLease } from "./leases.ts";
 
 /** An ordered set of change entries of one plan. Once closed it never grows. */
 export interface Changeset {
@@ -22,6 +24,8 @@ export interface Changeset {
   readonly entryCount: number;
   readonly openedAt: number;
   readonly closedAt: number | undefined;
+  /** Set by a rollback: it is kept, but counts no more. */
+  readonly supersededAt: number | undefined;
 }
 
 /** The durable side of changesets: every method is one unit of work, fenced by the epoch the changeset was opened under. */
@@ -34,18 +38,20 @@ export class ChangesetStore {
     this.#ids = ids;
   }
 
-  async start(planId: PlanId, epoch?: number): Promise<ChangesetId> {
+  /** With `call`, a tool call begins in the same transaction, and what is recorded here is what that call does. */
+  async start(planId: PlanId, epoch?: number, call?: CallStart): Promise<ChangesetId> {
     const id = this.#ids() as ChangesetId;
     await this.#store.transaction(async (tx) => {
       if ((await tx.get("SELECT 1 FROM plans WHERE id = ?", planId)) === undefined)
         throw new NotFoundError("plan", planId);
-      await assertHeld(tx, planId, epoch);
+      if (epoch !== undefined) await assertHeld(tx, { planId, epoch });
       await tx.run(
         "INSERT INTO changesets (id, plan_id, epoch, entry_count, opened_at) VALUES (?, ?, ?, 0, now_ms())",
         id,
         planId,
         epoch ?? null,
       );
+      if (call !== undefined) await beginInvocation(tx, call, { planId, changesetId: id, epoch });
     });
     return id;
   }
@@ -83,7 +89,8 @@ export class ChangesetStore {
     });
   }
 
-  async close(id: ChangesetId, epoch?: number): Promise<void> {
+  /** With `end`, the tool call ends in the same transaction. */
+  async close(id: ChangesetId, epoch?: number, end?: InvocationEnd): Promise<void> {
     await this.#store.transaction(async (tx) => {
       const row = await tx.get<{ plan_id: PlanId; epoch: number | null }>(
         "UPDATE changesets SET closed_at = now_ms() WHERE id = ? AND closed_at IS NULL RETURNING plan_id, epoch",
@@ -91,6 +98,7 @@ export class ChangesetStore {
       );
       if (row === undefined) throw await refusal(tx, id);
       await assertOwn(tx, row, epoch);
+      if (end !== undefined) await endInvocation(tx, id, end);
     });
   }
 
@@ -150,6 +158,7 @@ interface ChangesetRow {
   readonly entry_count: number;
   readonly opened_at: number;
   readonly closed_at: number | null;
+  readonly superseded_at: number | null;
 }
 
 interface EntryRow {
@@ -187,17 +196,7 @@ async function assertOwn(
   epoch: number | undefined,
 ): Promise<void> {
   if ((row.epoch ?? undefined) !== epoch) throw staleLease({ planId: row.plan_id, epoch: epoch ?? 0 });
-  await assertHeld(tx, row.plan_id, epoch);
-}
-
-async function assertHeld(tx: Tx, planId: PlanId, epoch: number | undefined): Promise<void> {
-  if (epoch === undefined) return;
-  const held = await tx.get(
-    "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
-    planId,
-    epoch,
-  );
-  if (held === undefined) throw staleLease({ planId, epoch });
+  if (epoch !== undefined) await assertHeld(tx, { planId: row.plan_id, epoch });
 }
 
 async function refusal(reader: Reader, id: ChangesetId): Promise<PlanError> {
@@ -215,6 +214,7 @@ function readChangeset(row: ChangesetRow): Changeset {
     entryCount: row.entry_count,
     openedAt: row.opened_at,
     closedAt: row.closed_at ?? undefined,
+    supersededAt: row.superseded_at ?? undefined,
   };
 }
 

@@ -1,16 +1,18 @@
 import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import { argumentText } from "../domain/arguments.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { findResourceType, type ProjectResource } from "../domain/resource.ts";
-import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
+import { storable } from "../domain/text.ts";
+import type { ToolActor } from "../domain/tool-actor.ts";
+import { decidedWaves } from "../execution/decided-steps.ts";
 import { runToolSteps, type StepRun, type ToolStep } from "../execution/step-runner.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
 import { findActor } from "../store/actors.ts";
 import { findLinks } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
+import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
   /** Ends the run cleanly: what is recorded stays, and the plan can be taken up again at once. */
@@ -25,8 +27,8 @@ export interface Executed {
 }
 
 /**
- * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy, so strategizing takes no work of
- * its own. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
+ * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records them as
+ * decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
  * nothing; called by two at once it runs once, and the other is told.
  */
 export class PlanExecutor {
@@ -44,10 +46,9 @@ export class PlanExecutor {
   async execute(planId: PlanId, options: ExecuteOptions = {}): Promise<Executed> {
     const plan = await this.#service.getPlan(planId);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
-    const actor = await this.#actorOf(plan);
     const targets = await this.#targetsOf(plan);
-    const waves = stepsOf(actor, plan);
     await this.#queue(plan, options);
+    const waves = await this.#decided(plan);
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined } = options;
@@ -60,7 +61,9 @@ export class PlanExecutor {
         await lease.release();
         throw interrupted(plan);
       }
-      await this.#service.failExecute(lease, { message: error instanceof Error ? error.message : String(error) });
+      await this.#service.failExecute(lease, {
+        message: storable(error instanceof Error ? error.message : String(error)),
+      });
       throw error;
     }
   }
@@ -68,9 +71,21 @@ export class PlanExecutor {
   /** Up to execute/queued, or to where somebody's work on it lapsed. */
   async #queue(plan: Plan, options: StartOptions): Promise<void> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
-      await this.#service.completeStrategize(await this.#service.startStrategize(plan.id, options));
+      const steps = chosenSteps(await this.#actorOf(plan), plan);
+      await using lease = await this.#service.startStrategize(plan.id, options);
+      await recordStrategy(lease, steps);
+      await this.#service.completeStrategize(lease);
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+  }
+
+  async #decided(plan: Plan): Promise<ToolStep[][]> {
+    const waves = await decidedWaves(this.#store, plan.id, plan.attempt);
+    if (waves.length > 0) return waves;
+    throw new PlanError(`Nothing was decided in attempt ${plan.attempt} of plan ${plan.id} that could be executed.`, {
+      kept: "Nothing was changed in its sandboxes.",
+      next: [`agents plan revert ${plan.id}`],
+    });
   }
 
   async #actorOf(plan: Plan): Promise<ToolActor> {
@@ -115,14 +130,6 @@ export class PlanExecutor {
       readOnly: readOnly || planReadOnly,
     }));
   }
-}
-
-function stepsOf(actor: ToolActor, plan: Plan): ToolStep[][] {
-  const values = new Map([...plan.arguments].map(([name, value]) => [name, argumentText(value)]));
-  const steps = new Map(
-    actor.steps.map(({ id, tool, params }) => [id, { id, tool, params: renderParams(params, values) }]),
-  );
-  return stepOrder(actor).map((wave) => wave.flatMap((id) => steps.get(id) ?? []));
 }
 
 function interrupted(plan: Plan): PlanError {

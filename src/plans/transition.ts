@@ -9,6 +9,7 @@ import {
   isTerminal,
   MAX_REVERSIONS,
   parseStatusKey,
+  PHASES,
   sources,
   statusKey,
   target,
@@ -18,7 +19,14 @@ import {
   type StatusKey,
 } from "../domain/transitions.ts";
 import { appendEvent } from "../ledger/events.ts";
-import { acquireLease, endLease, revokeLease, staleLease, type LeaseFacts } from "../ledger/leases.ts";
+import {
+  acquireLease,
+  endLease,
+  revokeLapsedLease,
+  revokeLease,
+  staleLease,
+  type LeaseFacts,
+} from "../ledger/leases.ts";
 import { appendAudit } from "../store/audit.ts";
 import { findPlan, insertFailure, movePlan } from "../store/plans.ts";
 import type { Store, Tx } from "../store/store.ts";
@@ -55,6 +63,8 @@ export type LeaseUse =
   | { readonly kind: "acquire"; readonly holder: string; readonly ttlMs: number }
   | { readonly kind: "end"; readonly held: Pick<LeaseFacts, "planId" | "epoch" | "phase"> }
   | { readonly kind: "revoke" }
+  /** Nobody may hold it; from now on nobody does. */
+  | { readonly kind: "lapsed" }
   | { readonly kind: "none" };
 
 export interface TransitionRequest {
@@ -65,6 +75,8 @@ export interface TransitionRequest {
   readonly expectedVersion?: number | undefined;
   readonly reason?: string | undefined;
   readonly failure?: { readonly message: string; readonly category: FailureCategory } | undefined;
+  /** What else the event and the audit entry tell. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface Transitioned {
@@ -92,7 +104,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     attempt: plan.attempt + Number(reverted),
     reversionCount: plan.reversionCount + Number(reverted),
     cancelReason: request.operation === "cancelPlan" ? request.reason : plan.cancelReason,
-    phaseTimes: nextTimes(plan, status, reverted, at),
+    phaseTimes: nextTimes(plan, status, at),
     updatedAt: at,
   };
   if (!(await movePlan(tx, plan, after))) throw conflict(plan, request, sources(request.operation));
@@ -141,18 +153,23 @@ async function useLease(tx: Tx, plan: Plan, phase: Phase, use: LeaseUse): Promis
     case "revoke":
       await revokeLease(tx, plan.id);
       return undefined;
+    case "lapsed":
+      await revokeLapsedLease(tx, plan.id);
+      return undefined;
     case "none":
       return undefined;
   }
 }
 
-function nextTimes(plan: Plan, to: PlanStatus, reverted: boolean, at: number): Readonly<Record<Phase, PhaseTimes>> {
+function nextTimes(plan: Plan, to: PlanStatus, at: number): Readonly<Record<Phase, PhaseTimes>> {
   const none: PhaseTimes = { startedAt: undefined, endedAt: undefined };
-  if (reverted) return { strategize: none, execute: none, apply: none };
   const times = plan.phaseTimes[to.phase];
   switch (to.state) {
-    case "queued":
-      return { ...plan.phaseTimes, [to.phase]: none };
+    case "queued": {
+      // The phase begins anew, and with it those that come after.
+      const ahead = PHASES.slice(PHASES.indexOf(to.phase));
+      return { ...plan.phaseTimes, ...Object.fromEntries(ahead.map((phase) => [phase, none])) };
+    }
     case "processing":
       return { ...plan.phaseTimes, [to.phase]: { startedAt: times.startedAt ?? at, endedAt: undefined } };
     case "complete":
@@ -179,6 +196,7 @@ async function record(
     attempt: plan.attempt,
     ...(request.reason === undefined ? {} : { reason: request.reason }),
     ...(request.failure === undefined ? {} : { failure: request.failure }),
+    ...request.facts,
     ...(lease === undefined ? {} : { holder: lease.holder, epoch: lease.epoch }),
   };
   const type = eventType(from, plan);
@@ -238,6 +256,7 @@ const VERBS = {
   failApply: "failed in apply",
   cancelPlan: "cancelled",
   revertPlan: "sent back to strategize",
+  rollbackPlan: "rolled back",
 } as const satisfies Record<Operation, string>;
 
 /** Names the owner of a lease in a way a person can find: the process and something unique within it. */

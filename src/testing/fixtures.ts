@@ -149,5 +149,7 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
       return service.cancelPlan(planId);
     case "revertPlan":
       return service.revertPlan(planId);
+    case "rollbackPlan":
+      return (await service.rollbackPlan(planId, "start")).plan;
   }
 }
