@@ -8,7 +8,7 @@ export type PlannedStep = Omit<ToolStep, "decision">;
 
 const ids = monotonicIds();
 
-/** The steps with what was decided about each; a wave needs the one before. */
+/** The steps with what was decided about each. None says that it needs another. */
 export async function decided(
   lease: Lease,
   waves: readonly (readonly PlannedStep[])[],
@@ -31,7 +31,6 @@ export async function decided(
       }));
     const result: ToolStep[][] = [];
     for (const wave of waves) {
-      const needs = (result.at(-1) ?? []).map(({ decision }) => decision);
       const steps: ToolStep[] = [];
       for (const step of wave) {
         const decision: DecisionId =
@@ -43,7 +42,7 @@ export async function decided(
             question: step.id,
             chosen: { tool: step.tool, params: step.params },
             parent: root,
-            needs,
+            needs: [],
           }));
         byStep.set(step.id, decision);
         steps.push({ ...step, decision });
