@@ -24,6 +24,8 @@ test("every command answers with the full envelope in json, and with the same da
     ["plan", "list"],
     ["plan", "status", plan],
     ["plan", "errors", plan],
+    ["plan", "tree", plan],
+    ["plan", "rollback", plan],
     ["audit", "list"],
     ["audit", "verify"],
     ["completion", "bash"],

@@ -72,7 +72,8 @@ test("without the lease no call begins, and none ends", async () => {
   const { call } = await plan.open();
   const decision = await plan.decision("slow");
   const slow = call("shell_execute", { command: "sleep 0.3; echo late > late" }, "slow");
-  while ((await planRows(plan.store, plan.id)).calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await planRows(plan.store, plan.id)).calls.length === 0)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   expect(await stateOf(plan, decision)).toBe("running");
   await plan.takeOver();
   expect(await stateOf(plan, decision)).toBe("interrupted");

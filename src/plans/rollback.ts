@@ -10,7 +10,7 @@ import { findInvocations } from "../ledger/invocations.ts";
 import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Reader, Tx } from "../store/store.ts";
-import { transition, type Ambience } from "./transition.ts";
+import { permitted, transition, type Ambience } from "./transition.ts";
 
 /**
  * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint is no copy of
@@ -73,7 +73,7 @@ export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Check
 export async function requireCheckpoint(reader: Reader, plan: Plan, idOrPrefix: string): Promise<Checkpoint> {
   const checkpoints = await findCheckpoints(reader, plan);
   const next = [`agents plan rollback ${plan.id}`];
-  const wanted = idOrPrefix === BEGINNING ? BEGINNING : idPrefix("checkpoint", idOrPrefix, next);
+  const wanted = idOrPrefix.toLowerCase() === BEGINNING ? BEGINNING : idPrefix("checkpoint", idOrPrefix, next);
   const found = checkpoints.filter(({ id }) => id.startsWith(wanted));
   return onlyOne("checkpoint", wanted, found, next);
 }
@@ -92,6 +92,8 @@ export async function rollBack(
   const { planId, expectedVersion, reason } = request;
   const seen = await findPlan(tx, planId);
   if (seen === undefined) throw new NotFoundError("plan", planId, { next: ["agents plan list"] });
+  // Whoever comes second must hear that the plan moved on, not that its checkpoint is gone.
+  permitted(seen, { operation: "rollbackPlan", expectedVersion });
   const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
   const { keptKeys, changesets, renewed, dropped, impact } = await behind(tx, seen, checkpoint);
   const { steps, decisions, toolCalls } = impact;

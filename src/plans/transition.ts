@@ -116,7 +116,11 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   return { plan: after, lease };
 }
 
-function permitted(plan: Plan, request: TransitionRequest): { status: PlanStatus; from: StatusKey } {
+/** Where the request leads the plan; refused when its version is another, or its status has no such move. */
+export function permitted(
+  plan: Plan,
+  request: Pick<TransitionRequest, "operation" | "expectedVersion">,
+): { status: PlanStatus; from: StatusKey } {
   const { expectedVersion, operation } = request;
   if (expectedVersion !== undefined && plan.version !== expectedVersion) {
     throw new ConflictError(
@@ -229,7 +233,11 @@ function eventType(from: StatusKey, to: PlanStatus): EventType {
   return parseStatusKey(from)?.phase === to.phase ? "plan.state_changed" : "plan.phase_changed";
 }
 
-function conflict(plan: Plan, request: TransitionRequest, expected: readonly StatusKey[]): ConflictError {
+function conflict(
+  plan: Plan,
+  request: Pick<TransitionRequest, "operation">,
+  expected: readonly StatusKey[],
+): ConflictError {
   const verb = VERBS[request.operation];
   return new ConflictError(
     `The plan ${plan.id} is ${statusKey(plan)} and cannot be ${verb}.`,

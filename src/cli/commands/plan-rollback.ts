@@ -8,6 +8,7 @@ import {
   type Checkpoint,
   type RollbackImpact,
 } from "../../plans/rollback.ts";
+import { permitted } from "../../plans/transition.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed } from "../confirm.ts";
@@ -21,6 +22,7 @@ export async function planRollback(context: CommandContext, input: Input): Promi
   const wanted = input.optionalArgument(1);
   const store = await context.store();
   if (wanted === undefined) return listed(seen, await store.read((reader) => findCheckpoints(reader, seen)));
+  permitted(seen, { operation: "rollbackPlan" });
   const { checkpoint, impact } = await store.read(async (reader) => {
     const found = await requireCheckpoint(reader, seen, wanted);
     return { checkpoint: found, impact: await rollbackImpact(reader, seen, found) };
