@@ -139,7 +139,9 @@ export class ChangesetHandle {
 
   async #close(end: InvocationEnd | undefined): Promise<void> {
     try {
-      await this.#changesets.close(this.id, this.epoch, end);
+      const call = this.#credit.toolInvocation as InvocationId | undefined;
+      const ended = end === undefined || call === undefined ? undefined : { ...end, id: call };
+      await this.#changesets.close(this.id, this.epoch, ended);
       this.#onClosed();
     } catch (error) {
       // Under a lost lease, or once somebody else closed it, nothing can be recorded any more: it is let go here as it is.

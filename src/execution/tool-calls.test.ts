@@ -1,7 +1,9 @@
 /** Tool calls on record: begun before, ended after, refused ones too; and every change is credited to its call and decision. */
 import { expect, test } from "vitest";
-import { PlanError, StaleLeaseError, type JsonObject } from "../index.ts";
+import { PlanError, PlanExecutionContext, StaleLeaseError, type JsonObject, type Store } from "../index.ts";
 import { findDecisions } from "../ledger/decisions.ts";
+import { findInvocations } from "../ledger/invocations.ts";
+import { alteredStore } from "../testing/altered-store.ts";
 import { planRows } from "../testing/plan-rows.ts";
 import { decisionOutcomes } from "./decision-outcomes.ts";
 import { dependants, stepsOfDecision } from "./decided-steps.ts";
@@ -65,6 +67,32 @@ test("a read-only plan's attempt to write is recorded; what was aborted beforeha
   await expect(call("read_file", { path: "x" }, "late", AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
   const { calls } = await planRows(plan.store, plan.id);
   expect(calls).toMatchObject([{ outcome: "failed", error: expect.stringContaining("read-only") }]);
+});
+
+test("a call costs no commit of its own, and what was decided word for word is kept once", async () => {
+  await using plan = await ExecutingPlan.start();
+  await plan.run([[step("a", "write_file", { path: "x", content: "1" })]]);
+  let commits = 0;
+  const transaction: Store["transaction"] = (unit) => {
+    commits += 1;
+    return plan.store.transaction(unit);
+  };
+  const store = alteredStore(plan.store, { transaction });
+  const context = new PlanExecutionContext({ store, plan: plan.id, lease: plan.lease });
+  const decision = await plan.decision("a");
+  for (const [path, written] of [
+    ["x", null],
+    ["y", '{"path":"y","content":"1"}'],
+  ] as const) {
+    const parameters = { path, content: "1" };
+    commits = 0;
+    const changeset = await context.startChangeset({ decision, tool: "write_file", parameters });
+    await changeset.close({ outcome: "ok", durationMs: 1, resultSize: 1 });
+    expect(commits).toBe(2);
+    const calls = await store.read((reader) => findInvocations(reader, plan.id, 1));
+    expect(calls.at(-1)).toMatchObject({ parameters, end: { outcome: "ok" } });
+    expect((await planRows(plan.store, plan.id)).calls.at(-1)).toMatchObject({ parameters: written });
+  }
 });
 
 test("without the lease no call begins, and none ends", async () => {

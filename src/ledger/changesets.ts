@@ -1,4 +1,3 @@
-import type { InvocationEnd } from "../domain/decision.ts";
 import { NotFoundError, PlanError } from "../domain/errors.ts";
 import {
   parseChangeEntry,
@@ -12,7 +11,7 @@ import {
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
-import { beginInvocation, endInvocation, type CallStart } from "./invocations.ts";
+import { beginInvocation, endInvocation, type CallEnd, type CallStart } from "./invocations.ts";
 import { assertHeld, staleLease } from "./leases.ts";
 
 /** An ordered set of change entries of one plan. Once closed it never grows. */
@@ -90,7 +89,7 @@ export class ChangesetStore {
   }
 
   /** With `end`, the tool call ends in the same transaction. */
-  async close(id: ChangesetId, epoch?: number, end?: InvocationEnd): Promise<void> {
+  async close(id: ChangesetId, epoch?: number, end?: CallEnd): Promise<void> {
     await this.#store.transaction(async (tx) => {
       const row = await tx.get<{ plan_id: PlanId; epoch: number | null }>(
         "UPDATE changesets SET closed_at = now_ms() WHERE id = ? AND closed_at IS NULL RETURNING plan_id, epoch",
@@ -98,7 +97,7 @@ export class ChangesetStore {
       );
       if (row === undefined) throw await refusal(tx, id);
       await assertOwn(tx, row, epoch);
-      if (end !== undefined) await endInvocation(tx, id, end);
+      if (end !== undefined) await endInvocation(tx, end.id, end);
     });
   }
 

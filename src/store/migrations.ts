@@ -152,8 +152,8 @@ export const MIGRATIONS: readonly Migration[] = [
         WHERE parent_id IS NULL AND superseded_at IS NULL`,
       `CREATE TABLE tool_invocations (
         id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL,
-        changeset_id TEXT NOT NULL UNIQUE REFERENCES changesets (id), decision_id TEXT NOT NULL REFERENCES decisions (id),
-        tool TEXT NOT NULL, parameters TEXT NOT NULL, epoch BIGINT, started_at BIGINT NOT NULL, duration_ms BIGINT,
+        changeset_id TEXT NOT NULL REFERENCES changesets (id), decision_id TEXT NOT NULL REFERENCES decisions (id),
+        tool TEXT NOT NULL, parameters TEXT, epoch BIGINT, started_at BIGINT NOT NULL, duration_ms BIGINT,
         outcome TEXT, error TEXT, result_size BIGINT, superseded_at BIGINT
       )`,
       `CREATE INDEX tool_invocations_by_plan ON tool_invocations (plan_id, attempt, id)`,
