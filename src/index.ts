@@ -16,14 +16,7 @@ export type {
   FileImageInput,
 } from "./domain/change-entry.ts";
 export { DECISION_TYPES } from "./domain/decision.ts";
-export type {
-  ChosenCall,
-  DecidedStep,
-  Decision,
-  DecisionType,
-  InvocationEnd,
-  ToolInvocation,
-} from "./domain/decision.ts";
+export type { ChosenCall, Decision, DecisionType, InvocationEnd, ToolInvocation } from "./domain/decision.ts";
 export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";

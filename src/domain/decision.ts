@@ -32,7 +32,7 @@ export interface Decision {
   /** The phase whose question it answers. */
   readonly phase: Phase;
   /** The step it decides on; the same step of another attempt, or after a rollback, is decided on anew. */
-  readonly step: DecidedStep | undefined;
+  readonly step: string | undefined;
   readonly question: string;
   readonly chosen: JsonValue;
   /** Only the first of an attempt has none. */
@@ -42,12 +42,6 @@ export interface Decision {
   readonly createdAt: number;
   readonly supersededAt: number | undefined;
   readonly supersededBy: DecisionId | undefined;
-}
-
-export interface DecidedStep {
-  readonly id: string;
-  /** Its place among the steps of the actor. */
-  readonly position: number;
 }
 
 /** What is chosen for a step of a tool actor. */

@@ -10,11 +10,12 @@ import { planChanges, recordedSteps, type ToolStep } from "./step-runner.ts";
 
 /** Between decisions and the steps that carry them out: what is to run, what ran for a decision, and what hangs on one. */
 
-/** The decisions on steps, wave by wave, in program order. */
+/**
+ * The decisions on steps, wave by wave, in program order. They are recorded in that order, and a rollback decides again on the last
+ * of them only, so that the order in which they were made stays the program's.
+ */
 export function decisionWaves(decisions: readonly Decision[]): Decision[][] {
-  const onSteps = decisions
-    .filter(({ type, step }) => type === "strategy_choice" && step !== undefined)
-    .sort((a, b) => (a.step?.position ?? 0) - (b.step?.position ?? 0));
+  const onSteps = decisions.filter(({ type, step }) => type === "strategy_choice" && step !== undefined);
   const byId = new Map(onSteps.map((decision) => [decision.id as string, decision]));
   return stepOrder({ steps: onSteps }).map((wave) => wave.flatMap((id) => byId.get(id) ?? []));
 }
@@ -25,7 +26,7 @@ export async function decidedWaves(store: Store, planId: PlanId, attempt: number
   return decisionWaves(decisions).map((wave) =>
     wave.map((decision) => {
       const { tool, params } = decision.chosen as ChosenCall;
-      return { id: decision.step?.id ?? decision.id, tool, params, decision: decision.id };
+      return { id: decision.step ?? decision.id, tool, params, decision: decision.id };
     }),
   );
 }

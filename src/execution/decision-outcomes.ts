@@ -73,7 +73,7 @@ export async function requireDecision(reader: Reader, plan: Plan, given: string)
   const next = [`agents plan tree ${plan.id}`];
   if (/^[A-Za-z][A-Za-z0-9_:.-]{0,199}$/.test(given)) {
     const decisions = await findDecisions(reader, plan.id, plan.attempt);
-    const found = decisions.find(({ step }) => step?.id === given);
+    const found = decisions.find(({ step }) => step === given);
     if (found === undefined) throw new NotFoundError("decision on a step", given, { next });
     return found;
   }

@@ -134,17 +134,20 @@ test("the steps of a decision, and the decisions that hang on one, follow from w
       step("look", "read_file", { path: "crlf.txt" }),
     ],
     // Later, and without a need: only the paths tell that they build on what is there.
-    [step("on-b", "edit_file", { path: "b.txt", old: "one", new: "1" })],
+    [
+      step("refill", "write_file", { path: "a.txt", content: "where b took it from" }),
+      step("on-b", "edit_file", { path: "b.txt", old: "one", new: "1" }),
+    ],
     [step("on-a", "shell_execute", { command: "cp x copy; echo 2 >> x; rm b.txt" })],
   ]);
   const { store, id } = plan;
   const named = async (name: string): Promise<string[]> => {
     const found = await dependants(store, id, 1, await plan.decision(name));
     const decisions = await store.read((reader) => findDecisions(reader, id, 1));
-    return decisions.flatMap((decision) => (found.has(decision.id) ? (decision.step?.id ?? "root") : []));
+    return decisions.flatMap((decision) => (found.has(decision.id) ? (decision.step ?? "root") : []));
   };
   expect(await named("a")).toEqual(["a", "on-a"]);
-  expect(await named("b")).toEqual(["b", "on-b", "on-a"]);
+  expect(await named("b")).toEqual(["b", "refill", "on-b", "on-a"]);
   expect(await named("c")).toEqual(["c"]);
   expect(await named("look")).toEqual(["look"]);
   const steps = await recordedSteps(store, id, 1);

@@ -18,7 +18,6 @@ interface DecisionRow {
   readonly type: DecisionType;
   readonly phase: Phase;
   readonly step_id: string | null;
-  readonly position: number | null;
   readonly question: string;
   readonly chosen: string;
   readonly parent_id: DecisionId | null;
@@ -32,16 +31,15 @@ interface DecisionRow {
 export async function insertDecision(tx: Tx, ids: IdGenerator, decision: NewDecision): Promise<DecisionId> {
   const id = ids() as DecisionId;
   await tx.run(
-    `INSERT INTO decisions (id, plan_id, attempt, sequence, type, phase, step_id, position, question, chosen, parent_id,
+    `INSERT INTO decisions (id, plan_id, attempt, sequence, type, phase, step_id, question, chosen, parent_id,
        needs, created_at)
-     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions WHERE plan_id = ?`,
+     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions WHERE plan_id = ?`,
     id,
     decision.planId,
     decision.attempt,
     decision.type,
     decision.phase,
-    decision.step?.id ?? null,
-    decision.step?.position ?? null,
+    decision.step ?? null,
     decision.question,
     JSON.stringify(decision.chosen),
     decision.parent ?? null,
@@ -122,7 +120,7 @@ function readDecision(row: DecisionRow): Decision {
     sequence: row.sequence,
     type: row.type,
     phase: row.phase,
-    step: row.step_id === null || row.position === null ? undefined : { id: row.step_id, position: row.position },
+    step: row.step_id ?? undefined,
     question: row.question,
     chosen: JSON.parse(row.chosen) as JsonValue,
     parent: row.parent_id ?? undefined,

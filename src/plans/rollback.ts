@@ -103,7 +103,6 @@ export async function rollBack(
     planId,
     operation: "rollbackPlan",
     lease,
-    expectedVersion,
     reason,
     facts,
   });
@@ -130,7 +129,7 @@ async function behind(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promi
   const records = await stepRecords(reader, plan.id, plan.attempt);
   const decisions = await findDecisions(reader, plan.id, plan.attempt);
   const [kept, gone] = divided(records, ({ id }) => id, checkpoint);
-  const [standing, renewed] = divided(decisionWaves(decisions).flat(), ({ step }) => step?.id, checkpoint);
+  const [standing, renewed] = divided(decisionWaves(decisions).flat(), ({ step }) => step, checkpoint);
   const dropped = decisions.filter(
     (decision) => decision.parent !== undefined && !standing.includes(decision) && !renewed.includes(decision),
   );

@@ -47,9 +47,9 @@ test.each(STORE_KINDS)("a root and a decision for each step, which are then what
   const [root, first, second, last] = decisions;
   expect(decisions.map(({ sequence, type, step, parent }) => [sequence, type, step, parent])).toEqual([
     [1, "prompt_definition", undefined, undefined],
-    [2, "strategy_choice", { id: "first", position: 1 }, root?.id],
-    [3, "strategy_choice", { id: "second", position: 2 }, root?.id],
-    [4, "strategy_choice", { id: "last", position: 0 }, root?.id],
+    [2, "strategy_choice", "first", root?.id],
+    [3, "strategy_choice", "second", root?.id],
+    [4, "strategy_choice", "last", root?.id],
   ]);
   expect(last).toMatchObject({
     needs: [first?.id, second?.id],
@@ -92,7 +92,7 @@ test("under a lost lease nothing is decided, and all or nothing is", async () =>
   lease.stop();
   const [one] = chosenSteps(ACTOR, s.plan);
   if (one === undefined) throw new Error("no steps");
-  await expect(recordStrategy(lease, [one, one])).rejects.toThrow();
+  await expect(recordStrategy(lease, [one, one])).rejects.toThrow("UNIQUE");
   expect((await planRows(s.store, s.plan.id)).decisions).toEqual([]);
   s.clock.advance(1_000);
   await expect(record(lease, s.plan)).rejects.toBeInstanceOf(StaleLeaseError);

@@ -9,7 +9,6 @@ import { assertHeld, type Lease } from "../ledger/leases.ts";
 /** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
 export interface ChosenStep {
   readonly id: string;
-  readonly position: number;
   readonly needs: readonly string[];
   readonly chosen: ChosenCall;
 }
@@ -18,9 +17,9 @@ export interface ChosenStep {
 export function chosenSteps(actor: ToolActor, plan: Plan): ChosenStep[] {
   const values = new Map([...plan.arguments].map(([name, value]) => [name, argumentText(value)]));
   const steps = new Map(
-    actor.steps.map(({ id, tool, params, needs }, position) => [
+    actor.steps.map(({ id, tool, params, needs }) => [
       id,
-      { id, position, needs, chosen: { tool, params: renderParams(params, values) } },
+      { id, needs, chosen: { tool, params: renderParams(params, values) } },
     ]),
   );
   return stepOrder(actor).flatMap((wave) => wave.flatMap((id) => steps.get(id) ?? []));
@@ -47,11 +46,11 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
       needs: [],
     });
     const decided = new Map<string, DecisionId>();
-    for (const { id, position, needs, chosen } of steps) {
+    for (const { id, needs, chosen } of steps) {
       const decision = await insertDecision(tx, ids, {
         ...common,
         type: "strategy_choice",
-        step: { id, position },
+        step: id,
         question: `What does the step "${id}" do?`,
         chosen,
         parent: root,

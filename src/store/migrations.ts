@@ -142,7 +142,7 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: [
       `CREATE TABLE decisions (
         id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL,
-        sequence BIGINT NOT NULL, type TEXT NOT NULL, phase TEXT NOT NULL, step_id TEXT, position BIGINT,
+        sequence BIGINT NOT NULL, type TEXT NOT NULL, phase TEXT NOT NULL, step_id TEXT,
         question TEXT NOT NULL, chosen TEXT NOT NULL, parent_id TEXT REFERENCES decisions (id), needs TEXT NOT NULL,
         created_at BIGINT NOT NULL, superseded_at BIGINT, superseded_by TEXT, UNIQUE (plan_id, sequence)
       )`,

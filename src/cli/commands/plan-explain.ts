@@ -73,7 +73,7 @@ async function explain(store: Store, plan: Plan, given: string): Promise<Explain
 
 function data({ outcome, total, known, files, dependants: related }: Explained): Record<string, unknown> {
   const { decision, state, calls } = outcome;
-  const named = (id: DecisionId): Record<string, unknown> => ({ id, step: known.get(id)?.step?.id ?? null });
+  const named = (id: DecisionId): Record<string, unknown> => ({ id, step: known.get(id)?.step ?? null });
   return {
     decision: {
       id: decision.id,
@@ -83,7 +83,7 @@ function data({ outcome, total, known, files, dependants: related }: Explained):
       decisions: total,
       type: decision.type,
       phase: decision.phase,
-      step: decision.step?.id ?? null,
+      step: decision.step ?? null,
       question: decision.question,
       chosen: decision.chosen,
       parent: decision.parent ?? null,
@@ -125,7 +125,7 @@ function callData(call: ToolInvocation, files: readonly ExplainedFile[]): Record
 function view({ outcome, total, known, files, dependants: related }: Explained): View {
   const { decision, state, calls } = outcome;
   const names = (ids: readonly DecisionId[]): string =>
-    ids.length === 0 ? "-" : ids.map((id) => known.get(id)?.step?.id ?? id).join(", ");
+    ids.length === 0 ? "-" : ids.map((id) => known.get(id)?.step ?? id).join(", ");
   return [
     {
       kind: "fields",

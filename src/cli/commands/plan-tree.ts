@@ -35,7 +35,7 @@ export async function planTree(context: CommandContext, input: Input): Promise<O
         columns: ["#", "Decision", "Tool", { keep: "State" }, "Changes", { keep: "Id" }],
         rows: rows.map(({ outcome: { decision, state, changes }, depth }) => [
           String(decision.sequence),
-          "  ".repeat(depth) + (decision.step?.id ?? plan.description),
+          "  ".repeat(depth) + (decision.step ?? plan.description),
           toolOf(decision) ?? "-",
           decisionStateCell(state),
           decision.step === undefined ? "-" : String(changes),
@@ -74,7 +74,7 @@ function node(outcome: DecisionOutcome, outcomes: readonly DecisionOutcome[]): R
     sequence: decision.sequence,
     type: decision.type,
     description: decision.question,
-    step: decision.step?.id ?? null,
+    step: decision.step ?? null,
     tool: toolOf(decision) ?? null,
     state,
     changes,
@@ -86,7 +86,7 @@ function node(outcome: DecisionOutcome, outcomes: readonly DecisionOutcome[]): R
 
 /** What a person can name the decision by. */
 function label(decision: Decision): string {
-  return decision.step?.id ?? "root";
+  return decision.step ?? "root";
 }
 
 export function toolOf(decision: Decision): string | undefined {

@@ -17,7 +17,7 @@ export async function decided(
   const common = { planId, attempt, phase: "strategize" } as const;
   return lease.store.transaction(async (tx) => {
     const known = await findDecisions(tx, planId, attempt);
-    const byStep = new Map(known.flatMap(({ id, step }) => (step === undefined ? [] : [[step.id, id]])));
+    const byStep = new Map(known.flatMap(({ id, step }) => (step === undefined ? [] : [[step, id]])));
     const root =
       known.find(({ parent }) => parent === undefined)?.id ??
       (await insertDecision(tx, ids, {
@@ -38,7 +38,7 @@ export async function decided(
           (await insertDecision(tx, ids, {
             ...common,
             type: "strategy_choice",
-            step: { id: step.id, position: byStep.size },
+            step: step.id,
             question: step.id,
             chosen: { tool: step.tool, params: step.params },
             parent: root,
