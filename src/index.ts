@@ -16,11 +16,13 @@ export type {
   FileImage,
   FileImageInput,
 } from "./domain/change-entry.ts";
+export { DECISION_TYPES } from "./domain/decision.ts";
+export type { ChosenCall, Decision, DecisionType, InvocationEnd, ToolInvocation } from "./domain/decision.ts";
 export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";
 export { monotonicIds } from "./domain/ids.ts";
-export type { AttachmentId, ChangesetId, Clock, IdGenerator, PlanId } from "./domain/ids.ts";
+export type { AttachmentId, ChangesetId, Clock, DecisionId, IdGenerator, InvocationId, PlanId } from "./domain/ids.ts";
 export type { JsonObject, JsonValue } from "./domain/json.ts";
 export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan.ts";
 export type { Project, ProjectInput } from "./domain/project.ts";
@@ -53,6 +55,7 @@ export type { ValidatedPlace, ValidationResult, ValidationRun } from "./domain/v
 export { commitMessage, recordedCommitMessage } from "./execution/commit-message.ts";
 export { recordedHooks } from "./execution/hooks.ts";
 export type { HookId } from "./execution/hooks.ts";
+export { dependants, stepsOfDecision } from "./execution/decided-steps.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
 export { validationGate } from "./execution/validation-gate.ts";
 export type { GateFailure, ValidationGate } from "./execution/validation-gate.ts";
@@ -82,6 +85,7 @@ export type {
   PlanQuery,
   StartOptions,
 } from "./plans/plan-lifecycle-service.ts";
+export type { Checkpoint, RollbackImpact, RolledBack } from "./plans/rollback.ts";
 export { ProjectService } from "./plans/project-service.ts";
 export type { CreateProjectInput, ListedProject } from "./plans/project-service.ts";
 export type { ResourceLinkInput } from "./plans/project-links.ts";

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChangeEntry, FileImage } from "../domain/change-entry.ts";
+import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git } from "../execution/git.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
+import type { PlanChange } from "../execution/step-runner.ts";
 import type { SandboxRecord } from "../execution/sandbox-record.ts";
 import { readContent } from "../store/contents.ts";
 import type { Store } from "../store/store.ts";
@@ -23,12 +24,10 @@ import type { Landing, LandingConflict } from "./landing.ts";
 export interface Preparation {
   readonly store: Store;
   readonly records: readonly SandboxRecord[];
-  readonly entries: readonly ChangeEntry[];
+  readonly entries: readonly PlanChange[];
   /** What the steps in the resources were, and will be. */
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
-  /** Which step made an entry. */
-  readonly stepOf: (entry: ChangeEntry) => string;
   /** What apply found in the resources; undefined when this is the apply. */
   readonly applied: readonly Landing[] | undefined;
   readonly messageFor: (alias: string) => string;
@@ -77,7 +76,7 @@ async function commonDirectory(path: string): Promise<string | undefined> {
 async function repository(
   preparation: Preparation,
   record: SandboxRecord,
-  own: readonly ChangeEntry[],
+  own: readonly PlanChange[],
 ): Promise<Prepared> {
   const { alias, path, baseCommit = "" } = record;
   const target = await findGitTarget(path, record.ref);
@@ -89,7 +88,7 @@ async function repository(
       treeWith(
         path,
         baseCommit,
-        [...effect(preparation, own, steps)].map(([file, { after }]) => ({ path: file, after })),
+        [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after })),
         contentFrom(preparation.store),
         join(scratch, randomUUID()),
       );
@@ -121,12 +120,12 @@ async function repository(
 async function directory(
   preparation: Preparation,
   record: SandboxRecord,
-  own: readonly ChangeEntry[],
+  own: readonly PlanChange[],
 ): Promise<Prepared> {
   const { alias, path: root } = record;
   const contentOf = contentFrom(preparation.store);
-  const [from, to] = [effect(preparation, own, preparation.from), effect(preparation, own, preparation.to)];
-  const all = effect(preparation, own, new Set(own.map(preparation.stepOf)));
+  const [from, to] = [effect(own, preparation.from), effect(own, preparation.to)];
+  const all = effect(own, new Set(own.map(({ step }) => step)));
   const before = preparation.applied?.find((landing) => landing.alias === alias)?.files;
   const made = new Map<string, Uint8Array>();
   const files = new Map<string, { base: FileImage | undefined; theirs: FileImage | undefined }>();
@@ -154,12 +153,8 @@ function imageBefore(moves: Landing["files"], path: string, change: NetChange | 
 }
 
 /** What these steps change on the whole. Steps that are left out are later ones on their paths, so the rest fits together. */
-function effect(
-  preparation: Preparation,
-  own: readonly ChangeEntry[],
-  steps: ReadonlySet<string>,
-): ReadonlyMap<string, NetChange> {
-  return netChanges(own.filter((entry) => steps.has(preparation.stepOf(entry))));
+function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): ReadonlyMap<string, NetChange> {
+  return netChanges(own.filter((entry) => steps.has(entry.step)));
 }
 
 function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {

@@ -24,6 +24,8 @@ test("every command answers with the full envelope in json, and with the same da
     ["plan", "list"],
     ["plan", "status", plan],
     ["plan", "errors", plan],
+    ["plan", "tree", plan],
+    ["plan", "rollback", plan],
     ["audit", "list"],
     ["audit", "verify"],
     ["completion", "bash"],
@@ -171,7 +173,7 @@ test("a whole lifecycle shows in status and list", async () => {
     phase: "apply",
     state: "applied",
     attempt: 2,
-    next_steps: [`agents audit list --plan ${id}`],
+    next_steps: [`agents plan undo ${id}`],
   });
   expect(data["progress"]).toMatchObject([{ status: "done" }, { status: "done" }, { status: "done" }]);
   expect((await agents.json("plan", "list")).data["summary"]).toMatchObject({ total: 1, completed: 1 });

@@ -330,8 +330,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     path: "plan undo",
     summary: "Take an applied plan's changes out again; everybody else's stay",
     arguments: "<plan>",
-    options: [YES],
-    example: "agents plan undo 01JABCDE --yes",
+    options: [
+      YES,
+      { flags: "--decision <decision>", description: "only this decision, by id or step, and what depends on it" },
+    ],
+    example: "agents plan undo 01JABCDE --decision write-readme",
     run: async (context, input) => (await import("./commands/plan-undo.ts")).planUndo(context, input),
   },
   {
@@ -348,6 +351,29 @@ export const COMMANDS: readonly CommandSpec[] = [
     arguments: "<plan>",
     example: "agents plan resume 01JABCDE",
     run: async (context, input) => (await import("./commands/plan-resume.ts")).planResume(context, input),
+  },
+  {
+    path: "plan tree",
+    summary: "Show what was decided, step by step, and what became of it",
+    arguments: "<plan>",
+    options: [{ flags: "--show-superseded", description: "also what a rollback discarded" }],
+    example: "agents plan tree 01JABCDE",
+    run: async (context, input) => (await import("./commands/plan-tree.ts")).planTree(context, input),
+  },
+  {
+    path: "plan explain",
+    summary: "Show one decision: its tool calls, and the files they changed",
+    arguments: "<plan> <decision>",
+    example: "agents plan explain 01JABCDE write-readme",
+    run: async (context, input) => (await import("./commands/plan-explain.ts")).planExplain(context, input),
+  },
+  {
+    path: "plan rollback",
+    summary: "List a plan's checkpoints, or take back what came after one",
+    arguments: "<plan> [checkpoint]",
+    options: [YES],
+    example: "agents plan rollback 01JABCDE 01JABCDF --yes",
+    run: async (context, input) => (await import("./commands/plan-rollback.ts")).planRollback(context, input),
   },
   {
     path: "plan list",

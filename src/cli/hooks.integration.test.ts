@@ -70,8 +70,8 @@ test("hooks see the plan's changes as git would show them; what they rewrite is 
   ]);
   expect((await agents.json("plan", "diff", id)).data["files"]).toMatchObject([
     { path: "a.txt", change: "deleted", steps: ["drop"] },
-    { path: "formatted.txt", change: "added", steps: ["hook:pre-commit"] },
-    { path: "hello.txt", change: "added", steps: ["write", "hook:pre-commit", "hook:commit-msg"] },
+    { path: "formatted.txt", change: "added", steps: ["hook:api:pre-commit"] },
+    { path: "hello.txt", change: "added", steps: ["write", "hook:api:pre-commit", "hook:api:commit-msg"] },
   ]);
   const { message } = await recorded(world, id);
   expect(message).toBe(`Greet everybody in the shop\n\nCleverAgents-Plan: ${id}\nReviewed-by: hook\n`);

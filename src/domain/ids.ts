@@ -8,6 +8,8 @@ import { randomFillSync } from "node:crypto";
 export type PlanId = string & { readonly __brand: "PlanId" };
 export type ChangesetId = string & { readonly __brand: "ChangesetId" };
 export type AttachmentId = string & { readonly __brand: "AttachmentId" };
+export type DecisionId = string & { readonly __brand: "DecisionId" };
+export type InvocationId = string & { readonly __brand: "InvocationId" };
 
 /** Milliseconds since the epoch, UTC. */
 export type Clock = () => number;

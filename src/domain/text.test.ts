@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ValidationIssue } from "./errors.ts";
-import { checkText, printable, shown, TEXT_LIMIT, textProblem } from "./text.ts";
+import { checkText, printable, shown, storable, TEXT_LIMIT, textProblem } from "./text.ts";
 
 describe("text from outside", () => {
   test.each(["", "plain", "two\nlines\r\n\tindented", "naïve 🦑 漢字", "e\u0301", "\u200b", "{x}", "'; --", "\u00a0"])(
@@ -117,4 +117,18 @@ test("what a program printed can be stored and shown once it is made printable, 
       if (textProblem(output) === undefined) expect(printable(output)).toBe(output);
     }),
   );
+});
+
+describe("storable", () => {
+  test("passes the gate whatever a program put out, and keeps what would have passed anyway", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.integer({ min: 1, max: 200 }), (text, limit) => {
+        const stored = storable(text, limit);
+        expect(textProblem(stored, limit)).toBeUndefined();
+        if (textProblem(text, limit) === undefined) expect(stored).toBe(text);
+      }),
+    );
+    expect(storable("a\u001b[31mred\0\nb\tc", 100)).toBe("ared\nb\tc");
+    expect(storable("x".repeat(TEXT_LIMIT + 1))).toHaveLength(TEXT_LIMIT);
+  });
 });

@@ -33,6 +33,11 @@ export function printable(output: string): string {
   return stripVTControlCharacters(output.toWellFormed()).replaceAll(new RegExp(CONTROL, "gu"), "");
 }
 
+/** The same, and no longer than may be stored. */
+export function storable(output: string, limit: number = TEXT_LIMIT): string {
+  return printable(output).slice(0, limit).toWellFormed();
+}
+
 /** A string made safe to show inside an error message: quoted, escaped, cut. */
 export function shown(value: unknown, limit = 60): string {
   const text = asText(value);

@@ -3,7 +3,7 @@ import { listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseJson, type JsonObject, type JsonValue } from "./json.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
-import { firstCycles, waves } from "./step-graph.ts";
+import { firstCycles, waves, type Node } from "./step-graph.ts";
 import { placeholders, renderTemplate } from "./template.ts";
 import { shown } from "./text.ts";
 
@@ -209,7 +209,7 @@ function refuse(issues: readonly ValidationIssue[]): never {
 }
 
 /** Which steps may run at the same time, wave after wave; within a wave in the order of the file. */
-export function stepOrder(definition: Pick<ToolActorDefinition, "steps">): string[][] {
+export function stepOrder(definition: { readonly steps: readonly Node[] }): string[][] {
   const { steps } = definition;
   return steps.every(({ needs }) => needs.length === 0) ? steps.map(({ id }) => [id]) : waves(steps);
 }

@@ -21,10 +21,10 @@ function parsed(key: StatusKey): PlanStatus {
   return status;
 }
 
-test("there are 16 statuses and 14 operations", () => {
+test("there are 16 statuses and 15 operations", () => {
   expect(STATUSES).toHaveLength(16);
   expect(new Set(STATUSES).size).toBe(16);
-  expect(new Set(OPERATIONS).size).toBe(14);
+  expect(new Set(OPERATIONS).size).toBe(15);
   expect(MAX_REVERSIONS).toBe(3);
 });
 
@@ -55,7 +55,7 @@ test("only applied and cancelled are final, only errored and constrained are rec
   expect(recoverable).toEqual(["strategize/errored", "execute/errored", "apply/constrained", "apply/errored"]);
 });
 
-test("reverting always ends in strategize/queued; everything else stays in its phase or goes to the next one", () => {
+test("reverting always ends in strategize/queued, rolling back in execute/queued; everything else stays in its phase or goes to the next one", () => {
   const moves = STATUSES.flatMap((from) =>
     OPERATIONS.map((operation) => ({ from, operation, to: target(from, operation) })),
   );
@@ -64,7 +64,9 @@ test("reverting always ends in strategize/queued; everything else stays in its p
   expect(new Set(reverted.map(({ to }) => to))).toEqual(new Set(["strategize/queued"]));
   const distance = (from: StatusKey, to: StatusKey): number =>
     PHASES.indexOf(parsed(to).phase) - PHASES.indexOf(parsed(from).phase);
-  const others = possible.filter(({ operation }) => operation !== "revertPlan");
+  const rolledBack = possible.filter(({ operation }) => operation === "rollbackPlan");
+  expect(new Set(rolledBack.map(({ to }) => to))).toEqual(new Set(["execute/queued"]));
+  const others = possible.filter(({ operation }) => !["revertPlan", "rollbackPlan"].includes(operation));
   expect(new Set(others.map(({ from, to }) => distance(from, to)))).toEqual(new Set([0, 1]));
 });
 

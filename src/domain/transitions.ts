@@ -44,8 +44,12 @@ type ForwardOperation =
   | "redoPlan"
   | "cancelPlan";
 
-/** `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans. */
-type BackwardOperation = "revertPlan" | "executePlan" | "applyPlan";
+/**
+ * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
+ * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once its lease
+ * has lapsed.
+ */
+type BackwardOperation = "revertPlan" | "rollbackPlan" | "executePlan" | "applyPlan";
 
 export type Operation = ForwardOperation | BackwardOperation;
 
@@ -97,16 +101,20 @@ const BACKWARD = {
   "strategize/complete": {},
   "strategize/errored": { revertPlan: "strategize/queued" },
   "strategize/cancelled": {},
-  "execute/queued": { revertPlan: "strategize/queued" },
-  "execute/processing": { revertPlan: "strategize/queued" },
-  "execute/complete": { revertPlan: "strategize/queued" },
-  "execute/errored": { revertPlan: "strategize/queued", executePlan: "execute/queued" },
+  "execute/queued": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
+  "execute/processing": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
+  "execute/complete": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
+  "execute/errored": {
+    revertPlan: "strategize/queued",
+    rollbackPlan: "execute/queued",
+    executePlan: "execute/queued",
+  },
   "execute/cancelled": {},
   "apply/queued": {},
   "apply/processing": {},
   "apply/applied": {},
-  "apply/constrained": { revertPlan: "strategize/queued" },
-  "apply/errored": { revertPlan: "strategize/queued", applyPlan: "apply/queued" },
+  "apply/constrained": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
+  "apply/errored": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued", applyPlan: "apply/queued" },
   "apply/cancelled": {},
 } as const satisfies Record<StatusKey, Partial<Record<BackwardOperation, StatusKey>>>;
 

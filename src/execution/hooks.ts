@@ -2,11 +2,12 @@ import { constants } from "node:fs";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentsError } from "../domain/errors.ts";
-import type { ChangesetId } from "../domain/ids.ts";
+import { monotonicIds, type ChangesetId, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { printable, TEXT_LIMIT, textProblem } from "../domain/text.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
-import type { Lease } from "../ledger/leases.ts";
+import { findDecisions, insertDecision } from "../ledger/decisions.ts";
+import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { runStep } from "../ledger/steps.ts";
 import type { Store } from "../store/store.ts";
 import { commitMessage } from "./commit-message.ts";
@@ -120,7 +121,9 @@ export async function recordedHooks(
 
 async function captured(run: HookRun, hook: Hook): Promise<HookRecord> {
   const { workspace, id } = hook;
-  const changeset = await run.context.startChangeset();
+  const started = performance.now();
+  const parameters = { resource: id.resource, hook: id.hook };
+  const changeset = await run.context.startChangeset({ decision: await decide(run, id), tool: "hook", parameters });
   // What the last wave touched is free for the hook.
   workspace.beginWave();
   const finished = await run.context.run(changeset, async () => {
@@ -133,11 +136,38 @@ async function captured(run: HookRun, hook: Hook): Promise<HookRecord> {
     return attempt(run, hook, new Map([...changes, ...netChanges(rewritten)]));
   });
   const failure = failureOf(finished.result, TIMEOUT_MS);
-  if (failure !== undefined) throw failed(run, hook, failure, finished.result);
-  await changeset.close();
+  const durationMs = performance.now() - started;
+  if (failure !== undefined) {
+    await changeset.close({ outcome: "failed", durationMs, error: `It ${failure}.` });
+    throw failed(run, hook, failure, finished.result);
+  }
   const output = printable(finished.result.output);
+  await changeset.close({ outcome: "ok", durationMs, resultSize: Buffer.byteLength(output) });
   const { message } = finished;
   return { order: hook.order, changeset: changeset.id, output, ...(message === undefined ? {} : { message }) };
+}
+
+/** That the repository's hook has a say is a decision like any other; the one of an earlier try counts again. */
+async function decide({ lease }: HookRun, id: HookId): Promise<DecisionId> {
+  const { plan, phase } = lease;
+  const step = hookKey(id);
+  return lease.store.transaction(async (tx) => {
+    await assertHeld(tx, lease);
+    const decisions = await findDecisions(tx, plan.id, plan.attempt);
+    const known = decisions.find((decision) => decision.step === step);
+    if (known !== undefined) return known.id;
+    return insertDecision(tx, monotonicIds(), {
+      planId: plan.id,
+      attempt: plan.attempt,
+      type: "tool_invocation",
+      phase,
+      step,
+      question: `What does the ${id.hook} hook of ${id.resource} make of it?`,
+      chosen: { tool: "hook", params: { resource: id.resource, hook: id.hook } },
+      parent: decisions.find((decision) => decision.parent === undefined)?.id,
+      needs: [],
+    });
+  });
 }
 
 interface Attempt {

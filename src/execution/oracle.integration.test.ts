@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { ChangeEntry } from "../index.ts";
 import { seededRandom } from "../testing/random.ts";
+import type { PlanChange } from "./step-runner.ts";
 import { ExecutingPlan, step } from "./testing/executing-plan.ts";
 import { WAVES } from "./testing/interrupted-waves.ts";
 
@@ -13,14 +13,14 @@ const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const ROUNDS = FULL ? 60 : 10;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
-async function expectOracle(plan: ExecutingPlan): Promise<ChangeEntry[]> {
+async function expectOracle(plan: ExecutingPlan): Promise<PlanChange[]> {
   const entries = await plan.recorded();
   expect(await plan.replayed(entries)).toEqual(await plan.tree());
   return entries;
 }
 
-const facts = ({ operation, path, fromPath, toolInvocation }: ChangeEntry): string =>
-  `${toolInvocation}: ${operation} ${fromPath === undefined ? "" : `${fromPath} -> `}${path}`;
+const facts = ({ operation, path, fromPath, step }: PlanChange): string =>
+  `${step}: ${operation} ${fromPath === undefined ? "" : `${fromPath} -> `}${path}`;
 
 describe.each(["git_worktree", "filesystem_copy"] as const)("%s", (strategy) => {
   test("file tools, side by side and one after another", async () => {
@@ -89,7 +89,7 @@ describe.each(["git_worktree", "filesystem_copy"] as const)("%s", (strategy) => 
       ],
     ]);
     const entries = await expectOracle(plan);
-    expect(entries.filter(({ toolInvocation }) => toolInvocation === "shell").map(facts)).toEqual([
+    expect(entries.filter((entry) => entry.step === "shell").map(facts)).toEqual([
       "shell: mode a.txt",
       "shell: create big.bin",
       "shell: delete binary.bin",

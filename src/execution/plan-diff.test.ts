@@ -2,8 +2,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ChangeEntry } from "../index.ts";
 import { diffChanges } from "./plan-diff.ts";
+import type { PlanChange } from "./step-runner.ts";
 import { ExecutingPlan, step } from "./testing/executing-plan.ts";
 import { readTree } from "./testing/trees.ts";
 
@@ -71,13 +71,42 @@ test("tells files, kinds, steps and counts; renames are found", async () => {
     ],
   ]);
   const diff = await diffChanges(plan.changesets, await plan.recorded());
+  const decisions = (...steps: string[]): Promise<string[]> => Promise.all(steps.map((one) => plan.decision(one)));
   expect(diff.files).toEqual([
-    { resource: "api", path: "a.txt", change: "modified", steps: ["edit", "edit-2"], size: 10 },
-    { resource: "api", path: "empty.txt", change: "deleted", steps: ["remove"], size: 0 },
-    { resource: "api", path: "n.txt", change: "added", steps: ["add"], size: 4 },
-    { resource: "api", path: "no-newline.txt", change: "mode", steps: ["mode"], size: 3 },
-    { resource: "api", path: "src/z.ts", change: "deleted", steps: ["move"], size: 0 },
-    { resource: "api", path: "z.ts", change: "added", steps: ["move"], size: 20 },
+    {
+      resource: "api",
+      path: "a.txt",
+      change: "modified",
+      steps: ["edit", "edit-2"],
+      decisions: await decisions("edit", "edit-2"),
+      size: 10,
+    },
+    {
+      resource: "api",
+      path: "empty.txt",
+      change: "deleted",
+      steps: ["remove"],
+      decisions: await decisions("remove"),
+      size: 0,
+    },
+    { resource: "api", path: "n.txt", change: "added", steps: ["add"], decisions: await decisions("add"), size: 4 },
+    {
+      resource: "api",
+      path: "no-newline.txt",
+      change: "mode",
+      steps: ["mode"],
+      decisions: await decisions("mode"),
+      size: 3,
+    },
+    {
+      resource: "api",
+      path: "src/z.ts",
+      change: "deleted",
+      steps: ["move"],
+      decisions: await decisions("move"),
+      size: 0,
+    },
+    { resource: "api", path: "z.ts", change: "added", steps: ["move"], decisions: await decisions("move"), size: 20 },
   ]);
   expect(diff).toMatchObject({ insertions: 4, deletions: 2 });
   for (const line of [
@@ -96,11 +125,14 @@ test("several resources are told apart; nothing changed is an empty patch; a los
   await plan.run([[step("add", "write_file", { path: "n.txt", content: "1\n" })]]);
   const [entry] = await plan.recorded();
   if (entry === undefined) throw new Error("nothing was recorded");
-  const web: ChangeEntry = { ...entry, resource: "web", toolInvocation: undefined };
+  const web: PlanChange = { ...entry, resource: "web", step: "other", decision: undefined };
   const { patch, files } = await diffChanges(plan.changesets, [entry, web]);
   expect(patch).toContain("+++ b/api/n.txt");
   expect(patch).toContain("+++ b/web/n.txt");
-  expect(files.map(({ steps }) => steps)).toEqual([["add"], []]);
-  const lost: ChangeEntry = { ...entry, after: { hash: "0".repeat(64), mode: 0o100644 } };
+  expect(files.map(({ steps, decisions }) => [steps, decisions])).toEqual([
+    [["add"], [entry.decision]],
+    [["other"], []],
+  ]);
+  const lost: PlanChange = { ...entry, after: { hash: "0".repeat(64), mode: 0o100644 } };
   await expect(diffChanges(plan.changesets, [lost])).rejects.toThrow("The content of n.txt was not recorded.");
 });

@@ -2,12 +2,12 @@ import { isUtf8 } from "node:buffer";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChangeEntry } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { ChangesetStore } from "../ledger/changesets.ts";
 import { writeState } from "./file-state.ts";
 import { git, gitText, PLAIN_ATTRIBUTES } from "./git.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
+import type { PlanChange } from "./step-runner.ts";
 
 /** A plan's changes as git would show them, made from what was recorded alone: the sandbox need not be there any more. */
 export interface PlanDiff {
@@ -24,10 +24,12 @@ export interface ChangedFile {
   readonly change: "added" | "deleted" | "modified" | "mode";
   /** The steps that changed it, in order. */
   readonly steps: readonly string[];
+  /** What these steps carried out. */
+  readonly decisions: readonly string[];
   readonly size: number;
 }
 
-export async function diffChanges(changesets: ChangesetStore, entries: readonly ChangeEntry[]): Promise<PlanDiff> {
+export async function diffChanges(changesets: ChangesetStore, entries: readonly PlanChange[]): Promise<PlanDiff> {
   const resources = [...new Set(entries.map((entry) => entry.resource))].sort();
   const scratch = await mkdtemp(join(tmpdir(), "cleveragents-diff-"));
   try {
@@ -116,13 +118,13 @@ async function describe(
   resource: string,
   path: string,
   { before, after }: NetChange,
-  entries: readonly ChangeEntry[],
+  entries: readonly PlanChange[],
 ): Promise<ChangedFile> {
-  const steps = entries
-    .filter((entry) => entry.path === path || entry.fromPath === path)
-    .flatMap((entry) => entry.toolInvocation ?? []);
+  const own = entries.filter((entry) => entry.path === path || entry.fromPath === path);
+  const steps = new Set(own.map((entry) => entry.step));
+  const decisions = new Set(own.flatMap((entry) => entry.decision ?? []));
   const size = after === undefined ? 0 : ((await changesets.content(after.hash))?.byteLength ?? 0);
   const change =
     before === undefined ? "added" : after === undefined ? "deleted" : before.hash === after.hash ? "mode" : "modified";
-  return { resource, path, change, steps: [...new Set(steps)], size };
+  return { resource, path, change, steps: [...steps], decisions: [...decisions], size };
 }

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChangeEntry, ChangeEntryInput } from "../domain/change-entry.ts";
+import type { InvocationEnd } from "../domain/decision.ts";
 import { PlanError, StaleLeaseError } from "../domain/errors.ts";
-import type { ChangesetId, IdGenerator, PlanId } from "../domain/ids.ts";
+import { monotonicIds, type ChangesetId, type IdGenerator, type InvocationId, type PlanId } from "../domain/ids.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
+import type { CallStart } from "../ledger/invocations.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
 
@@ -21,6 +23,7 @@ import type { Store } from "../store/store.ts";
  * ```
  */
 export class PlanExecutionContext {
+  readonly #ids: IdGenerator;
   readonly #changesets: ChangesetStore;
   readonly #planId: PlanId;
   readonly #epoch: number | undefined;
@@ -29,7 +32,8 @@ export class PlanExecutionContext {
   #pendingStarts = 0;
 
   constructor(parts: { store: Store; plan: PlanId | { readonly id: PlanId }; lease?: Lease; ids?: IdGenerator }) {
-    this.#changesets = new ChangesetStore(parts.store, parts.ids);
+    this.#ids = parts.ids ?? monotonicIds();
+    this.#changesets = new ChangesetStore(parts.store, this.#ids);
     this.#planId = typeof parts.plan === "string" ? parts.plan : parts.plan.id;
     this.#epoch = parts.lease?.epoch;
     if (parts.lease !== undefined && parts.lease.planId !== this.#planId) {
@@ -37,11 +41,13 @@ export class PlanExecutionContext {
     }
   }
 
-  async startChangeset(): Promise<ChangesetHandle> {
+  /** With `call`, the changeset is what one tool call does: every entry is credited to it and to its decision. */
+  async startChangeset(call?: Omit<CallStart, "id">): Promise<ChangesetHandle> {
     this.#pendingStarts += 1;
     try {
-      const id = await this.#changesets.start(this.#planId, this.#epoch);
-      const handle = new ChangesetHandle(this.#changesets, id, this.#epoch, () => this.#open.delete(id));
+      const begun = call === undefined ? undefined : { ...call, id: this.#ids() as InvocationId };
+      const id = await this.#changesets.start(this.#planId, this.#epoch, begun);
+      const handle = new ChangesetHandle(this.#changesets, id, this.#epoch, () => this.#open.delete(id), begun);
       this.#open.set(id, handle);
       return handle;
     } finally {
@@ -100,11 +106,20 @@ export class ChangesetHandle {
   readonly epoch: number | undefined;
   readonly #changesets: ChangesetStore;
   readonly #onClosed: () => void;
+  /** Whom its entries are credited to, whatever they say themselves. */
+  readonly #credit: Pick<ChangeEntryInput, "toolInvocation" | "decision">;
   #closing: Promise<void> | undefined;
 
-  constructor(changesets: ChangesetStore, id: ChangesetId, epoch: number | undefined, onClosed: () => void) {
+  constructor(
+    changesets: ChangesetStore,
+    id: ChangesetId,
+    epoch: number | undefined,
+    onClosed: () => void,
+    call?: Pick<CallStart, "id" | "decision">,
+  ) {
     this.id = id;
     this.epoch = epoch;
+    this.#credit = call === undefined ? {} : { toolInvocation: call.id, decision: call.decision };
     this.#changesets = changesets;
     this.#onClosed = onClosed;
   }
@@ -113,18 +128,20 @@ export class ChangesetHandle {
     if (this.#closing !== undefined) {
       throw new PlanError(`The changeset ${this.id} is closed.`, { detail: { changeset_id: this.id } });
     }
-    return this.#changesets.record(this.id, entry, this.epoch);
+    return this.#changesets.record(this.id, { ...entry, ...this.#credit }, this.epoch);
   }
 
-  /** Closing twice is harmless; when the store fails the changeset stays open and can be closed again. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /** Closing twice is harmless; when the store fails the changeset stays open and can be closed again. `end`: how its tool call ended. */
+  close(end?: InvocationEnd): Promise<void> {
+    this.#closing ??= this.#close(end);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(end: InvocationEnd | undefined): Promise<void> {
     try {
-      await this.#changesets.close(this.id, this.epoch);
+      const call = this.#credit.toolInvocation as InvocationId | undefined;
+      const ended = end === undefined || call === undefined ? undefined : { ...end, id: call };
+      await this.#changesets.close(this.id, this.epoch, ended);
       this.#onClosed();
     } catch (error) {
       // Under a lost lease, or once somebody else closed it, nothing can be recorded any more: it is let go here as it is.

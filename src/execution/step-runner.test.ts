@@ -44,7 +44,7 @@ test("a failing step keeps the others' work and stops the next wave; a resumed r
     ["fails started", "fails done", "works recorded", "works-too recorded", "later started", "later done"].sort(),
   );
   const entries = await plan.recorded();
-  expect(entries.map(({ path, toolInvocation }) => `${toolInvocation} ${path}`)).toEqual([
+  expect(entries.map((entry) => `${entry.step} ${entry.path}`)).toEqual([
     "fails whole",
     "works kept",
     "works-too once",

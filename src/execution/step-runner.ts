@@ -1,10 +1,10 @@
 import { ChangesetStore } from "../ledger/changesets.ts";
-import type { JsonValue } from "../domain/json.ts";
+import type { JsonObject } from "../domain/json.ts";
 import type { ChangeEntry } from "../domain/change-entry.ts";
-import type { ChangesetId, PlanId } from "../domain/ids.ts";
+import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { runStep } from "../ledger/steps.ts";
-import type { Store } from "../store/store.ts";
+import type { Reader, Store } from "../store/store.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { describeSandbox, recordSandbox } from "./sandbox-record.ts";
@@ -20,7 +20,9 @@ import { Workspace } from "./workspace.ts";
 export interface ToolStep {
   readonly id: string;
   readonly tool: string;
-  readonly params: Readonly<Record<string, JsonValue>>;
+  readonly params: JsonObject;
+  /** What was decided, and is carried out by this step. */
+  readonly decision: DecisionId;
 }
 
 export interface StepRun {
@@ -53,14 +55,14 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const workspaces = await openWorkspaces(run, context);
   const recorded = await recordedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
-  const environment: ToolEnvironment = { workspaces, readOnly: plan.readOnly, signal };
+  const environment: ToolEnvironment = { context, workspaces, readOnly: plan.readOnly, signal };
   for (const [index, wave] of waves.entries()) {
     for (const workspace of workspaces.values()) workspace.beginWave();
     const outcomes = await Promise.allSettled(
       wave.map(async (step, position) =>
         recorded.has(step.id)
           ? run.onStep(step, "recorded", { durationMs: 0 })
-          : oneStep(run, context, environment, step, [index, position]),
+          : oneStep(run, environment, step, [index, position]),
       ),
     );
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
@@ -71,7 +73,6 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
 
 async function oneStep(
   run: StepRun,
-  context: PlanExecutionContext,
   environment: ToolEnvironment,
   step: ToolStep,
   order: readonly [wave: number, position: number],
@@ -81,11 +82,9 @@ async function oneStep(
   run.onStep(step, "started", facts());
   try {
     await runStep(run.lease, stepKey(step.id), async () => {
-      const changeset = await context.startChangeset();
-      const request = { tool: step.tool, params: step.params, by: step.id };
-      const output = await context.run(changeset, () => callTool(request, environment));
-      await changeset.close();
-      return { order, changeset: changeset.id, output };
+      const request = { tool: step.tool, params: step.params, by: step.id, decision: step.decision };
+      const { output, changeset } = await callTool(request, environment);
+      return { order, changeset, output };
     });
   } catch (error) {
     run.onStep(step, "failed", { ...facts(), error });
@@ -98,41 +97,63 @@ function stepKey(id: string): string {
   return `tool-step:${id}`;
 }
 
-interface StepRecord {
+export function isToolStep(key: string): boolean {
+  return key.startsWith(stepKey(""));
+}
+
+interface StepResult {
   readonly order: readonly [wave: number, position: number];
   /** Missing for a hook that was skipped. */
   readonly changeset?: ChangesetId;
 }
 
-/** The recorded steps of an attempt in program order, with their changesets; the hooks, by their whole keys, behind the others. */
+export interface StepRecord {
+  /** Under which `runStep` recorded it. */
+  readonly key: string;
+  readonly id: string;
+  readonly changeset: ChangesetId;
+}
+
+/** What an attempt recorded that counts, in program order; the hooks, by their whole keys, behind the others. */
+export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<StepRecord[]> {
+  const rows = await reader.all<{ key: string; result: string }>(
+    `SELECT key, result FROM steps WHERE plan_id = ? AND phase = 'execute' AND attempt = ?
+        AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%')`,
+    planId,
+    attempt,
+  );
+  const steps = rows.map(({ key, result }) => ({
+    key,
+    id: key.replace(/^tool-step:/, ""),
+    ...(JSON.parse(result) as StepResult),
+  }));
+  steps.sort((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1]);
+  return steps.flatMap(({ key, id, changeset }) => (changeset === undefined ? [] : [{ key, id, changeset }]));
+}
+
+/** The recorded steps of an attempt in program order, with their changesets. */
 export async function recordedSteps(
   store: Store,
   planId: PlanId,
   attempt: number,
 ): Promise<ReadonlyMap<string, ChangesetId>> {
-  const rows = await store.read((reader) =>
-    reader.all<{ key: string; result: string }>(
-      `SELECT key, result FROM steps WHERE plan_id = ? AND phase = 'execute' AND attempt = ?
-          AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%')`,
-      planId,
-      attempt,
-    ),
-  );
-  const steps = rows.map(({ key, result }) => ({
-    id: key.replace(/^tool-step:/, ""),
-    ...(JSON.parse(result) as StepRecord),
-  }));
-  steps.sort((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1]);
-  return new Map(steps.flatMap(({ id, changeset }) => (changeset === undefined ? [] : [[id, changeset]])));
+  const records = await store.read((reader) => stepRecords(reader, planId, attempt));
+  return new Map(records.map(({ id, changeset }) => [id, changeset]));
+}
+
+/** A change together with the step that made it. */
+export interface PlanChange extends ChangeEntry {
+  readonly step: string;
 }
 
 /** Every change of the plan's current attempt that counts, step by step. */
-export async function planChanges(store: Store, planId: PlanId, attempt: number): Promise<ChangeEntry[]> {
+export async function planChanges(store: Store, planId: PlanId, attempt: number): Promise<PlanChange[]> {
   const changesets = new ChangesetStore(store);
-  const entries: ChangeEntry[] = [];
-  for (const id of (await recordedSteps(store, planId, attempt)).values())
-    entries.push(...(await changesets.entries(id)));
-  return entries;
+  const changes: PlanChange[] = [];
+  for (const [step, id] of await recordedSteps(store, planId, attempt)) {
+    for (const entry of await changesets.entries(id)) changes.push({ ...entry, step });
+  }
+  return changes;
 }
 
 async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Promise<ReadonlyMap<string, Workspace>> {

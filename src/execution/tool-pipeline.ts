@@ -2,32 +2,70 @@ import type * as z from "zod";
 import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
 import { shown } from "../domain/text.ts";
-import type { JsonValue } from "../domain/json.ts";
+import type { ChangesetId, DecisionId } from "../domain/ids.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { PlanExecutionContext } from "./plan-execution-context.ts";
 import type { Tool } from "./tool.ts";
 import { FILE_TOOLS } from "./tools/file-tools.ts";
 import { GIT_TOOLS } from "./tools/git-tools.ts";
 import { SHELL_TOOL } from "./tools/shell-tool.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The one way a tool is called: resolve, check the parameters, check that it is allowed, bind the resource, run, record. */
+/**
+ * The one way a tool is called: resolve, check the parameters, check that it is allowed, bind the resource, run, record. The call
+ * itself is on record from before it is looked at until it ended, so what was refused can be seen as well.
+ */
 export const TOOLS: ReadonlyMap<string, Tool> = new Map(
   [...FILE_TOOLS, ...GIT_TOOLS, SHELL_TOOL].map((tool) => [tool.name, tool]),
 );
 
 export interface ToolRequest {
   readonly tool: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Whom changes are credited to. */
+  readonly params: JsonObject;
+  /** The step that calls it: no two of a wave may change one path. */
   readonly by: string;
+  /** What it is called for; the call's changes are credited to both. */
+  readonly decision: DecisionId;
 }
 
 export interface ToolEnvironment {
+  readonly context: PlanExecutionContext;
   readonly workspaces: ReadonlyMap<string, Workspace>;
   readonly readOnly: boolean;
   readonly signal: AbortSignal;
 }
 
-export async function callTool(request: ToolRequest, environment: ToolEnvironment): Promise<JsonValue> {
+export interface ToolResult {
+  readonly output: JsonValue;
+  /** What the call changed. */
+  readonly changeset: ChangesetId;
+}
+
+export async function callTool(request: ToolRequest, environment: ToolEnvironment): Promise<ToolResult> {
+  const { context, signal } = environment;
+  signal.throwIfAborted();
+  const { decision, tool, params: parameters } = request;
+  const changeset = await context.startChangeset({ decision, tool, parameters });
+  const started = performance.now();
+  const durationMs = (): number => performance.now() - started;
+  let output: JsonValue;
+  try {
+    output = await context.run(changeset, () => perform(request, environment));
+  } catch (error) {
+    const end = { outcome: "failed", durationMs: durationMs(), error: messageOf(error) } as const;
+    // Why the tool failed is what the caller must hear, also when that could not be recorded any more.
+    await changeset.close(end).catch(() => undefined);
+    throw error;
+  }
+  await changeset.close({ outcome: "ok", durationMs: durationMs(), resultSize: sizeOf(output) });
+  return { output, changeset: changeset.id };
+}
+
+/** The call itself, without a record: for one that is a check and no work, and whose result is kept elsewhere. */
+export async function perform(
+  request: Pick<ToolRequest, "tool" | "params" | "by">,
+  environment: Omit<ToolEnvironment, "context">,
+): Promise<JsonValue> {
   const tool = resolveTool(request.tool);
   const { resource, ...given } = request.params;
   const parsed = tool.parameters.safeParse(given);
@@ -38,8 +76,15 @@ export async function callTool(request: ToolRequest, environment: ToolEnvironmen
     });
   }
   const workspace = bind(resource, environment.workspaces);
-  environment.signal.throwIfAborted();
   return tool.run(parsed.data, { workspace, by: request.by, signal: environment.signal });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sizeOf(output: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(output));
 }
 
 function resolveTool(name: string): Tool {

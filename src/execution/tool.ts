@@ -13,7 +13,7 @@ export interface Tool<P = unknown> {
 
 export interface ToolCall {
   readonly workspace: Workspace;
-  /** Whom changes are credited to. */
+  /** The step that calls it. */
   readonly by: string;
   readonly signal: AbortSignal;
 }

@@ -6,7 +6,7 @@ import type { Check } from "../domain/validation.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { failureOf, runShell, workingDirectory } from "./shell.ts";
 import { changedPaths, takeSnapshot, type Snapshot } from "./snapshot.ts";
-import { callTool } from "./tool-pipeline.ts";
+import { perform } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
 
 /**
@@ -126,7 +126,7 @@ async function runTool(
   const contents = async (): Promise<undefined> => undefined;
   const workspace = new Workspace({ sandbox, context: { recordChange }, contents });
   const environment = { workspaces: new Map([[sandbox.alias, workspace]]), readOnly: true, signal };
-  const found = await callTool({ tool, params, by: "validation" }, environment);
+  const found = await perform({ tool, params, by: "validation" }, environment);
   const output = typeof found === "string" ? found : JSON.stringify(found, null, 2);
   return { passed: true, message: `${tool} succeeded.`, output, cut: false };
 }

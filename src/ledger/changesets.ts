@@ -12,6 +12,7 @@ import {
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
+import { beginInvocation, endInvocation, type CallEnd, type CallStart } from "./invocations.ts";
 import { assertHeld, staleLease } from "./leases.ts";
 
 /** An ordered set of change entries of one plan. Once closed it never grows. */
@@ -23,6 +24,8 @@ export interface Changeset {
   readonly entryCount: number;
   readonly openedAt: number;
   readonly closedAt: number | undefined;
+  /** Set by a rollback: it is kept, but counts no more. */
+  readonly supersededAt: number | undefined;
 }
 
 /** The durable side of changesets: every method is one unit of work, fenced by the epoch the changeset was opened under. */
@@ -35,7 +38,8 @@ export class ChangesetStore {
     this.#ids = ids;
   }
 
-  async start(planId: PlanId, epoch?: number): Promise<ChangesetId> {
+  /** With `call`, a tool call begins in the same transaction, and what is recorded here is what that call does. */
+  async start(planId: PlanId, epoch?: number, call?: CallStart): Promise<ChangesetId> {
     const id = this.#ids() as ChangesetId;
     await this.#store.transaction(async (tx) => {
       if ((await tx.get("SELECT 1 FROM plans WHERE id = ?", planId)) === undefined)
@@ -47,6 +51,7 @@ export class ChangesetStore {
         planId,
         epoch ?? null,
       );
+      if (call !== undefined) await beginInvocation(tx, call, { planId, changesetId: id, epoch });
     });
     return id;
   }
@@ -67,7 +72,8 @@ export class ChangesetStore {
     });
   }
 
-  async close(id: ChangesetId, epoch?: number): Promise<void> {
+  /** With `end`, the tool call ends in the same transaction. */
+  async close(id: ChangesetId, epoch?: number, end?: CallEnd): Promise<void> {
     await this.#store.transaction(async (tx) => {
       const row = await tx.get<{ plan_id: PlanId; epoch: number | null }>(
         "UPDATE changesets SET closed_at = now_ms() WHERE id = ? AND closed_at IS NULL RETURNING plan_id, epoch",
@@ -75,6 +81,7 @@ export class ChangesetStore {
       );
       if (row === undefined) throw await refusal(tx, id);
       await assertOwn(tx, row, epoch);
+      if (end !== undefined) await endInvocation(tx, end.id, end);
     });
   }
 
@@ -179,6 +186,7 @@ interface ChangesetRow {
   readonly entry_count: number;
   readonly opened_at: number;
   readonly closed_at: number | null;
+  readonly superseded_at: number | null;
 }
 
 interface EntryRow {
@@ -234,6 +242,7 @@ function readChangeset(row: ChangesetRow): Changeset {
     entryCount: row.entry_count,
     openedAt: row.opened_at,
     closedAt: row.closed_at ?? undefined,
+    supersededAt: row.superseded_at ?? undefined,
   };
 }
 

@@ -47,8 +47,11 @@ export async function acquireLease(
     ttlMs,
   );
   if (row !== undefined) return { planId, phase, holder, epoch: row.epoch, expiresAt: row.expires_at };
-  const owner = await findLease(tx, planId);
-  throw new ConflictError(
+  throw workedOn(planId, await findLease(tx, planId));
+}
+
+function workedOn(planId: PlanId, owner: LeaseFacts | undefined): ConflictError {
+  return new ConflictError(
     `The plan ${planId} is being worked on by ${owner?.holder ?? "somebody else"}.`,
     { expected: "a free or lapsed lease", actual: { holder: owner?.holder, expires_at: owner?.expiresAt } },
     { kept: "The running work goes on untouched.", next: [`agents plan status ${planId}`] },
@@ -81,10 +84,21 @@ export async function revokeLease(tx: Tx, planId: PlanId): Promise<void> {
   await tx.run("UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE plan_id = ?", planId);
 }
 
-/** Refuses the caller's transaction unless the lease is held at this moment. */
+/** The same, but only from somebody who let it lapse: one conditional statement, refused while the lease is held. */
+export async function revokeLapsedLease(tx: Tx, planId: PlanId): Promise<void> {
+  const changed = await tx.run(
+    "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE plan_id = ? AND expires_at <= now_ms()",
+    planId,
+  );
+  if (changed === 1) return;
+  const owner = await findLease(tx, planId);
+  if (owner !== undefined) throw workedOn(planId, owner);
+}
+
+/** Refuses what is done under a lease that is not held at this moment; in the transaction of what is done. */
 export async function assertHeld(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">): Promise<void> {
   const held = await tx.get(
-    "SELECT 1 AS one FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
     lease.planId,
     lease.epoch,
   );

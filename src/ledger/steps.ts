@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { ValidationError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
+import type { Plan } from "../domain/plan.ts";
 import { textProblem } from "../domain/text.ts";
+import type { Phase } from "../domain/transitions.ts";
+import type { Reader, Tx } from "../store/store.ts";
 import { staleLease, type Lease } from "./leases.ts";
 
 /**
@@ -110,6 +113,40 @@ async function recordedKeys(lease: Lease): Promise<Set<string>> {
     ),
   );
   return new Set(rows.map((row) => row.key));
+}
+
+/** In front of the keys of superseded records. No step can be asked for under such a key: the control character is refused. */
+const SUPERSEDED = "superseded\u0001";
+
+/** The records of an attempt's execution, and of applying what came of it, that count and are not among the kept ones. */
+export async function stepsBeside(
+  reader: Reader,
+  plan: Pick<Plan, "id" | "attempt">,
+  kept: ReadonlySet<string>,
+): Promise<{ readonly phase: Phase; readonly key: string }[]> {
+  const rows = await reader.all<{ phase: Phase; key: string }>(
+    "SELECT phase, key FROM steps WHERE plan_id = ? AND attempt = ? AND phase <> 'strategize' ORDER BY phase, key",
+    plan.id,
+    plan.attempt,
+  );
+  return rows.filter(({ phase, key }) => !key.startsWith(SUPERSEDED) && !(phase === "execute" && kept.has(key)));
+}
+
+/**
+ * Takes these records out of what counts: they stay, under a key that no step has, so whoever looks for a step by its key does not
+ * find them, and it can be run and recorded again.
+ */
+export async function supersedeSteps(tx: Tx, plan: Plan, kept: ReadonlySet<string>): Promise<void> {
+  for (const { phase, key } of await stepsBeside(tx, plan, kept)) {
+    await tx.run(
+      "UPDATE steps SET key = ? WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ?",
+      `${SUPERSEDED}${plan.version}\u0001${key}`,
+      plan.id,
+      phase,
+      plan.attempt,
+      key,
+    );
+  }
 }
 
 /** Refuses what would come back different from what was returned the first time. */

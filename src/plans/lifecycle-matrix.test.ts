@@ -41,7 +41,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
   describe.each(STATUSES)("from %s", (from) => {
     test.each(OPERATIONS)("%s", async (operation) => {
       const { id, lease } = await planAt(service, from, { ttlMs: TTL_MS });
-      const takeover = from.endsWith("/processing") && operation.startsWith("start");
+      const takeover = from.endsWith("/processing") && /^(start|rollback)/.test(operation);
       const to = expectedTarget(from, operation);
       const before = await planRows(store, id);
       clock.advance(10);
@@ -140,13 +140,13 @@ function expectedType(from: StatusKey, to: StatusKey): string {
   return phase === phaseBefore ? "plan.state_changed" : "plan.phase_changed";
 }
 
-/** Starting takes the next epoch; ending gives the lease up; cancelling and reverting raise the epoch so that nobody has it. */
+/** Starting takes the next epoch; ending gives the lease up; cancelling, reverting and rolling back raise the epoch so that nobody has it. */
 function expectLease(before: PlanRows, after: PlanRows, operation: Operation): void {
   const epochBefore = Number(before.lease[0]?.["epoch"] ?? 0);
   const lease = after.lease[0];
   if (operation.startsWith("start")) {
     expect(lease).toMatchObject({ epoch: epochBefore + 1 });
-  } else if (operation === "cancelPlan" || operation === "revertPlan") {
+  } else if (["cancelPlan", "revertPlan", "rollbackPlan"].includes(operation)) {
     if (lease !== undefined) expect(lease).toMatchObject({ epoch: epochBefore + 1, expires_at: 0 });
   } else {
     expect(lease).toMatchObject({ epoch: epochBefore, expires_at: 0 });

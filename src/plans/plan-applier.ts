@@ -13,14 +13,13 @@ import { land, tidyUp } from "../apply/land.ts";
 import { hasEffect, type Landing, type LandingConflict } from "../apply/landing.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
-import type { ChangeEntry } from "../domain/change-entry.ts";
 import { AgentsError, ConflictError, PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { recordedCommitMessage } from "../execution/commit-message.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
-import { planChanges, recordedSteps } from "../execution/step-runner.ts";
+import { planChanges, recordedSteps, type PlanChange } from "../execution/step-runner.ts";
 import { validationGate, type ValidationGate } from "../execution/validation-gate.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { stageContent, type StagedContent } from "../store/contents.ts";
@@ -45,7 +44,7 @@ export interface ApplyOptions {
 }
 
 export interface UndoOptions {
-  /** Only the changes of these steps; all unless given. */
+  /** Only the changes of these steps, which must include every later step on their paths; all unless given. */
   readonly steps?: ReadonlySet<string> | undefined;
   readonly onProgress?: (doing: string) => void;
 }
@@ -61,7 +60,7 @@ interface Intent {
   readonly kind: JournalKind;
   readonly plan: Plan;
   readonly lease: Lease<"apply">;
-  readonly entries: readonly ChangeEntry[];
+  readonly entries: readonly PlanChange[];
   readonly records: readonly SandboxRecord[];
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
@@ -253,8 +252,6 @@ export class PlanApplier {
 
   async #prepare(intent: Omit<Intent, "lease" | "onProgress">): Promise<PreparedLandings> {
     const { kind, plan, entries } = intent;
-    const steps = new Map<string, string>();
-    for (const [step, changeset] of await recordedSteps(this.#store, plan.id, plan.attempt)) steps.set(changeset, step);
     const changesets = [...new Set(entries.map((entry) => entry.changesetId))];
     const decisions = decisionsOf(entries);
     const messages = new Map<string, string>();
@@ -265,7 +262,6 @@ export class PlanApplier {
     return prepareLandings({
       ...intent,
       store: this.#store,
-      stepOf: (entry) => steps.get(entry.changesetId) ?? "",
       messageFor: (alias) => messages.get(alias) ?? "",
     });
   }
@@ -290,7 +286,7 @@ export class PlanApplier {
     });
   }
 
-  #entriesOf(plan: Plan): Promise<ChangeEntry[]> {
+  #entriesOf(plan: Plan): Promise<PlanChange[]> {
     return planChanges(this.#store, plan.id, plan.attempt);
   }
 
@@ -317,11 +313,11 @@ function without(all: ReadonlySet<string>, some: ReadonlySet<string>): Set<strin
   return new Set([...all].filter((one) => !some.has(one)));
 }
 
-function decisionsOf(entries: readonly ChangeEntry[]): string[] {
+function decisionsOf(entries: readonly PlanChange[]): string[] {
   return [...new Set(entries.flatMap((entry) => entry.decision ?? []))];
 }
 
-function requireChanges(plan: Plan, entries: readonly ChangeEntry[], options: ApplyOptions): void {
+function requireChanges(plan: Plan, entries: readonly PlanChange[], options: ApplyOptions): void {
   if (entries.length > 0 || options.allowEmpty === true) return;
   throw new PlanError(`The plan ${plan.id} changed nothing, so there is nothing to apply.`, {
     kept: "Nothing was changed.",

@@ -1,12 +1,12 @@
 import type { AttachedValidation } from "../domain/attachment.ts";
 import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import { argumentText } from "../domain/arguments.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { findResourceType, type ProjectResource } from "../domain/resource.ts";
-import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
-import { printable, TEXT_LIMIT } from "../domain/text.ts";
+import { storable } from "../domain/text.ts";
+import type { ToolActor } from "../domain/tool-actor.ts";
+import { decidedWaves } from "../execution/decided-steps.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
 import { validateSandboxes, type PlanValidation } from "../execution/plan-validation.ts";
 import { runToolSteps, type OpenSandboxes, type StepRun, type ToolStep } from "../execution/step-runner.ts";
@@ -17,6 +17,7 @@ import { findLinks } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
+import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
   /** Ends the run cleanly: what is recorded stays, and the plan can be taken up again at once. */
@@ -36,8 +37,8 @@ export interface Executed {
 }
 
 /**
- * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy, so strategizing takes no work of
- * its own. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
+ * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records them as
+ * decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
  * nothing; called by two at once it runs once, and the other is told.
  */
 export class PlanExecutor {
@@ -55,11 +56,10 @@ export class PlanExecutor {
   async execute(planId: PlanId, options: ExecuteOptions = {}): Promise<Executed> {
     const plan = await this.#service.getPlan(planId);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
-    const actor = await this.#actorOf(plan);
     const targets = await this.#targetsOf(plan);
-    const waves = stepsOf(actor, plan);
     const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
     await this.#queue(plan, options);
+    const waves = await this.#decided(plan);
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined } = options;
@@ -73,8 +73,9 @@ export class PlanExecutor {
         await lease.release();
         throw interrupted(plan);
       }
-      const message = printable(error instanceof Error ? error.message : String(error));
-      await this.#service.failExecute(lease, { message: message.slice(0, TEXT_LIMIT) });
+      await this.#service.failExecute(lease, {
+        message: storable(error instanceof Error ? error.message : String(error)),
+      });
       throw error;
     }
   }
@@ -96,9 +97,21 @@ export class PlanExecutor {
   /** Up to execute/queued, or to where somebody's work on it lapsed. */
   async #queue(plan: Plan, options: StartOptions): Promise<void> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
-      await this.#service.completeStrategize(await this.#service.startStrategize(plan.id, options));
+      const steps = chosenSteps(await this.#actorOf(plan), plan);
+      await using lease = await this.#service.startStrategize(plan.id, options);
+      await recordStrategy(lease, steps);
+      await this.#service.completeStrategize(lease);
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+  }
+
+  async #decided(plan: Plan): Promise<ToolStep[][]> {
+    const waves = await decidedWaves(this.#store, plan.id, plan.attempt);
+    if (waves.length > 0) return waves;
+    throw new PlanError(`Nothing was decided in attempt ${plan.attempt} of plan ${plan.id} that could be executed.`, {
+      kept: "Nothing was changed in its sandboxes.",
+      next: [`agents plan revert ${plan.id}`],
+    });
   }
 
   async #actorOf(plan: Plan): Promise<ToolActor> {
@@ -143,14 +156,6 @@ export class PlanExecutor {
       readOnly: readOnly || planReadOnly,
     }));
   }
-}
-
-function stepsOf(actor: ToolActor, plan: Plan): ToolStep[][] {
-  const values = new Map([...plan.arguments].map(([name, value]) => [name, argumentText(value)]));
-  const steps = new Map(
-    actor.steps.map(({ id, tool, params }) => [id, { id, tool, params: renderParams(params, values) }]),
-  );
-  return stepOrder(actor).map((wave) => wave.flatMap((id) => steps.get(id) ?? []));
 }
 
 function interrupted(plan: Plan): PlanError {

@@ -1,5 +1,6 @@
 import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors.ts";
+import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
 import { isId, type PlanId } from "../domain/ids.ts";
 import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan.ts";
 import { parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
@@ -16,6 +17,7 @@ import {
   type PlanSummary,
 } from "../store/plans.ts";
 import type { Store } from "../store/store.ts";
+import { rollBack, type RolledBack } from "./rollback.ts";
 import {
   ambienceOf,
   defaultHolder,
@@ -137,23 +139,18 @@ export class PlanLifecycleService {
 
   /** By id or by a prefix of it that only one plan has. */
   async getPlan(idOrPrefix: string): Promise<Plan> {
-    const wanted = idOrPrefix.toUpperCase();
-    if (!/^[0-9A-HJKMNP-TV-Z]{1,26}$/.test(wanted)) {
-      throw new UsageError(`${shown(idOrPrefix)} is not a plan id.`, { next: ["agents plan list"] });
-    }
+    const next = ["agents plan list"];
+    const wanted = idPrefix("plan", idOrPrefix, next);
     return this.#store.read(async (reader) => {
       const ids = isId(wanted) ? [wanted as PlanId] : await planIdsByPrefix(reader, wanted, 6);
-      if (ids.length > 1) {
-        throw new UsageError(
-          `Several plans begin with "${wanted}": ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}.`,
-          {
-            detail: { candidates: ids.slice(0, 5) },
-            next: ["repeat the command with more characters of the id"],
-          },
-        );
-      }
-      const plan = ids[0] === undefined ? undefined : await findPlan(reader, ids[0]);
-      if (plan === undefined) throw new NotFoundError("plan", idOrPrefix, { next: ["agents plan list"] });
+      const { id } = onlyOne(
+        "plan",
+        wanted,
+        ids.map((one) => ({ id: one })),
+        next,
+      );
+      const plan = await findPlan(reader, id);
+      if (plan === undefined) throw new NotFoundError("plan", idOrPrefix, { next });
       return plan;
     });
   }
@@ -256,6 +253,18 @@ export class PlanLifecycleService {
   /** Back to strategize/queued for another attempt, at most three times. */
   async revertPlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
     return this.#move(planId, "revertPlan", { kind: "revoke" }, options);
+  }
+
+  /**
+   * Back to execute/queued, with everything behind the checkpoint taken out of what counts: `plan execute` goes on from there. Refused
+   * while somebody executes it.
+   */
+  async rollbackPlan(planId: PlanId, checkpoint: string, options: MoveOptions = {}): Promise<RolledBack> {
+    const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
+    const { expectedVersion } = options;
+    return this.#store.transaction((tx) =>
+      rollBack(tx, this.#ambience, { planId, checkpoint, expectedVersion, reason }),
+    );
   }
 
   async #start<P extends Phase>(

@@ -9,6 +9,7 @@ import {
   isTerminal,
   MAX_REVERSIONS,
   parseStatusKey,
+  PHASES,
   sources,
   statusKey,
   target,
@@ -19,7 +20,14 @@ import {
 } from "../domain/transitions.ts";
 import { isLanding } from "../apply/journal.ts";
 import { appendEvent } from "../ledger/events.ts";
-import { acquireLease, endLease, revokeLease, staleLease, type LeaseFacts } from "../ledger/leases.ts";
+import {
+  acquireLease,
+  endLease,
+  revokeLapsedLease,
+  revokeLease,
+  staleLease,
+  type LeaseFacts,
+} from "../ledger/leases.ts";
 import { appendAudit } from "../store/audit.ts";
 import { findPlan, insertFailure, movePlan } from "../store/plans.ts";
 import type { Store, Tx } from "../store/store.ts";
@@ -56,6 +64,8 @@ export type LeaseUse =
   | { readonly kind: "acquire"; readonly holder: string; readonly ttlMs: number }
   | { readonly kind: "end"; readonly held: Pick<LeaseFacts, "planId" | "epoch" | "phase"> }
   | { readonly kind: "revoke" }
+  /** Nobody may hold it; from now on nobody does. */
+  | { readonly kind: "lapsed" }
   | { readonly kind: "none" };
 
 export interface TransitionRequest {
@@ -68,6 +78,8 @@ export interface TransitionRequest {
   readonly failure?: { readonly message: string; readonly category: FailureCategory } | undefined;
   /** For undo and redo: which steps are taken back now, and whether that is all of them. */
   readonly undone?: { readonly steps: readonly string[]; readonly all: boolean } | undefined;
+  /** What else the event and the audit entry tell. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface Transitioned {
@@ -84,7 +96,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   const plan = await findPlan(tx, request.planId);
   if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: ["agents plan list"] });
   const { status, from } = permitted(plan, request);
-  const cutsIn = request.lease.kind === "revoke" || request.operation === "startApply";
+  const cutsIn = ["revoke", "lapsed"].includes(request.lease.kind) || request.operation === "startApply";
   if (cutsIn && (await isLanding(tx, plan.id))) throw landing(plan);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
@@ -98,7 +110,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     reversionCount: plan.reversionCount + Number(reverted),
     cancelReason: request.operation === "cancelPlan" ? request.reason : plan.cancelReason,
     undoneAt: request.undone === undefined ? plan.undoneAt : request.undone.all ? at : undefined,
-    phaseTimes: nextTimes(plan, status, reverted, at),
+    phaseTimes: nextTimes(plan, status, at),
     updatedAt: at,
   };
   if (!(await movePlan(tx, plan, after))) throw conflict(plan, request, sources(request.operation));
@@ -110,7 +122,11 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   return { plan: after, lease };
 }
 
-function permitted(plan: Plan, request: TransitionRequest): { status: PlanStatus; from: StatusKey } {
+/** Where the request leads the plan; refused when its version is another, or its status has no such move. */
+export function permitted(
+  plan: Plan,
+  request: Pick<TransitionRequest, "operation" | "expectedVersion">,
+): { status: PlanStatus; from: StatusKey } {
   const { expectedVersion, operation } = request;
   if (expectedVersion !== undefined && plan.version !== expectedVersion) {
     throw new ConflictError(
@@ -147,18 +163,23 @@ async function useLease(tx: Tx, plan: Plan, phase: Phase, use: LeaseUse): Promis
     case "revoke":
       await revokeLease(tx, plan.id);
       return undefined;
+    case "lapsed":
+      await revokeLapsedLease(tx, plan.id);
+      return undefined;
     case "none":
       return undefined;
   }
 }
 
-function nextTimes(plan: Plan, to: PlanStatus, reverted: boolean, at: number): Readonly<Record<Phase, PhaseTimes>> {
+function nextTimes(plan: Plan, to: PlanStatus, at: number): Readonly<Record<Phase, PhaseTimes>> {
   const none: PhaseTimes = { startedAt: undefined, endedAt: undefined };
-  if (reverted) return { strategize: none, execute: none, apply: none };
   const times = plan.phaseTimes[to.phase];
   switch (to.state) {
-    case "queued":
-      return { ...plan.phaseTimes, [to.phase]: none };
+    case "queued": {
+      // The phase begins anew, and with it those that come after.
+      const ahead = PHASES.slice(PHASES.indexOf(to.phase));
+      return { ...plan.phaseTimes, ...Object.fromEntries(ahead.map((phase) => [phase, none])) };
+    }
     case "processing":
       return { ...plan.phaseTimes, [to.phase]: { startedAt: times.startedAt ?? at, endedAt: undefined } };
     case "complete":
@@ -186,6 +207,7 @@ async function record(
     ...(request.reason === undefined ? {} : { reason: request.reason }),
     ...(request.failure === undefined ? {} : { failure: request.failure }),
     ...(request.undone === undefined ? {} : { undone_steps: request.undone.steps }),
+    ...request.facts,
     ...(lease === undefined ? {} : { holder: lease.holder, epoch: lease.epoch }),
   };
   const type = eventType(request.operation, from, plan);
@@ -232,7 +254,11 @@ export function landing(plan: Plan): ConflictError {
   );
 }
 
-function conflict(plan: Plan, request: TransitionRequest, expected: readonly StatusKey[]): ConflictError {
+function conflict(
+  plan: Plan,
+  request: Pick<TransitionRequest, "operation">,
+  expected: readonly StatusKey[],
+): ConflictError {
   const verb = VERBS[request.operation];
   return new ConflictError(
     `The plan ${plan.id} is ${statusKey(plan)} and cannot be ${verb}.`,
@@ -261,6 +287,7 @@ const VERBS = {
   redoPlan: "brought back",
   cancelPlan: "cancelled",
   revertPlan: "sent back to strategize",
+  rollbackPlan: "rolled back",
 } as const satisfies Record<Operation, string>;
 
 /** Names the owner of a lease in a way a person can find: the process and something unique within it. */

@@ -188,6 +188,30 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    version: 5,
+    name: "decisions, tool calls, rollback",
+    statements: [
+      `CREATE TABLE decisions (
+        id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL,
+        sequence BIGINT NOT NULL, type TEXT NOT NULL, phase TEXT NOT NULL, step_id TEXT,
+        question TEXT NOT NULL, chosen TEXT NOT NULL, parent_id TEXT REFERENCES decisions (id), needs TEXT NOT NULL,
+        created_at BIGINT NOT NULL, superseded_at BIGINT, superseded_by TEXT, UNIQUE (plan_id, sequence)
+      )`,
+      `CREATE UNIQUE INDEX decisions_of_steps ON decisions (plan_id, attempt, step_id)
+        WHERE step_id IS NOT NULL AND superseded_at IS NULL`,
+      `CREATE UNIQUE INDEX decisions_at_the_root ON decisions (plan_id, attempt)
+        WHERE parent_id IS NULL AND superseded_at IS NULL`,
+      `CREATE TABLE tool_invocations (
+        id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL,
+        changeset_id TEXT NOT NULL REFERENCES changesets (id), decision_id TEXT NOT NULL REFERENCES decisions (id),
+        tool TEXT NOT NULL, parameters TEXT, epoch BIGINT, started_at BIGINT NOT NULL, duration_ms BIGINT,
+        outcome TEXT, error TEXT, result_size BIGINT, superseded_at BIGINT
+      )`,
+      `CREATE INDEX tool_invocations_by_plan ON tool_invocations (plan_id, attempt, id)`,
+      `ALTER TABLE changesets ADD COLUMN superseded_at BIGINT`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

@@ -21,20 +21,24 @@ const LINES = `
 
   execute/queued         startExecute        execute/processing
   execute/queued         revertPlan          strategize/queued
+  execute/queued         rollbackPlan        execute/queued
   execute/queued         cancelPlan          execute/cancelled
 
   execute/processing     startExecute        execute/processing
   execute/processing     completeExecute     execute/complete
   execute/processing     failExecute         execute/errored
   execute/processing     revertPlan          strategize/queued
+  execute/processing     rollbackPlan        execute/queued
   execute/processing     cancelPlan          execute/cancelled
 
   execute/complete       applyPlan           apply/queued
   execute/complete       revertPlan          strategize/queued
+  execute/complete       rollbackPlan        execute/queued
   execute/complete       cancelPlan          execute/cancelled
 
   execute/errored        executePlan         execute/queued
   execute/errored        revertPlan          strategize/queued
+  execute/errored        rollbackPlan        execute/queued
   execute/errored        cancelPlan          execute/cancelled
 
   apply/queued           startApply          apply/processing
@@ -48,10 +52,12 @@ const LINES = `
   apply/processing       cancelPlan          apply/cancelled
 
   apply/constrained      revertPlan          strategize/queued
+  apply/constrained      rollbackPlan        execute/queued
   apply/constrained      cancelPlan          apply/cancelled
 
   apply/errored          applyPlan           apply/queued
   apply/errored          revertPlan          strategize/queued
+  apply/errored          rollbackPlan        execute/queued
   apply/errored          cancelPlan          apply/cancelled
 `;
 
@@ -81,6 +87,7 @@ export const OPERATIONS = [
   "failApply",
   "cancelPlan",
   "revertPlan",
+  "rollbackPlan",
 ] as const satisfies readonly Operation[];
 
 export function expectedTarget(from: StatusKey, operation: Operation): StatusKey | undefined {

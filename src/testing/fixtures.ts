@@ -152,5 +152,7 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
     case "undoPlan":
     case "redoPlan":
       throw new Error(`${operation} comes only with a landing in the resources`);
+    case "rollbackPlan":
+      return (await service.rollbackPlan(planId, "start")).plan;
   }
 }

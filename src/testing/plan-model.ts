@@ -58,6 +58,10 @@ export class PlanModel {
       this.expiresAt = 0;
     } else if (operation === "constrainApply") {
       if (this.status === "apply/processing") return "conflict";
+    } else if (operation === "rollbackPlan") {
+      if (this.expiresAt > now) return "conflict";
+      if (this.epoch > 0) this.epoch += 1;
+      this.expiresAt = 0;
     } else if (operation === "cancelPlan" || operation === "revertPlan") {
       // A plan that never had a lease has no epoch to raise.
       if (this.epoch > 0) this.epoch += 1;

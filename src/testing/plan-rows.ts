@@ -8,6 +8,8 @@ export interface PlanRows {
   readonly lease: readonly Row[];
   readonly failures: readonly Row[];
   readonly steps: readonly Row[];
+  readonly decisions: readonly Row[];
+  readonly calls: readonly Row[];
   readonly changesets: readonly Row[];
   readonly changes: readonly Row[];
   readonly events: readonly Row[];
@@ -22,6 +24,8 @@ export async function planRows(store: Store, planId: PlanId): Promise<PlanRows> 
       lease: await all("SELECT * FROM leases WHERE plan_id = ?"),
       failures: await all("SELECT * FROM plan_failures WHERE plan_id = ? ORDER BY position"),
       steps: await all("SELECT * FROM steps WHERE plan_id = ? ORDER BY phase, attempt, key"),
+      decisions: await all("SELECT * FROM decisions WHERE plan_id = ? ORDER BY sequence"),
+      calls: await all("SELECT * FROM tool_invocations WHERE plan_id = ? ORDER BY id"),
       changesets: await all("SELECT * FROM changesets WHERE plan_id = ? ORDER BY id"),
       changes: await all(
         `SELECT * FROM change_entries WHERE changeset_id IN (SELECT id FROM changesets WHERE plan_id = ?)

@@ -22,7 +22,7 @@ export async function planDiff(context: CommandContext, input: Input): Promise<O
       deletions,
       net_change: insertions - deletions,
     },
-    files: files.map(({ resource, path, change, steps }) => ({ resource, path, change, steps })),
+    files: files.map(({ resource, path, change, steps, decisions }) => ({ resource, path, change, steps, decisions })),
     patch: diff.patch,
   };
   const view = [fileTable(files)];

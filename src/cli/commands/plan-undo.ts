@@ -1,4 +1,7 @@
 import type { Plan } from "../../domain/plan.ts";
+import { dependants } from "../../execution/decided-steps.ts";
+import { requireDecision } from "../../execution/decision-outcomes.ts";
+import { findDecisions } from "../../ledger/decisions.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
@@ -25,23 +28,44 @@ async function change(context: CommandContext, input: Input, kind: "undo" | "red
   const { question, deed, next: opposite } = WORDS[kind];
   const seen = await (await context.plans()).getPlan(input.argument(0));
   const applier = await context.applier();
-  if (!input.flag("yes")) writePreview(await applier.preview(kind, seen.id));
+  const steps = await wantedSteps(context, seen, input.text("decision"));
+  if (!input.flag("yes")) writePreview(await applier.preview(kind, seen.id, { steps }));
   if (!(await confirmed(question, input.flag("yes")))) return declined(deed);
-  const { plan, landings, kept } = await applier[kind](seen.id, { onProgress: progress(await context.format()) });
+  const onProgress = progress(await context.format());
+  const { plan, landings, kept } = await applier[kind](seen.id, { steps, onProgress });
   const files = landings.reduce((sum, landing) => sum + landing.files.length, 0);
+  const what =
+    steps === undefined
+      ? `Plan ${plan.id} is`
+      : `Of plan ${plan.id}, ${[...steps].join(", ")} ${steps.size === 1 ? "is" : "are"}`;
   const next = [`agents plan ${opposite} ${plan.id}`];
   return {
     data: {
       ...planData(plan),
       undone_at: undoneAt(plan),
+      steps: steps === undefined ? null : [...steps],
       landings: landings.map(landingData),
       kept_files: kept,
       next_steps: next,
     },
     view: [landingTable(landings)],
-    messages: [...info(`Plan ${plan.id} is ${deed}: ${count(files, "file")} changed.`), ...lateEdits(kept)],
+    messages: [...info(`${what} ${deed}: ${count(files, "file")} changed.`), ...lateEdits(kept)],
     next,
   };
+}
+
+/** The steps of the decision and of all that cannot stand without it; undefined when no decision was named. */
+async function wantedSteps(
+  context: CommandContext,
+  plan: Plan,
+  named: string | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  if (named === undefined) return undefined;
+  const store = await context.store();
+  const decision = await store.read((reader) => requireDecision(reader, plan, named));
+  const together = await dependants(store, plan.id, plan.attempt, decision.id);
+  const decisions = await store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
+  return new Set(decisions.flatMap(({ id, step }) => (together.has(id) && step !== undefined ? [step] : [])));
 }
 
 export function undoneAt(plan: Plan): string | null {

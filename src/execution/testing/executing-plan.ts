@@ -7,6 +7,8 @@ import {
   PlanExecutionContext,
   PlanLifecycleService,
   type ChangeEntry,
+  type DecisionId,
+  type JsonObject,
   type JsonValue,
   type Lease,
   type PlanId,
@@ -15,9 +17,10 @@ import {
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";
 import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox.ts";
-import { planChanges, runToolSteps, type StepFacts, type ToolStep } from "../step-runner.ts";
+import { planChanges, runToolSteps, type PlanChange, type StepFacts, type ToolStep } from "../step-runner.ts";
 import { callTool } from "../tool-pipeline.ts";
 import { Workspace } from "../workspace.ts";
+import { decided, type PlannedStep } from "./decide.ts";
 import { readTree, replay, type Tree } from "./trees.ts";
 import { UserRepository } from "./user-repository.ts";
 
@@ -108,14 +111,14 @@ export class ExecutingPlan implements AsyncDisposable {
   }
 
   /** Runs the steps; what happened to each goes to `events`. */
-  async run(waves: readonly (readonly ToolStep[])[], signal = new AbortController().signal): Promise<void> {
+  async run(waves: readonly (readonly PlannedStep[])[], signal = new AbortController().signal): Promise<void> {
     const onStep = (step: ToolStep, event: string, _facts: StepFacts): void =>
       void this.events.push(`${step.id} ${event}`);
     await runToolSteps({
       lease: this.#lease,
       directory: this.directory,
       targets: [this.target],
-      waves,
+      waves: await decided(this.#lease, waves),
       signal,
       onStep,
     });
@@ -132,26 +135,37 @@ export class ExecutingPlan implements AsyncDisposable {
     return openSandbox({ directory: this.directory, planId: this.id, attempt: this.#lease.plan.attempt }, this.target);
   }
 
-  /** A workspace with a changeset of its own to call tools in, outside any step. */
+  /** A workspace to call tools in, outside any step; with an open changeset for what a test does to it by hand. */
   async open(): Promise<OpenWorkspace> {
     const context = new PlanExecutionContext({ store: this.store, plan: this.id, lease: this.#lease });
-    const changeset = await context.startChangeset();
+    const opened = await context.startChangeset();
     const contents = (hash: string): Promise<Uint8Array | undefined> => this.changesets.content(hash);
     const workspace = new Workspace({ sandbox: await this.sandbox(), context, contents });
     return {
       workspace,
-      call: (tool, params, by = "test", signal = new AbortController().signal) =>
-        context.run(changeset, () =>
-          callTool(
-            { tool, params, by },
-            { workspaces: new Map([[ALIAS, workspace]]), readOnly: this.#lease.plan.readOnly, signal },
-          ),
-        ),
-      entries: () => this.changesets.entries(changeset.id),
+      context,
+      call: async (tool, params, by = "test", signal = new AbortController().signal) => {
+        const request = { tool, params, by, decision: await this.decision(by) };
+        const workspaces = new Map([[ALIAS, workspace]]);
+        return (await callTool(request, { context, workspaces, readOnly: this.#lease.plan.readOnly, signal })).output;
+      },
+      entries: async () => {
+        const entries: ChangeEntry[] = [];
+        const ids = (await this.changesets.list(this.id)).map(({ id }) => id).filter((id) => id >= opened.id);
+        for (const id of ids) entries.push(...(await this.changesets.entries(id)));
+        return entries;
+      },
     };
   }
 
-  recorded(): Promise<ChangeEntry[]> {
+  /** What a step of that name is decided by. */
+  async decision(by: string): Promise<DecisionId> {
+    const [[one] = []] = await decided(this.#lease, [[step(by, "read_file", {})]]);
+    if (one === undefined) throw new Error("nothing was decided");
+    return one.decision;
+  }
+
+  recorded(): Promise<PlanChange[]> {
     return planChanges(this.store, this.id, this.#lease.plan.attempt);
   }
 
@@ -174,15 +188,11 @@ export class ExecutingPlan implements AsyncDisposable {
 
 export interface OpenWorkspace {
   readonly workspace: Workspace;
-  readonly call: (
-    tool: string,
-    params: Readonly<Record<string, unknown>>,
-    by?: string,
-    signal?: AbortSignal,
-  ) => Promise<JsonValue>;
+  readonly context: PlanExecutionContext;
+  readonly call: (tool: string, params: JsonObject, by?: string, signal?: AbortSignal) => Promise<JsonValue>;
   readonly entries: () => Promise<ChangeEntry[]>;
 }
 
-export function step(id: string, tool: string, params: Readonly<Record<string, JsonValue>>): ToolStep {
+export function step(id: string, tool: string, params: JsonObject): PlannedStep {
   return { id, tool, params };
 }

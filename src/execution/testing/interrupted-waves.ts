@@ -3,10 +3,11 @@
  * plan, where sandboxes are kept, the user's checkout.
  */
 import { openStore, PlanLifecycleService, type PlanId } from "../../index.ts";
-import { runToolSteps, type ToolStep } from "../step-runner.ts";
+import { runToolSteps } from "../step-runner.ts";
+import { decided, type PlannedStep } from "./decide.ts";
 
 /** Writes beside each other, then a command that adds to what an earlier one left: run twice it would show. */
-export const WAVES: readonly (readonly ToolStep[])[] = Array.from({ length: 8 }, (_, wave) => [
+export const WAVES: readonly (readonly PlannedStep[])[] = Array.from({ length: 8 }, (_, wave) => [
   ...Array.from({ length: 4 }, (_, index) => ({
     id: `write-${wave}-${index}`,
     tool: "write_file",
@@ -29,7 +30,7 @@ if (import.meta.main) {
     lease,
     directory,
     targets: [{ alias: "api", strategy: "git_worktree", path, branch: undefined, readOnly: false }],
-    waves: WAVES,
+    waves: await decided(lease, WAVES),
     signal: new AbortController().signal,
     onStep: (step, event) => void process.stdout.write(`${step.id} ${event}\n`),
   });

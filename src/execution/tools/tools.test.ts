@@ -174,15 +174,16 @@ describe("the pipeline", () => {
     await expect(call("read_file", { resource: 7, path: "x" })).rejects.toThrow("no resource");
     const { workspace } = open;
     const signal = new AbortController().signal;
-    const request = { tool: "read_file", params: { path: "x" }, by: "me" };
+    const request = { tool: "read_file", params: { path: "x" }, by: "me", decision: await plan.decision("me") };
+    const { context } = open;
     const two = new Map([
       ["a", workspace],
       ["b", workspace],
     ]);
-    await expect(callTool(request, { workspaces: two, readOnly: false, signal })).rejects.toThrow(
+    await expect(callTool(request, { context, workspaces: two, readOnly: false, signal })).rejects.toThrow(
       "Which resource? The plan has a, b.",
     );
-    const none = { workspaces: new Map(), readOnly: false, signal };
+    const none = { context, workspaces: new Map(), readOnly: false, signal };
     await expect(callTool(request, none)).rejects.toThrow("Which resource? The plan has none.");
     await expect(callTool({ ...request, params: { path: "x", resource: "a" } }, none)).rejects.toThrow(
       "(it has: none)",

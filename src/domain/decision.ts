@@ -1,0 +1,70 @@
+import type { ChangesetId, DecisionId, InvocationId, PlanId } from "./ids.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { Phase } from "./transitions.ts";
+
+/**
+ * What was decided on the way through a plan, and by whom everything it did can be explained: a tree that begins with what the plan
+ * is asked to do. A decision is never changed and never deleted; what replaces it supersedes it. Every tool call is made for one
+ * decision, and every change by one tool call.
+ */
+export const DECISION_TYPES = [
+  "prompt_definition",
+  "invariant_enforced",
+  "strategy_choice",
+  "resource_selection",
+  "subplan_spawn",
+  "subplan_parallel_spawn",
+  "implementation_choice",
+  "tool_invocation",
+  "error_recovery",
+  "validation_response",
+  "user_intervention",
+] as const;
+export type DecisionType = (typeof DECISION_TYPES)[number];
+
+export interface Decision {
+  readonly id: DecisionId;
+  readonly planId: PlanId;
+  readonly attempt: number;
+  /** 1, 2, 3 … without a gap within its plan, over all attempts. */
+  readonly sequence: number;
+  readonly type: DecisionType;
+  /** The phase whose question it answers. */
+  readonly phase: Phase;
+  /** The step it decides on; the same step of another attempt, or after a rollback, is decided on anew. */
+  readonly step: string | undefined;
+  readonly question: string;
+  readonly chosen: JsonValue;
+  /** Only the first of an attempt has none. */
+  readonly parent: DecisionId | undefined;
+  /** The decisions whose outcome it builds on. */
+  readonly needs: readonly DecisionId[];
+  readonly createdAt: number;
+  readonly supersededAt: number | undefined;
+  readonly supersededBy: DecisionId | undefined;
+}
+
+/** What is chosen for a step of a tool actor. */
+export interface ChosenCall extends JsonObject {
+  readonly tool: string;
+  readonly params: JsonObject;
+}
+
+/** One call of a tool: begun before the tool ran, ended after it did, also when it was refused. */
+export interface ToolInvocation {
+  readonly id: InvocationId;
+  readonly changesetId: ChangesetId;
+  readonly decisionId: DecisionId;
+  readonly tool: string;
+  readonly parameters: JsonValue;
+  /** Of the lease it was called under. */
+  readonly epoch: number | undefined;
+  readonly startedAt: number;
+  /** Undefined while it runs, and for ever when whoever ran it was stopped. */
+  readonly end: InvocationEnd | undefined;
+  readonly supersededAt: number | undefined;
+}
+
+export type InvocationEnd =
+  | { readonly outcome: "ok"; readonly durationMs: number; readonly resultSize: number }
+  | { readonly outcome: "failed"; readonly durationMs: number; readonly error: string };

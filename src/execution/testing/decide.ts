@@ -1,0 +1,54 @@
+/** Decisions for steps that a test makes up: each step is decided on once, whoever runs it how often. */
+import { monotonicIds, type DecisionId } from "../../domain/ids.ts";
+import { findDecisions, insertDecision } from "../../ledger/decisions.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import type { ToolStep } from "../step-runner.ts";
+
+export type PlannedStep = Omit<ToolStep, "decision">;
+
+const ids = monotonicIds();
+
+/** The steps with what was decided about each. None says that it needs another. */
+export async function decided(
+  lease: Lease,
+  waves: readonly (readonly PlannedStep[])[],
+): Promise<readonly (readonly ToolStep[])[]> {
+  const { id: planId, attempt } = lease.plan;
+  const common = { planId, attempt, phase: "strategize" } as const;
+  return lease.store.transaction(async (tx) => {
+    const known = await findDecisions(tx, planId, attempt);
+    const byStep = new Map(known.flatMap(({ id, step }) => (step === undefined ? [] : [[step, id]])));
+    const root =
+      known.find(({ parent }) => parent === undefined)?.id ??
+      (await insertDecision(tx, ids, {
+        ...common,
+        type: "prompt_definition",
+        step: undefined,
+        question: "What is to become true?",
+        chosen: lease.plan.description,
+        parent: undefined,
+        needs: [],
+      }));
+    const result: ToolStep[][] = [];
+    for (const wave of waves) {
+      const steps: ToolStep[] = [];
+      for (const step of wave) {
+        const decision: DecisionId =
+          byStep.get(step.id) ??
+          (await insertDecision(tx, ids, {
+            ...common,
+            type: "strategy_choice",
+            step: step.id,
+            question: step.id,
+            chosen: { tool: step.tool, params: step.params },
+            parent: root,
+            needs: [],
+          }));
+        byStep.set(step.id, decision);
+        steps.push({ ...step, decision });
+      }
+      result.push(steps);
+    }
+    return result;
+  });
+}

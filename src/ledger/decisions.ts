@@ -1,0 +1,132 @@
+import type { Decision, DecisionType } from "../domain/decision.ts";
+import type { DecisionId, IdGenerator, PlanId } from "../domain/ids.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { Phase } from "../domain/transitions.ts";
+import type { Reader, Tx } from "../store/store.ts";
+
+/** The decisions of plans, as they are kept. Rows are only ever added; superseding one is the one mark that is set later, once. */
+export type NewDecision = Pick<Decision, "planId" | "attempt" | "type" | "phase" | "step" | "question" | "chosen"> & {
+  readonly parent: DecisionId | undefined;
+  readonly needs: readonly DecisionId[];
+};
+
+interface DecisionRow {
+  readonly id: DecisionId;
+  readonly plan_id: PlanId;
+  readonly attempt: number;
+  readonly sequence: number;
+  readonly type: DecisionType;
+  readonly phase: Phase;
+  readonly step_id: string | null;
+  readonly question: string;
+  readonly chosen: string;
+  readonly parent_id: DecisionId | null;
+  readonly needs: string;
+  readonly created_at: number;
+  readonly superseded_at: number | null;
+  readonly superseded_by: DecisionId | null;
+}
+
+/** Takes the plan's next sequence and inserts under it in one statement: no two decisions share one, and there is no gap. */
+export async function insertDecision(tx: Tx, ids: IdGenerator, decision: NewDecision): Promise<DecisionId> {
+  const id = ids() as DecisionId;
+  await tx.run(
+    `INSERT INTO decisions (id, plan_id, attempt, sequence, type, phase, step_id, question, chosen, parent_id,
+       needs, created_at)
+     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions WHERE plan_id = ?`,
+    id,
+    decision.planId,
+    decision.attempt,
+    decision.type,
+    decision.phase,
+    decision.step ?? null,
+    decision.question,
+    JSON.stringify(decision.chosen),
+    decision.parent ?? null,
+    JSON.stringify(decision.needs),
+    decision.planId,
+  );
+  return id;
+}
+
+/** Takes decisions, and the tool calls made for them, out of what counts. */
+export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[]): Promise<void> {
+  for (const { id, planId, attempt } of decisions) {
+    await tx.run("UPDATE decisions SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+    await tx.run(
+      `UPDATE tool_invocations SET superseded_at = now_ms()
+        WHERE plan_id = ? AND attempt = ? AND decision_id = ? AND superseded_at IS NULL`,
+      planId,
+      attempt,
+      id,
+    );
+  }
+}
+
+/**
+ * Decides the same things again: the old decisions are superseded, and new ones stand in their places, also where one of them needed
+ * another. All in the caller's transaction.
+ */
+export async function renewDecisions(tx: Tx, ids: IdGenerator, decisions: readonly Decision[]): Promise<void> {
+  // Of the decisions that count there is one for each step, so the old ones go first.
+  await supersedeDecisions(tx, decisions);
+  const renewed = new Map<DecisionId, DecisionId>();
+  const now = (id: DecisionId): DecisionId => renewed.get(id) ?? id;
+  for (const decision of decisions) {
+    const parent = decision.parent === undefined ? undefined : now(decision.parent);
+    const id = await insertDecision(tx, ids, { ...decision, parent, needs: decision.needs.map(now) });
+    await tx.run("UPDATE decisions SET superseded_by = ? WHERE id = ?", id, decision.id);
+    renewed.set(decision.id, id);
+  }
+}
+
+/** The decisions of an attempt in the order in which they were made; with `superseded`, also those that count no more. */
+export async function findDecisions(
+  reader: Reader,
+  planId: PlanId,
+  attempt: number,
+  options: { superseded: boolean } = { superseded: false },
+): Promise<Decision[]> {
+  const rows = await reader.all<DecisionRow>(
+    `SELECT * FROM decisions WHERE plan_id = ? AND attempt = ? ${options.superseded ? "" : "AND superseded_at IS NULL"}
+      ORDER BY sequence`,
+    planId,
+    attempt,
+  );
+  return rows.map(readDecision);
+}
+
+/** The decisions of a plan whose id begins with `prefix` (upper case), of any attempt, superseded or not; at most six. */
+export async function decisionsByPrefix(reader: Reader, planId: PlanId, prefix: string): Promise<Decision[]> {
+  const rows = await reader.all<DecisionRow>(
+    "SELECT * FROM decisions WHERE plan_id = ? AND id >= ? AND id < ? ORDER BY id LIMIT 6",
+    planId,
+    prefix,
+    `${prefix}~`,
+  );
+  return rows.map(readDecision);
+}
+
+export async function countDecisions(reader: Reader, planId: PlanId): Promise<number> {
+  const row = await reader.get<{ count: number }>("SELECT COUNT(*) AS count FROM decisions WHERE plan_id = ?", planId);
+  return row?.count ?? 0;
+}
+
+function readDecision(row: DecisionRow): Decision {
+  return {
+    id: row.id,
+    planId: row.plan_id,
+    attempt: row.attempt,
+    sequence: row.sequence,
+    type: row.type,
+    phase: row.phase,
+    step: row.step_id ?? undefined,
+    question: row.question,
+    chosen: JSON.parse(row.chosen) as JsonValue,
+    parent: row.parent_id ?? undefined,
+    needs: JSON.parse(row.needs) as DecisionId[],
+    createdAt: row.created_at,
+    supersededAt: row.superseded_at ?? undefined,
+    supersededBy: row.superseded_by ?? undefined,
+  };
+}

@@ -1,0 +1,117 @@
+import type { ChosenCall, InvocationEnd, ToolInvocation } from "../domain/decision.ts";
+import { PlanError } from "../domain/errors.ts";
+import type { ChangesetId, DecisionId, InvocationId, PlanId } from "../domain/ids.ts";
+import type { JsonValue } from "../domain/json.ts";
+import { storable } from "../domain/text.ts";
+import type { Reader, Tx } from "../store/store.ts";
+
+/**
+ * Tool calls, as they are kept. A call begins in the transaction that opens its changeset and ends in the one that closes it, so it
+ * costs no commit of its own, and its changes carry its id from the first one on.
+ */
+export interface CallStart {
+  readonly id: InvocationId;
+  /** What the call is made for. */
+  readonly decision: DecisionId;
+  readonly tool: string;
+  readonly parameters: JsonValue;
+}
+
+export type CallEnd = InvocationEnd & Pick<CallStart, "id">;
+
+/**
+ * Begins the call only for a decision of the plan that counts: the check and the write are one statement. What was decided word for
+ * word is not written a second time (measured with 4 KiB of parameters: 40 µs for a call on record instead of 65).
+ */
+export async function beginInvocation(
+  tx: Tx,
+  call: CallStart,
+  place: { readonly planId: PlanId; readonly changesetId: ChangesetId; readonly epoch: number | undefined },
+): Promise<void> {
+  const begun = await tx.run(
+    `INSERT INTO tool_invocations (id, plan_id, attempt, changeset_id, decision_id, tool, parameters, epoch, started_at)
+     SELECT ?, plan_id, attempt, ?, id, ?, CASE WHEN chosen = ? THEN NULL ELSE ? END, ?, now_ms() FROM decisions
+      WHERE id = ? AND plan_id = ? AND superseded_at IS NULL`,
+    call.id,
+    place.changesetId,
+    storable(call.tool, 200),
+    JSON.stringify({ tool: call.tool, params: call.parameters }),
+    JSON.stringify(call.parameters),
+    place.epoch ?? null,
+    call.decision,
+    place.planId,
+  );
+  if (begun === 1) return;
+  throw new PlanError(`The plan ${place.planId} has no decision ${call.decision} that a tool could be called for.`, {
+    detail: { decision_id: call.decision },
+  });
+}
+
+export async function endInvocation(tx: Tx, id: InvocationId, end: InvocationEnd): Promise<void> {
+  await tx.run(
+    `UPDATE tool_invocations SET outcome = ?, duration_ms = ?, error = ?, result_size = ?
+      WHERE id = ? AND outcome IS NULL`,
+    end.outcome,
+    Math.round(end.durationMs),
+    end.outcome === "failed" ? storable(end.error, 4_096) : null,
+    end.outcome === "ok" ? end.resultSize : null,
+    id,
+  );
+}
+
+interface InvocationRow {
+  readonly id: InvocationId;
+  readonly changeset_id: ChangesetId;
+  readonly decision_id: DecisionId;
+  readonly tool: string;
+  readonly parameters: string | null;
+  readonly chosen: string;
+  readonly epoch: number | null;
+  readonly started_at: number;
+  readonly duration_ms: number | null;
+  readonly outcome: "ok" | "failed" | null;
+  readonly error: string | null;
+  readonly result_size: number | null;
+  readonly superseded_at: number | null;
+}
+
+/** The tool calls of an attempt in the order in which they began, also those that count no more. */
+export async function findInvocations(reader: Reader, planId: PlanId, attempt: number): Promise<ToolInvocation[]> {
+  const rows = await reader.all<InvocationRow>(
+    `SELECT tool_invocations.*, decisions.chosen FROM tool_invocations
+       JOIN decisions ON decisions.id = tool_invocations.decision_id
+      WHERE tool_invocations.plan_id = ? AND tool_invocations.attempt = ? ORDER BY tool_invocations.id`,
+    planId,
+    attempt,
+  );
+  return rows.map(readInvocation);
+}
+
+function readInvocation(row: InvocationRow): ToolInvocation {
+  return {
+    id: row.id,
+    changesetId: row.changeset_id,
+    decisionId: row.decision_id,
+    tool: row.tool,
+    parameters:
+      row.parameters === null
+        ? (JSON.parse(row.chosen) as ChosenCall).params
+        : (JSON.parse(row.parameters) as JsonValue),
+    epoch: row.epoch ?? undefined,
+    startedAt: row.started_at,
+    end: readEnd(row),
+    supersededAt: row.superseded_at ?? undefined,
+  };
+}
+
+function readEnd(row: InvocationRow): InvocationEnd | undefined {
+  const durationMs = row.duration_ms ?? 0;
+  switch (row.outcome) {
+    case "ok":
+      return { outcome: "ok", durationMs, resultSize: row.result_size ?? 0 };
+    case "failed":
+      return { outcome: "failed", durationMs, error: row.error ?? "" };
+    case null:
+      return undefined;
+  }
+}

@@ -1,0 +1,192 @@
+import type { Decision } from "../domain/decision.ts";
+import { NotFoundError } from "../domain/errors.ts";
+import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
+import type { ChangesetId, PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import { decisionWaves } from "../execution/decided-steps.ts";
+import { isToolStep, stepRecords } from "../execution/step-runner.ts";
+import { findDecisions, renewDecisions, supersedeDecisions } from "../ledger/decisions.ts";
+import { findInvocations } from "../ledger/invocations.ts";
+import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
+import { findPlan } from "../store/plans.ts";
+import type { Reader, Tx } from "../store/store.ts";
+import { permitted, transition, type Ambience } from "./transition.ts";
+
+/**
+ * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint is no copy of
+ * files but a position among those steps: before all of them, or after one that changed something. Rolling back takes what lies
+ * behind that position out of what counts, in one transaction; nothing is deleted. The next execution makes the sandboxes what is
+ * left and goes on from there.
+ */
+const BEGINNING = "start";
+
+export interface Checkpoint {
+  /** "start", or the id of the changeset after which it lies. */
+  readonly id: ChangesetId | typeof BEGINNING;
+  /** The step after which it lies. */
+  readonly step: string | undefined;
+  readonly at: number;
+  readonly changes: number;
+  /** What that step changed: `alias/path`, each once. */
+  readonly files: readonly string[];
+}
+
+/** What a rollback takes out of what counts. */
+export interface RollbackImpact {
+  readonly steps: readonly string[];
+  readonly decisions: number;
+  readonly toolCalls: number;
+  /** `alias/path`, each once. */
+  readonly files: readonly string[];
+  /** Nothing was done behind the checkpoint. */
+  readonly nothing: boolean;
+}
+
+export interface RolledBack {
+  readonly plan: Plan;
+  readonly checkpoint: Checkpoint;
+  readonly impact: RollbackImpact;
+}
+
+/** The checkpoints of the plan's current attempt, in program order. */
+export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Checkpoint[]> {
+  const checkpoints: Checkpoint[] = [{ id: BEGINNING, step: undefined, at: plan.createdAt, changes: 0, files: [] }];
+  for (const { key, id: step, changeset } of await stepRecords(reader, plan.id, plan.attempt)) {
+    // Hooks end an execution, and whoever goes back goes back to before them.
+    if (!isToolStep(key)) continue;
+    const row = await reader.get<{ entry_count: number; opened_at: number; closed_at: number | null }>(
+      "SELECT entry_count, opened_at, closed_at FROM changesets WHERE id = ? AND entry_count > 0",
+      changeset,
+    );
+    if (row === undefined) continue;
+    const { entry_count: changes, opened_at: openedAt, closed_at: closedAt } = row;
+    checkpoints.push({
+      id: changeset,
+      step,
+      at: closedAt ?? openedAt,
+      changes,
+      files: await filesOf(reader, [changeset]),
+    });
+  }
+  return checkpoints;
+}
+
+/** The checkpoint with that id, or the only one whose id begins with it. */
+export async function requireCheckpoint(reader: Reader, plan: Plan, idOrPrefix: string): Promise<Checkpoint> {
+  const checkpoints = await findCheckpoints(reader, plan);
+  const next = [`agents plan rollback ${plan.id}`];
+  const wanted = idOrPrefix.toLowerCase() === BEGINNING ? BEGINNING : idPrefix("checkpoint", idOrPrefix, next);
+  const found = checkpoints.filter(({ id }) => id.startsWith(wanted));
+  return onlyOne("checkpoint", wanted, found, next);
+}
+
+/** What rolling back to the checkpoint takes out of what counts. */
+export async function rollbackImpact(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promise<RollbackImpact> {
+  return (await behind(reader, plan, checkpoint)).impact;
+}
+
+/** In the caller's one transaction: the plan goes to execute/queued, and everything behind the checkpoint is superseded. */
+export async function rollBack(
+  tx: Tx,
+  ambience: Ambience,
+  request: { planId: PlanId; checkpoint: string; expectedVersion: number | undefined; reason: string | undefined },
+): Promise<RolledBack> {
+  const { planId, expectedVersion, reason } = request;
+  const seen = await findPlan(tx, planId);
+  if (seen === undefined) throw new NotFoundError("plan", planId, { next: ["agents plan list"] });
+  // Whoever comes second must hear that the plan moved on, not that its checkpoint is gone.
+  permitted(seen, { operation: "rollbackPlan", expectedVersion });
+  const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
+  const { keptKeys, changesets, renewed, dropped, impact } = await behind(tx, seen, checkpoint);
+  const { steps, decisions, toolCalls } = impact;
+  const facts = { checkpoint: checkpoint.id, superseded: { steps, decisions, tool_calls: toolCalls } };
+  const lease = { kind: "lapsed" } as const;
+  const { plan } = await transition(tx, ambience, {
+    planId,
+    operation: "rollbackPlan",
+    lease,
+    reason,
+    facts,
+  });
+  await supersedeSteps(tx, plan, keptKeys);
+  await supersedeChangesets(tx, changesets);
+  await supersedeDecisions(tx, dropped);
+  await renewDecisions(tx, ambience.ids, renewed);
+  return { plan, checkpoint, impact };
+}
+
+/** What lies behind a checkpoint. */
+interface Behind {
+  /** Of the recorded steps up to it. */
+  readonly keptKeys: ReadonlySet<string>;
+  readonly changesets: readonly ChangesetId[];
+  /** Decisions on steps, which are decided on again. */
+  readonly renewed: readonly Decision[];
+  /** Decisions made on the way, which come anew when the way is gone again. */
+  readonly dropped: readonly Decision[];
+  readonly impact: RollbackImpact;
+}
+
+async function behind(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promise<Behind> {
+  const records = await stepRecords(reader, plan.id, plan.attempt);
+  const decisions = await findDecisions(reader, plan.id, plan.attempt);
+  const [kept, gone] = divided(records, ({ id }) => id, checkpoint);
+  const [standing, renewed] = divided(decisionWaves(decisions).flat(), ({ step }) => step, checkpoint);
+  const dropped = decisions.filter(
+    (decision) => decision.parent !== undefined && !standing.includes(decision) && !renewed.includes(decision),
+  );
+  const superseded = new Set([...renewed, ...dropped].map(({ id }) => id));
+  const calls = (await findInvocations(reader, plan.id, plan.attempt)).filter((call) =>
+    superseded.has(call.decisionId),
+  );
+  const keptKeys = new Set(kept.map(({ key }) => key));
+  const goneChangesets = gone.map(({ changeset }) => changeset);
+  const beside = await stepsBeside(reader, plan, keptKeys);
+  return {
+    keptKeys,
+    changesets: [...new Set([...calls.map(({ changesetId }) => changesetId), ...goneChangesets])],
+    renewed,
+    dropped,
+    impact: {
+      steps: gone.map(({ id }) => id),
+      decisions: superseded.size,
+      toolCalls: calls.length,
+      files: await filesOf(reader, goneChangesets),
+      nothing: calls.length === 0 && beside.length === 0,
+    },
+  };
+}
+
+/** Up to the checkpoint's step, and behind it. A step that is not among them comes after them all. */
+function divided<T>(
+  inOrder: readonly T[],
+  stepOf: (one: T) => string | undefined,
+  { step }: Checkpoint,
+): [until: readonly T[], behind: readonly T[]] {
+  if (step === undefined) return [[], inOrder];
+  const position = inOrder.findIndex((one) => stepOf(one) === step);
+  const end = position === -1 ? inOrder.length : position + 1;
+  return [inOrder.slice(0, end), inOrder.slice(end)];
+}
+
+async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {
+  for (const id of changesets) {
+    await tx.run("UPDATE changesets SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+  }
+}
+
+/** What the changesets touched: `alias/path`, each once. */
+async function filesOf(reader: Reader, changesets: readonly ChangesetId[]): Promise<string[]> {
+  const files = new Set<string>();
+  for (const id of changesets) {
+    const rows = await reader.all<{ resource: string; path: string; from_path: string | null }>(
+      "SELECT resource, path, from_path FROM change_entries WHERE changeset_id = ? ORDER BY sequence",
+      id,
+    );
+    for (const { resource, path, from_path: from } of rows) {
+      if (from !== null) files.add(`${resource}/${from}`);
+      files.add(`${resource}/${path}`);
+    }
+  }
+  return [...files].sort();
+}
