@@ -31,6 +31,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       cancel_reason: plan.cancelReason ?? null,
+      undone_at: plan.undoneAt === undefined ? null : instant(plan.undoneAt),
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
       next_steps: next,
     },
@@ -55,6 +56,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ...(activity.abandonedBy === undefined
             ? []
             : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
+          ...(plan.undoneAt === undefined ? [] : [["undone", `${instant(plan.undoneAt)}, out of its resources`] as const]),
           ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
           ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
         ],
