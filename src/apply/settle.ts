@@ -89,7 +89,7 @@ export function settleFiles(
   const leaving = todo.filter(({ move }) => goalOf(move, direction) === undefined);
   const coming = todo.filter(({ move }) => goalOf(move, direction) !== undefined);
   for (const one of leaving) attempt(() => takeAside(landing, direction, context, one), one.move.path);
-  removeEmptyDirectories(landing, direction, context, leaving);
+  removeEmptyDirectories(landing, direction, context);
   for (const one of coming) {
     attempt(() => {
       if (one.there) takeAside(landing, direction, context, one);
@@ -237,17 +237,15 @@ function makeDirectoriesFor(root: string, path: string, hands: Hands): void {
   }
 }
 
-/** As git does: a directory whose last file leaves goes too. On the way back only those that were made on the way here. */
-function removeEmptyDirectories(
-  landing: Landing,
-  direction: Direction,
-  { hands }: SettleContext,
-  leaving: readonly Todo[],
-): void {
+/**
+ * As git does: a directory whose last file leaves goes too, whoever took the file out before being stopped. On the way back only those
+ * that were made on the way here.
+ */
+function removeEmptyDirectories(landing: Landing, direction: Direction, { hands }: SettleContext): void {
   const candidates = new Set<string>(direction === "back" ? landing.newDirectories : []);
   if (direction === "forward") {
-    for (const { move } of leaving) {
-      for (let above = dirname(move.path); above !== "."; above = dirname(above)) candidates.add(above);
+    for (const { path } of landing.files.filter(({ before, after }) => before !== undefined && after === undefined)) {
+      for (let above = dirname(path); above !== "."; above = dirname(above)) candidates.add(above);
     }
   }
   for (const directory of [...candidates].sort().reverse()) {
