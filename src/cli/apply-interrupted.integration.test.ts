@@ -1,0 +1,245 @@
+/** What other commands, people and the machine do while a landing is interrupted, through the command line. */
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Started } from "./testing/agents.ts";
+import { beforeLanding, kill, reached, until, type Mark } from "./testing/disturbed-landing.ts";
+import { LandingWorld, type Resources } from "./testing/landing-world.ts";
+
+const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+
+let world: LandingWorld;
+let executed: Resources;
+let applied: Resources;
+
+beforeAll(async () => {
+  world = await LandingWorld.build();
+  executed = world.look();
+  await world.done("plan", "apply", world.planId, "--yes");
+  applied = world.look();
+  world.save("applied");
+}, 60_000);
+
+beforeEach(() => world.restore("executed"));
+afterAll(() => world[Symbol.dispose]());
+
+/** An apply that is just at the mark; undefined when it was too fast. */
+async function applyUpTo(mark: Mark): Promise<Started> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    world.restore("executed");
+    const before = beforeLanding(world);
+    using watch = world.watch();
+    const started = world.agents.start(["plan", "apply", world.planId, "--yes", "--format", "json"], { group: true });
+    const has = (which: Mark) => (): boolean => reached(which, world, before, watch.journal);
+    const there = await until(has(mark), started, { nearby: has("journalled") });
+    if (there) signal(started, "SIGSTOP");
+    if (there && world.journal()?.outcome === null) return started;
+    signal(started, "SIGCONT");
+    await started.finished;
+  }
+  throw new Error(`no apply could be stopped at "${mark}"`);
+}
+
+async function killedAt(mark: Mark): Promise<void> {
+  await kill(await applyUpTo(mark), true);
+}
+
+function signal({ child }: Started, name: "SIGSTOP" | "SIGCONT"): void {
+  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+}
+
+test("a stopped apply is not overtaken, not even when its lease has lapsed, and ends in all of it", async () => {
+  const started = await applyUpTo("index locked");
+  try {
+    for (const lapsed of [false, true]) {
+      if (lapsed) world.lapseLease();
+      const before = [world.look(), world.journal()];
+      const status = await world.done("plan", "status", world.planId);
+      expect(status.data).toMatchObject({ phase: "apply", state: "processing" });
+      for (const command of [["apply", "--yes"], ["cancel"]]) {
+        const { exit_code, error } = await world.agents.json("plan", ...command, world.planId);
+        expect([command, exit_code, error?.message]).toEqual([command, 4, expect.stringContaining("landing")]);
+      }
+      expect([world.look(), world.journal()]).toEqual(before);
+    }
+  } finally {
+    signal(started, "SIGCONT");
+  }
+  const { code, stdout } = await started.finished;
+  expect([code, stdout]).toEqual([0, expect.stringContaining('"applied"')]);
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+  expect((await world.done("plan", "status", world.planId)).data).toMatchObject({ state: "applied", owner: null });
+  await world.done("audit", "verify");
+});
+
+test("an apply that was stopped while it prepared finds its lease taken over, and changes nothing", async () => {
+  const slept = world.agents.start(["plan", "apply", world.planId, "--yes", "--format", "json"], { group: true });
+  const locks = join(world.agents.dataDir, "locks");
+  const held = (): boolean =>
+    existsSync(locks) && readdirSync(locks).filter((name) => name.endsWith(".lock")).length === 2;
+  await until(held, slept);
+  signal(slept, "SIGSTOP");
+  expect(world.journal()).toBeUndefined();
+  const early = await world.agents.json("plan", "apply", world.planId, "--yes");
+  expect([early.exit_code, early.error?.message]).toEqual([4, expect.stringContaining("worked on by")]);
+  world.lapseLease();
+  const second = world.agents.start(["plan", "apply", world.planId, "--yes", "--format", "json"]);
+  const epoch = (): unknown => world.query("SELECT epoch FROM leases")["epoch"];
+  const first = epoch();
+  await until(() => epoch() !== first, second);
+  signal(slept, "SIGCONT");
+  const [late, landed] = [await slept.finished, await second.finished];
+  expect([late.code, late.stdout]).toEqual([4, expect.stringContaining("no longer held")]);
+  expect(landed.code).toBe(0);
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+});
+
+test("files that a power loss emptied are written again; what somebody edited since stays", async () => {
+  world.restore("applied");
+  for (const root of [world.repository, world.directory]) {
+    truncateSync(join(root, "a/00.txt"), 0);
+    writeFileSync(join(root, "new/deep/er/1.txt"), Buffer.alloc(4_096));
+    rmSync(join(root, "moved/deep/16.txt"));
+    appendFileSync(join(root, "a/05.txt"), "a person was here\n");
+  }
+  world.turn("UPDATE journals SET finished_at = NULL, boot = 'the run before'");
+  await world.done("plan", "status", world.planId);
+  for (const root of [world.repository, world.directory]) {
+    const edited = join(root, "a/05.txt");
+    expect(readFileSync(edited, "utf8")).toMatch(/changed\na person was here\n$/);
+    truncateSync(edited, readFileSync(edited).length - "a person was here\n".length);
+  }
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+});
+
+test("what a person changed between the kill and the recovery is kept and named; all the rest goes back", async () => {
+  await killedAt("checkout files");
+  const edited = ["api/a/01.txt", "notes/a/02.txt"].map((path) => path.replace("api", "my repo"));
+  for (const path of edited) writeFileSync(join(world.agents.directory, path), "a person was here\n");
+  const status = await world.agents.json("plan", "status", world.planId);
+  const said = status.messages.map(({ text }) => text).join("\n");
+  expect(said).toContain("taken back");
+  for (const path of ["a/01.txt", "a/02.txt"]) expect(said).toContain(path);
+  expect(status.data).toMatchObject({ phase: "apply", state: "errored" });
+  for (const path of edited)
+    expect(readFileSync(join(world.agents.directory, path), "utf8")).toBe("a person was here\n");
+  const others = (lines: Resources): string[] => lines.filter((line) => !/a\/0[12]\.txt/.test(line));
+  expect(others(world.look())).toEqual(others(executed));
+  expect(world.leftovers()).toEqual([]);
+});
+
+test("when somebody built on what was landing it is finished below them", async () => {
+  await killedAt("checkout files");
+  const on = world.git("commit-tree", "-p", "main", "-m", "mine", "main^{tree}").trim();
+  world.git("update-ref", "refs/heads/main", on);
+  const status = await world.done("plan", "status", world.planId);
+  expect(status.data).toMatchObject({ state: "applied" });
+  expect(world.git("rev-parse", "main").trim()).toBe(on);
+  expect(world.look().slice(1)).toEqual(applied.slice(1));
+});
+
+test("the user's own index.lock is said and left; a later command recovers", async () => {
+  await killedAt("checkout files");
+  const lock = join(world.repository, ".git/index.lock");
+  writeFileSync(lock, "");
+  const status = await world.done("plan", "status", world.planId);
+  expect(status.data).toMatchObject({ state: "processing" });
+  const [message] = status.messages;
+  expect(message?.text).toContain("cannot be finished or taken back yet: Another git command is at work");
+  expect(message?.text).toContain(`remove ${lock}`);
+  expect(readFileSync(lock, "utf8")).toBe("");
+  rmSync(lock);
+  expect((await world.done("plan", "status", world.planId)).data).toMatchObject({ state: "applied" });
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+});
+
+test("locks of our own git, killed with its owner, are cleared away", async () => {
+  await killedAt("index locked");
+  const { id, landings } = world.query("SELECT id, landings FROM journals");
+  const commit = /"newCommit":"(\w+)"/.exec(String(landings))?.[1] ?? "";
+  writeFileSync(join(world.repository, ".git/refs/heads/main.lock"), `${commit}\n`);
+  writeFileSync(join(world.repository, ".git/HEAD.lock"), "");
+  writeFileSync(join(world.repository, `.git/cleveragents-${String(id)}.index.lock`), "half an index");
+  expect((await world.done("plan", "status", world.planId)).data).toMatchObject({ state: "applied" });
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+});
+
+test("somebody else's lock on the branch is named and left; a later command recovers", async () => {
+  await killedAt("index locked");
+  const lock = join(world.repository, ".git/refs/heads/main.lock");
+  writeFileSync(lock, `${"5".repeat(40)}\n`);
+  const status = await world.done("plan", "status", world.planId);
+  expect(status.data).toMatchObject({ state: "processing" });
+  expect(status.messages[0]?.text).toMatch(/cannot be finished or taken back yet: git update-ref failed .*main\.lock/);
+  expect(existsSync(lock)).toBe(true);
+  rmSync(lock);
+  expect((await world.done("plan", "status", world.planId)).data).toMatchObject({ state: "applied" });
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+});
+
+test("a checkout that is not there any more stands in the way of nothing else", async () => {
+  await killedAt("checkout files");
+  renameSync(world.repository, `${world.repository} elsewhere`);
+  const listed = await world.done("plan", "list");
+  expect(listed.messages[0]?.text).toContain("cannot be finished or taken back yet");
+  expect((await world.agents.json("plan", "cancel", world.planId)).exit_code).toBe(4);
+  renameSync(`${world.repository} elsewhere`, world.repository);
+  await world.done("plan", "list");
+  expect(world.look()).toEqual(applied);
+  expect(world.leftovers()).toEqual([]);
+});
+
+const CHURN = FULL ? 100 : 10;
+
+test(`${CHURN} applies that fail leave nothing behind`, { timeout: FULL ? 1_200_000 : 180_000 }, async () => {
+  const apply = ["plan", "apply", world.planId, "--yes"];
+  await inTheWay(apply, 0);
+  const seen = world.surroundings();
+  for (let round = 1; round <= CHURN; round += 1) {
+    await inTheWay(apply, round);
+    expect(world.look()).toEqual(executed);
+  }
+  expect(world.surroundings()).toEqual(seen);
+  await world.done("plan", "cancel", world.planId);
+  expect((await world.agents.json(...apply)).exit_code).toBe(4);
+  expect(world.surroundings()).toEqual(seen);
+  expect(world.look()).toEqual(executed);
+});
+
+/** One apply that must not land, each for another reason; what is in its way is taken away again. */
+async function inTheWay(apply: readonly string[], round: number): Promise<void> {
+  const root = round % 2 === 0 ? world.repository : world.directory;
+  const touched = join(root, "a/03.txt");
+  const content = readFileSync(touched);
+  if (round % 3 === 2) {
+    const started = world.agents.start(apply);
+    await until(() => readdirSync(world.temporary).length > 0, started);
+    started.child.kill("SIGINT");
+    await started.finished;
+    world.lapseLease();
+    return;
+  }
+  if (round % 3 === 0) writeFileSync(touched, `${String(content).replaceAll("file", "person")}`);
+  else writeFileSync(join(root, "new"), "in the way\n");
+  try {
+    expect((await world.agents.json(...apply)).exit_code).not.toBe(0);
+  } finally {
+    if (round % 3 === 0) writeFileSync(touched, content);
+    else rmSync(join(root, "new"));
+  }
+}
