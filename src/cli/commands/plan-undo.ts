@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
 import { count, instant } from "../format.ts";
+import { interruptible } from "../interrupt.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import { landingData, landingTable, lateEdits } from "./plan-apply.ts";
@@ -14,10 +15,12 @@ export async function planUndo(context: CommandContext, input: Input): Promise<O
   if (!(await confirmed(`Take the changes of plan ${plan.id} out again?`, input.flag("yes"))))
     return declined("undone");
   const onProgress = progress(await context.format());
+  const applier = await context.applier();
+  const { signal, stop } = interruptible();
   return outcome(
     "undone",
     `agents plan redo ${plan.id}`,
-    await (await context.applier()).undo(plan.id, { onProgress }),
+    await applier.undo(plan.id, { onProgress, signal }).finally(stop),
   );
 }
 
@@ -25,10 +28,12 @@ export async function planRedo(context: CommandContext, input: Input): Promise<O
   const plan = await (await context.plans()).getPlan(input.argument(0));
   if (!(await confirmed(`Bring the changes of plan ${plan.id} back in?`, input.flag("yes")))) return declined("redone");
   const onProgress = progress(await context.format());
+  const applier = await context.applier();
+  const { signal, stop } = interruptible();
   return outcome(
     "redone",
     `agents plan undo ${plan.id}`,
-    await (await context.applier()).redo(plan.id, { onProgress }),
+    await applier.redo(plan.id, { onProgress, signal }).finally(stop),
   );
 }
 
