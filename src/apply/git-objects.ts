@@ -8,7 +8,7 @@ import { git, gitText } from "../execution/git.ts";
 const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
 
 /** All blobs through one process; their names in the order of the contents. */
-export async function writeBlobs(repository: string, contents: readonly Uint8Array[]): Promise<string[]> {
+async function writeBlobs(repository: string, contents: readonly Uint8Array[]): Promise<string[]> {
   if (contents.length === 0) return [];
   const parts: Uint8Array[] = [];
   for (const [index, content] of contents.entries()) {
