@@ -11,6 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { PlanApplier } from "../plans/plan-applier.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { openStore } from "../store/open.ts";
 import type { Started } from "./testing/agents.ts";
 import { beforeLanding, kill, reached, until, type Mark } from "./testing/disturbed-landing.ts";
 import { LandingWorld, type Resources } from "./testing/landing-world.ts";
@@ -32,7 +35,7 @@ beforeAll(async () => {
 beforeEach(() => world.restore("executed"));
 afterAll(() => world[Symbol.dispose]());
 
-/** An apply that is just at the mark; undefined when it was too fast. */
+/** An apply stopped where it has come to the mark and is not sealed; one that is too fast is tried again. */
 async function applyUpTo(mark: Mark): Promise<Started> {
   for (let tries = 0; tries < 20; tries += 1) {
     world.restore("executed");
@@ -223,6 +226,20 @@ test(`${CHURN} landings that fail leave nothing behind`, { timeout: FULL ? 1_200
   await world.done("plan", "cancel", world.planId);
   expect((await world.agents.json("plan", "apply", world.planId, "--yes")).exit_code).toBe(4);
   expect([world.look(), world.surroundings()]).toEqual(seen);
+});
+
+test("landings that fail in one process leave no handle open", async () => {
+  writeFileSync(join(world.directory, "a/03.txt"), "in the way\n");
+  await using store = await openStore(`sqlite:${world.agents.database}`);
+  const service = new PlanLifecycleService({ store });
+  const applier = new PlanApplier({ store, service, directory: world.agents.dataDir });
+  const { id } = await service.getPlan(world.planId);
+  const handles = (): number => readdirSync("/proc/self/fd").length;
+  await expect(applier.apply(id)).rejects.toThrow("a/03.txt was changed on both sides");
+  const open = handles();
+  for (let round = 0; round < CHURN; round += 1) await expect(applier.apply(id)).rejects.toThrow("both sides");
+  // The test's own channels may come and go; what leaks would leak each time.
+  expect(handles()).toBeLessThan(open + CHURN / 2);
 });
 
 /** One landing that must not happen, each for another reason. What was in its way goes; the next one need not wait for anything. */

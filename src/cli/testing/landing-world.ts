@@ -128,8 +128,7 @@ export class LandingWorld implements Disposable {
   /** What a landing uses on its way and must not leave behind. */
   leftovers(): string[] {
     const ours = /^\.?cleveragents-/;
-    const inside = (directory: string): string[] =>
-      readdirSync(directory).filter((name) => ours.test(name) && name !== "cleveragents-locks");
+    const inside = (directory: string): string[] => readdirSync(directory).filter((name) => ours.test(name));
     const locks = readdirSync(join(this.repository, ".git"), { recursive: true, encoding: "utf8" });
     return [
       ...inside(this.repository),
