@@ -59,14 +59,24 @@ export async function lockIndex(landing: Landing, journalId: string, hands: Hand
 export function unlockIndex(landing: Landing, journalId: string, hands: Hands): void {
   const file = lockFile(landing);
   if (isOurs(file, journalId)) hands.remove(file);
-  for (const name of ["lock", "index"] as const) {
-    const own = ownFile(landing, journalId, name);
-    if (statOf(own) !== undefined) hands.remove(own);
-  }
+  for (const name of ["lock", "index", "index.lock"] as const) removeOwn(landing, journalId, name, hands);
+}
+
+function removeOwn(landing: Landing, journalId: string, name: OwnName, hands: Hands): void {
+  const own = ownFile(landing, journalId, name);
+  if (statOf(own) !== undefined) hands.remove(own);
+}
+
+/** "index.lock" is what git itself makes while it changes our copy of the index. */
+type OwnName = "lock" | "index" | "index.lock";
+
+/** Whether this landing's lock on the index is there, whoever put it there. */
+export function indexLockStands(landing: Landing, journalId: string): boolean {
+  return isOurs(lockFile(landing), journalId);
 }
 
 /** Beside git's own files, because only there a rename is one step. */
-function ownFile({ git: target }: Landing, journalId: string, name: "lock" | "index"): string {
+function ownFile({ git: target }: Landing, journalId: string, name: OwnName): string {
   return join(target?.gitDirectory ?? "", `cleveragents-${journalId}.${name}`);
 }
 
@@ -83,7 +93,8 @@ export async function settleIndex(
   const { updates, kept } = indexUpdates(landing.files, entries, direction);
   if (updates.length === 0) return kept;
   const next = ownFile(landing, place.journalId, "index");
-  if (statOf(next) !== undefined) place.hands.remove(next);
+  // Somebody may have been killed here.
+  for (const name of ["index", "index.lock"] as const) removeOwn(landing, place.journalId, name, place.hands);
   place.hands.write(next, readFileSync(own), 0o644);
   const env = { GIT_INDEX_FILE: next };
   const lines = updates

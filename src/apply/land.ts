@@ -8,6 +8,7 @@ import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index
 import { findGitTarget, shortRef } from "./git-target.ts";
 import type { Hands } from "./hands.ts";
 import { bootId, decideDirection, type Journal } from "./journal.ts";
+import { clearRefLocks } from "./ref-locks.ts";
 import { goalOf, sameImage, type Direction, type GitLanding, type Landing } from "./landing.ts";
 import { ForeignChangeError, foreignPaths, settleFiles, stageFiles, stagingOf, type SettleContext } from "./settle.ts";
 import { codeOf, find, imageOf, lookAt, statOf, within } from "./user-tree.ts";
@@ -55,6 +56,7 @@ export async function land(
 
 /** Goes on with what somebody left behind. */
 export async function resumeLanding(store: Store, journal: Journal, hands: Hands): Promise<Landed> {
+  for (const landing of journal.landings) await clearRefLocks(landing, journal.id, hands);
   await lockIndexes(journal, hands);
   const wanted = journal.direction ?? (await possibleDirection(store, journal, hands));
   const direction = await store.transaction((tx) => decideDirection(tx, journal.id, wanted));

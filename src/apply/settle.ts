@@ -253,8 +253,7 @@ function makeDirectoriesFor(root: string, path: string, hands: Hands): void {
 function removeEmptyDirectories(landing: Landing, direction: Direction, { hands }: SettleContext): void {
   const candidates = new Set<string>(direction === "back" ? landing.newDirectories : []);
   if (direction === "forward") {
-    for (const { path, after } of landing.files) {
-      if (after !== undefined) continue;
+    for (const { path } of landing.files.filter(({ before, after }) => before !== undefined && after === undefined)) {
       for (let above = dirname(path); above !== "."; above = dirname(above)) candidates.add(above);
     }
   }

@@ -6,14 +6,14 @@ const LONG_MS = 10_000;
 
 /** What a command says about landings that others left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): Message[] {
-  return recovered.flatMap(({ planId, kind, result, kept, holder, since, why }): Message[] => {
-    if (result === "failed") {
-      const text = `The ${kind} of plan ${planId} is half done and could not be finished now: ${why} The next command tries again.`;
-      return [{ level: "warning", text }];
-    }
+  return recovered.flatMap(({ planId, kind, result, obstacle, kept, holder, since }): Message[] => {
     if (result === "busy") {
       if (now - since < LONG_MS) return [];
       const text = `The ${kind} of plan ${planId} has been under way for long; ${holder} holds its resources and is running or stopped.`;
+      return [{ level: "warning", text }];
+    }
+    if (result === "blocked") {
+      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
       return [{ level: "warning", text }];
     }
     const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";

@@ -55,8 +55,11 @@ export async function git(args: readonly string[], options: GitOptions): Promise
     throw new AgentsError("git_failed", `git cannot be started: ${String(error)}.`, { next: ["agents diagnostics"] });
   });
   if (code === null || !accept.includes(code)) {
-    const why = Buffer.concat(stderr).toString("utf8").trim().split("\n").at(-1) ?? "";
-    throw new AgentsError("git_failed", `git ${args[0] ?? ""} failed in ${cwd}: ${why || `exit code ${code}`}`, {
+    const lines = Buffer.concat(stderr).toString("utf8").trim().split("\n");
+    // What git advises comes after what went wrong.
+    const why = lines.find((line) => line.startsWith("fatal:")) ?? lines.at(-1) ?? "";
+    const verb = args.find((word, index) => word !== "-c" && args[index - 1] !== "-c") ?? "";
+    throw new AgentsError("git_failed", `git ${verb} failed in ${cwd}: ${why || `exit code ${code}`}`, {
       detail: { arguments: args, exit_code: code },
       kept: "Nothing of yours was changed.",
     });

@@ -41,12 +41,15 @@ export interface ApplyOptions {
   readonly allowEmpty?: boolean;
   /** Told what is being done, in a few words. */
   readonly onProgress?: (doing: string) => void;
+  /** Stops it as long as nothing has been touched; from then on it ends in all of it or nothing anyway, within moments. */
+  readonly signal?: AbortSignal;
 }
 
 export interface UndoOptions {
   /** Only the changes of these steps, which must include every later step on their paths; all unless given. */
   readonly steps?: ReadonlySet<string> | undefined;
   readonly onProgress?: (doing: string) => void;
+  readonly signal?: AbortSignal;
 }
 
 export interface LandedPlan {
@@ -66,6 +69,7 @@ interface Intent {
   readonly to: ReadonlySet<string>;
   readonly applied: readonly Landing[] | undefined;
   readonly onProgress: (doing: string) => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 const LOCK_PATIENCE_MS = 60_000;
@@ -113,7 +117,7 @@ export class PlanApplier {
       to: steps,
       applied: undefined,
     } as const;
-    return this.#leased(lease, facts, options.onProgress);
+    return this.#leased(lease, facts, options);
   }
 
   /** Takes the changes of an applied plan out again; what others did meanwhile stays. */
@@ -122,7 +126,7 @@ export class PlanApplier {
   }
 
   /** Brings everything that was taken out back in. */
-  async redo(planId: PlanId, options: Pick<UndoOptions, "onProgress"> = {}): Promise<LandedPlan> {
+  async redo(planId: PlanId, options: Pick<UndoOptions, "onProgress" | "signal"> = {}): Promise<LandedPlan> {
     return this.#change("redo", planId, options);
   }
 
@@ -160,7 +164,7 @@ export class PlanApplier {
       to: without(all, taken(kind, all, undone, options.steps)),
       applied: applied.landings,
     };
-    return this.#leased(lease, facts, options.onProgress);
+    return this.#leased(lease, facts, options);
   }
 
   /** The lease of an applied plan, if there is something to take out or bring back: checked and taken in one transaction. */
@@ -201,12 +205,12 @@ export class PlanApplier {
   /** Runs the landing under the lease; a failure before the journal leaves the plan where a person can go on from. */
   async #leased(
     lease: Lease<"apply">,
-    facts: Omit<Intent, "records" | "onProgress">,
-    onProgress: (doing: string) => void = () => undefined,
+    facts: Omit<Intent, "records" | "onProgress" | "signal">,
+    { onProgress = () => undefined, signal }: Pick<ApplyOptions, "onProgress" | "signal">,
   ): Promise<LandedPlan> {
     try {
       const records = await this.#recordsOf(facts.plan);
-      const intent = { ...facts, records, onProgress };
+      const intent = { ...facts, records, onProgress, signal };
       return await withResourceLocks(
         lockDirectory(this.#directory),
         await lockPlaces(records),
@@ -216,9 +220,14 @@ export class PlanApplier {
         },
       );
     } catch (error) {
-      lease.stop();
-      if (error instanceof StaleLeaseError || (await this.#store.read((reader) => isLanding(reader, lease.planId))))
+      if (error instanceof StaleLeaseError || (await this.#store.read((reader) => isLanding(reader, lease.planId)))) {
+        lease.stop();
         throw error;
+      }
+      if (signal?.aborted === true) {
+        await lease.release();
+        throw interrupted(facts.plan, facts.kind);
+      }
       const message = error instanceof Error ? error.message : String(error);
       const open = facts.kind === "apply" && (await this.#isProcessing(lease.planId));
       if (open) await this.#service.failApply(lease, { message, category: "transient" });
@@ -236,6 +245,7 @@ export class PlanApplier {
     const { plan, kind, lease, onProgress } = intent;
     onProgress("merging");
     const prepared = await this.#prepare(intent);
+    intent.signal?.throwIfAborted();
     if (prepared.conflicts.length > 0) throw conflictError(plan, kind, prepared.conflicts);
     const landings = prepared.landings.filter(hasEffect);
     const journal = await this.#journal(intent, landings, prepared.contents);
@@ -250,7 +260,7 @@ export class PlanApplier {
     return { plan: sealed, landings, kept: late };
   }
 
-  async #prepare(intent: Omit<Intent, "lease" | "onProgress">): Promise<PreparedLandings> {
+  async #prepare(intent: Omit<Intent, "lease" | "onProgress" | "signal">): Promise<PreparedLandings> {
     const { kind, plan, entries } = intent;
     const changesets = [...new Set(entries.map((entry) => entry.changesetId))];
     const decisions = decisionsOf(entries);
@@ -349,6 +359,13 @@ function nothingToDo(plan: Plan, kind: "undo" | "redo"): ConflictError {
     { expected: kind === "undo" ? "changes in the resources" : "changes taken out", actual: what },
     { kept: "Nothing was changed.", next: [`agents plan ${next} ${plan.id}`] },
   );
+}
+
+function interrupted(plan: Plan, kind: JournalKind): PlanError {
+  return new PlanError(`The ${kind} of plan ${plan.id} was interrupted.`, {
+    kept: "Nothing was changed, in any resource.",
+    next: [`agents plan ${kind} ${plan.id}`],
+  });
 }
 
 function conflictError(plan: Plan, kind: JournalKind, conflicts: readonly LandingConflict[]): AgentsError {

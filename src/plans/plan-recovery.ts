@@ -15,9 +15,13 @@ import { ambienceOf, type ServiceParts } from "./transition.ts";
 export interface Recovered {
   readonly planId: PlanId;
   readonly kind: Journal["kind"];
-  /** "busy": its owner is alive, or stopped, and is not overtaken. "failed": the disk did not let it be finished; it will be tried again. */
-  readonly result: "done" | "undone" | "busy" | "failed";
-  readonly why?: string;
+  /**
+   * "busy": its owner is alive, or stopped, and is not overtaken. "blocked": it has no owner any more, but something is in the way of
+   * whoever wants to finish it; the next command tries again.
+   */
+  readonly result: "done" | "undone" | "busy" | "blocked";
+  /** What is in the way of one that is blocked, and what helps. */
+  readonly obstacle?: string;
   readonly kept: readonly string[];
   readonly holder: string;
   readonly since: number;
@@ -40,25 +44,36 @@ export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]
     const journal = await store.read((reader) => findJournal(reader, id));
     if (journal === undefined) continue;
     const { planId, kind, holder, createdAt: since } = journal;
+    let entered = false;
+    const recover = (): Promise<Landed | undefined> => {
+      entered = true;
+      return recoverOne(parts, journal.id);
+    };
     try {
-      const landed = await withResourceLocks(
-        lockDirectory(parts.directory),
-        placesOf(journal),
-        () => recoverOne(parts, journal.id),
-        { patienceMs: 0 },
-      );
+      const landed = await withResourceLocks(lockDirectory(parts.directory), placesOf(journal), recover, {
+        patienceMs: 0,
+      });
       if (landed === undefined) continue;
       const result = landed.direction === "forward" ? "done" : "undone";
       recovered.push({ planId, kind, result, kept: landed.kept, holder, since });
     } catch (error) {
-      const busy = error instanceof AgentsError && error.code === "resource_busy";
-      // A disk that is full or gone must not take every other command down with it.
-      if (!busy && !(error instanceof Error && "code" in error)) throw error;
-      if (busy && journal.outcome !== undefined) continue;
-      recovered.push({ planId, kind, result: busy ? "busy" : "failed", kept: [], holder, since, why: error.message });
+      const facts = { planId, kind, kept: [], holder, since };
+      if (entered) {
+        // One resource that cannot be reached must not stand in the way of every other plan.
+        recovered.push({ ...facts, result: "blocked", obstacle: obstacleOf(error) });
+        continue;
+      }
+      if (!(error instanceof AgentsError) || error.code !== "resource_busy") throw error;
+      if (journal.outcome === undefined) recovered.push({ ...facts, result: "busy" });
     }
   }
   return recovered;
+}
+
+function obstacleOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const help = error instanceof AgentsError && error.next.length > 0 ? ` Next: ${error.next.join(", or ")}.` : "";
+  return `${error.message.replace(/\.?$/, ".")}${help}`;
 }
 
 export function lockDirectory(directory: string): string {

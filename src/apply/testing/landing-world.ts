@@ -122,10 +122,10 @@ export class LandingWorld implements Disposable {
   /** What the next command does first. */
   async recover(stopping?: StoppingHands): Promise<Recovered[] | undefined> {
     let recovered: Recovered[] | undefined;
-    await this.#alive(stopping, async (store, hands) => {
+    const alive = await this.#alive(stopping, async (store, hands) => {
       recovered = await recoverLandings({ store, directory: this.dataDir, hands });
     });
-    return recovered;
+    return alive ? recovered : undefined;
   }
 
   async #alive(
@@ -140,7 +140,7 @@ export class LandingWorld implements Disposable {
     });
     try {
       await act(guarded, stopping?.hands ?? HANDS);
-      return true;
+      return stopping?.stopped !== true;
     } catch (error) {
       if (stopping?.stopped === true) return false;
       throw error;

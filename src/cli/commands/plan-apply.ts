@@ -8,6 +8,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
 import { count, instant } from "../format.ts";
+import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import type { Element } from "../view.ts";
@@ -26,7 +27,9 @@ export async function planApply(context: CommandContext, input: Input): Promise<
   if (!(await confirmed(question, input.flag("yes")))) return declined("applied");
 
   const onProgress = progress(await context.format());
-  const { plan, landings, kept } = await applier.apply(seen.id, { allowEmpty: input.flag("allowEmpty"), onProgress });
+  const { signal, stop } = interruptible();
+  const options = { allowEmpty: input.flag("allowEmpty"), onProgress, signal };
+  const { plan, landings, kept } = await applier.apply(seen.id, options).finally(stop);
   const next = [`agents plan undo ${plan.id}`];
   return {
     data: {

@@ -7,6 +7,7 @@ import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts"
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
+import { interruptible } from "../interrupt.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { planData } from "./plan-data.ts";
 import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
@@ -69,15 +70,4 @@ export async function planExecute(context: CommandContext, input: Input): Promis
 function progressLine(id: string, tool: string, event: string, durationMs: number): string {
   const took = event === "started" ? "" : ` (${Math.round(durationMs)} ms)`;
   return `${event.padEnd(8)} ${id}  ${tool}${took}\n`;
-}
-
-function interruptible(): { signal: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
-  const onInterrupt = (): void => {
-    if (controller.signal.aborted) process.exit(130);
-    process.stderr.write("stopping cleanly; once more to stop at once\n");
-    controller.abort();
-  };
-  process.on("SIGINT", onInterrupt);
-  return { signal: controller.signal, stop: () => process.off("SIGINT", onInterrupt) };
 }

@@ -62,6 +62,9 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ...(activity.abandonedBy === undefined
             ? []
             : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
+          ...(plan.undoneAt === undefined
+            ? []
+            : [["undone", `${instant(plan.undoneAt)}, out of its resources`] as const]),
           ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
           ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
         ],

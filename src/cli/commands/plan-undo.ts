@@ -6,6 +6,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
 import { count, instant } from "../format.ts";
+import { interruptible } from "../interrupt.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import { landingData, landingTable, lateEdits, writePreview } from "./plan-apply.ts";
@@ -32,7 +33,9 @@ async function change(context: CommandContext, input: Input, kind: "undo" | "red
   if (!input.flag("yes")) writePreview(await applier.preview(kind, seen.id, { steps }));
   if (!(await confirmed(question, input.flag("yes")))) return declined(deed);
   const onProgress = progress(await context.format());
-  const { plan, landings, kept } = await applier[kind](seen.id, { steps, onProgress });
+  const { signal, stop } = interruptible();
+  const landed = await applier[kind](seen.id, { steps, onProgress, signal }).finally(stop);
+  const { plan, landings, kept } = landed;
   const files = landings.reduce((sum, landing) => sum + landing.files.length, 0);
   const what =
     steps === undefined

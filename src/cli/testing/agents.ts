@@ -1,14 +1,28 @@
 /** Runs the command line the way a user does: a new process, an own data directory, nothing shared but the file system. */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** A command on its way, for tests that disturb it. */
+export interface Started {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly finished: Promise<Finished>;
+}
+
+export interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+  /** In a process group of its own, so that it can be killed together with what it started. */
+  readonly group?: boolean;
 }
 
 export interface Envelope {
@@ -35,27 +49,34 @@ const { FORCE_COLOR: _force, NO_COLOR: _no, CLEVERAGENTS_FORMAT: _format, ...ENV
 export class Agents implements Disposable {
   readonly directory: string = mkdtempSync(join(tmpdir(), "cleveragents-cli-"));
   readonly dataDir: string = join(this.directory, "data");
+  /** What every command sees besides. */
+  readonly environment: NodeJS.ProcessEnv = {};
 
   get database(): string {
     return join(this.dataDir, "cleveragents.db");
   }
 
-  async run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Finished> {
+  start(args: readonly string[], options: RunOptions = {}): Started {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: this.directory,
-      env: { ...ENVIRONMENT, CLEVERAGENTS_DATA_DIR: this.dataDir, ...options.env },
+      env: { ...ENVIRONMENT, CLEVERAGENTS_DATA_DIR: this.dataDir, ...this.environment, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
+      detached: options.group === true,
     });
     child.stdin.end(options.input ?? "");
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.on("close", resolve);
+    const finished = new Promise<Finished>((resolve, reject) => {
+      child.on("close", (code) => resolve({ code, stdout, stderr }));
       child.on("error", reject);
     });
-    return { code, stdout, stderr };
+    return { child, finished };
+  }
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return this.start(args, options).finished;
   }
 
   /** Runs with `--format json`; stdout must hold exactly one envelope and stderr nothing. */

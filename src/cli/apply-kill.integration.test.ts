@@ -1,0 +1,133 @@
+/** Apply, undo and redo through the command line, killed or stopped at any moment: afterwards everything is in, or nothing. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { seededRandom } from "../testing/random.ts";
+import {
+  beforeLanding,
+  kill,
+  MARKS,
+  reached,
+  stageOf,
+  timeMarks,
+  until,
+  type Mark,
+} from "./testing/disturbed-landing.ts";
+import { LandingWorld, type Resources } from "./testing/landing-world.ts";
+
+const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const ROUNDS = FULL ? 300 : 25;
+const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
+
+/** The deed, the copy of the world it begins from, and the one it leads to. */
+const DEEDS = [
+  { verb: "apply", from: "executed", to: "applied" },
+  { verb: "undo", from: "applied", to: "undone" },
+  { verb: "apply", from: "executed", to: "applied" },
+  { verb: "redo", from: "undone", to: "redone" },
+] as const;
+
+type Deed = (typeof DEEDS)[number];
+
+let world: LandingWorld;
+const looks = new Map<string, Resources>();
+const times = new Map<string, ReadonlyMap<Mark, number>>();
+
+beforeAll(async () => {
+  world = await LandingWorld.build();
+  looks.set("executed", world.look());
+  for (const { verb, to } of [DEEDS[0], DEEDS[1], DEEDS[3]]) {
+    times.set(verb, await timeMarks(world, command(verb)));
+    looks.set(to, world.look());
+    world.save(to);
+  }
+}, 60_000);
+
+afterAll(() => world[Symbol.dispose]());
+
+test(`killed ${ROUNDS} times (seed ${SEED})`, { timeout: FULL ? 3_600_000 : 240_000 }, async () => {
+  const random = seededRandom(SEED);
+  const stages = new Map<string, number>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const deed = DEEDS[round % DEEDS.length] ?? DEEDS[0];
+    const facts = { deed: deed.verb, aim: "", stage: "", again: "" };
+    try {
+      await killOnce(deed, random, facts, round % 3 === 2);
+      await checkAfterwards(deed);
+    } catch (error) {
+      const what = `${JSON.stringify(facts)} in round ${round} of seed ${SEED}`;
+      throw new Error(`After ${what} (set CLEVERAGENTS_TEST_SEED to repeat it): ${String(error)}`, { cause: error });
+    }
+    stages.set(facts.stage, (stages.get(facts.stage) ?? 0) + 1);
+  }
+  const hits = MARKS.map((mark) => `${mark} ${stages.get(mark) ?? 0}`).join(", ");
+  process.stdout.write(`Killed after: ${hits} (seed ${SEED})\n`);
+  expect(stages.size).toBeGreaterThanOrEqual(FULL ? 9 : 5);
+});
+
+async function killOnce(
+  deed: Deed,
+  random: () => number,
+  facts: { aim: string; stage: string; again: string },
+  again: boolean,
+): Promise<void> {
+  world.restore(deed.from);
+  const before = beforeLanding(world);
+  const mark = MARKS[Math.trunc(random() * (MARKS.length - 1))] ?? "started";
+  const [group, part] = [random() < 0.5, random()];
+  const delay = part * gapAfter(mark, deed.verb);
+  facts.aim = `${mark} + ${delay.toFixed(2)} ms, ${group ? "with" : "without"} what it started`;
+  {
+    using watch = world.watch();
+    const started = world.agents.start(command(deed.verb), { group });
+    const has = (which: Mark) => (): boolean => reached(which, world, before, watch.journal);
+    const nearby = mark === "started" ? () => true : has("journalled");
+    await until(has(mark), started, { nearby, thenMs: delay });
+    await kill(started, group);
+  }
+  facts.stage = stageOf(world, before);
+  if (!again) return;
+  // The one that recovers is killed too: when it has written down where it goes, or at any moment.
+  const [moment, delayAgain] = [random(), random()];
+  using watch = world.watch();
+  const recovering = world.agents.start(["plan", "status", world.planId], { group });
+  const decided = (): boolean => watch.journal()?.direction != null;
+  const [condition, wait] = moment < 0.5 ? [decided, 25] : [() => true, 400];
+  await until(condition, recovering, { thenMs: delayAgain * wait });
+  await kill(recovering, group);
+  facts.again = stageOf(world, before);
+}
+
+/** The next command finds everything as before or as after, and says which. */
+async function checkAfterwards(deed: Deed): Promise<void> {
+  // Whatever the plan's state is, the answer is no error.
+  const status = await world.agents.json("plan", "status", world.planId);
+  expect(status.error).toBeUndefined();
+  const verified = world.done("audit", "verify");
+  const isAfter = isDone(deed.verb, status.data);
+  expect(world.look()).toEqual(looks.get(isAfter ? deed.to : deed.from));
+  expect(world.leftovers()).toEqual([]);
+  world.git("fsck", "--no-dangling", "--no-progress");
+  await verified;
+  if (isAfter) return;
+  // Killed before the journal was written, its lease is still there; nobody waits for it here.
+  world.lapseLease();
+  await world.done(...command(deed.verb));
+  expect(world.look()).toEqual(looks.get(deed.to));
+  expect(world.leftovers()).toEqual([]);
+}
+
+function isDone(verb: Deed["verb"], data: Readonly<Record<string, unknown>>): boolean {
+  if (verb === "apply") return data["state"] === "applied";
+  expect(data["state"]).toBe("applied");
+  return (data["undone_at"] !== null) === (verb === "undo");
+}
+
+function command(verb: Deed["verb"]): string[] {
+  return ["plan", verb, world.planId, "--yes"];
+}
+
+/** How long it takes from this mark to the next, with some room for a slower run. */
+function gapAfter(mark: Mark, verb: string): number {
+  const own = times.get(verb);
+  const next = MARKS[MARKS.indexOf(mark) + 1] ?? mark;
+  return 1.2 * Math.max(0.5, (own?.get(next) ?? 0) - (own?.get(mark) ?? 0));
+}
