@@ -42,7 +42,8 @@ export async function runToolSteps(run: StepRun): Promise<void> {
   const { lease, waves } = run;
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
-  const workspaces = await openWorkspaces(run, context);
+  await using opened = new AsyncDisposableStack();
+  const workspaces = await openWorkspaces(run, context, opened);
   const recorded = await recordedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
   const environment: ToolEnvironment = { workspaces, readOnly: plan.readOnly, signal };
@@ -124,7 +125,11 @@ export async function planChanges(store: Store, planId: PlanId, attempt: number)
   return entries;
 }
 
-async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Promise<ReadonlyMap<string, Workspace>> {
+async function openWorkspaces(
+  run: StepRun,
+  context: PlanExecutionContext,
+  opened: AsyncDisposableStack,
+): Promise<ReadonlyMap<string, Workspace>> {
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
   const changes = await planChanges(store, plan.id, plan.attempt);
@@ -132,7 +137,7 @@ async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Prom
   for (const target of run.targets) {
     const place = { directory: run.directory, planId: plan.id, attempt: plan.attempt };
     const sandbox = await openSandbox(place, target);
-    const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
+    const workspace = opened.use(new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) }));
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
     workspaces.set(target.alias, workspace);

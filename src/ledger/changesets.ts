@@ -4,6 +4,7 @@ import {
   type ChangeEntry,
   type ChangeEntryInput,
   type ChangeOperation,
+  type CheckedEntry,
   type FileImage,
   type FileImageInput,
   type HashedEntryInput,
@@ -52,11 +53,21 @@ export class ChangesetStore {
 
   /** Appends the entry to exactly this changeset, or refuses it: closed, stale or unknown. */
   async record(id: ChangesetId, entry: ChangeEntryInput, epoch?: number): Promise<ChangeEntry> {
-    const { hashed, contents } = withHashes(entry);
-    const checked = parseChangeEntry(hashed);
-    const staged: StagedContent[] = [];
-    for (const [hash, bytes] of contents) staged.push(await stageContent(this.#store, bytes, hash));
-    return this.#store.transaction(async (tx) => {
+    const [recorded] = await this.recordAll(id, [entry], epoch);
+    return recorded as ChangeEntry;
+  }
+
+  /** Appends the entries in this order, all or none of them, with one commit. */
+  async recordAll(id: ChangesetId, entries: readonly ChangeEntryInput[], epoch?: number): Promise<ChangeEntry[]> {
+    const prepared: { checked: CheckedEntry; staged: readonly StagedContent[] }[] = [];
+    for (const entry of entries) {
+      const { hashed, contents } = withHashes(entry);
+      const checked = parseChangeEntry(hashed);
+      const staged: StagedContent[] = [];
+      for (const [hash, bytes] of contents) staged.push(await stageContent(this.#store, bytes, hash));
+      prepared.push({ checked, staged });
+    }
+    const append = async (tx: Tx, { checked, staged }: (typeof prepared)[number]): Promise<ChangeEntry> => {
       const open = await takeSequence(tx, id);
       if (open === undefined) throw await refusal(tx, id);
       await assertOwn(tx, open, epoch);
@@ -80,6 +91,11 @@ export class ChangesetStore {
       );
       for (const content of staged) await content.commit(tx);
       return { ...checked, changesetId: id, sequence: open.entry_count, at: open.now };
+    };
+    return this.#store.transaction(async (tx) => {
+      const recorded: ChangeEntry[] = [];
+      for (const one of prepared) recorded.push(await append(tx, one));
+      return recorded;
     });
   }
 
