@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChangeEntry } from "../domain/change-entry.ts";
+import type { ChangeEntry, FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
 import type { ChangesetStore } from "../ledger/changesets.ts";
-import { writeState } from "./file-state.ts";
-import { git, gitText, PLAIN_ATTRIBUTES } from "./git.ts";
+import { git, PLAIN_ATTRIBUTES } from "./git.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
 
 /** A plan's changes as git would show them, made from what was recorded alone: the sandbox need not be there any more. */
@@ -27,49 +27,119 @@ export interface ChangedFile {
   readonly size: number;
 }
 
+/** A net change with the name it has in the patch. */
+interface Change extends NetChange {
+  readonly resource: string;
+  readonly path: string;
+  readonly shownAs: string;
+  readonly steps: readonly string[];
+}
+
 export async function diffChanges(changesets: ChangesetStore, entries: readonly ChangeEntry[]): Promise<PlanDiff> {
-  const resources = [...new Set(entries.map((entry) => entry.resource))].sort();
+  const changes = changesOf(entries);
+  if (changes.length === 0) return { files: [], patch: "", insertions: 0, deletions: 0 };
   const scratch = await mkdtemp(join(tmpdir(), "cleveragents-diff-"));
   try {
-    await mkdir(join(scratch, "a"));
-    await mkdir(join(scratch, "b"));
-    const files: ChangedFile[] = [];
-    const unprintable = new Set<string>();
-    for (const resource of resources) {
-      const own = entries.filter((entry) => entry.resource === resource);
-      for (const [path, change] of netChanges(own)) {
-        const shownAs = resources.length === 1 ? path : `${resource}/${path}`;
-        const old = await place(changesets, join(scratch, "a"), shownAs, change.before);
-        const now = await place(changesets, join(scratch, "b"), shownAs, change.after);
-        if (!isUtf8(old) || !isUtf8(now)) unprintable.add(shownAs);
-        files.push(await describe(changesets, resource, path, change, own));
-      }
-    }
-    const trees = await treesIn(scratch, unprintable);
-    const patch = (await compare(["--patch", "--binary"], scratch, trees)).toString("utf8");
-    const counts = (await compare(["--numstat", "-z"], scratch, trees)).toString("utf8").matchAll(/(\d+)\t(\d+)\t/g);
-    const sums = [...counts].reduce(
-      (sum, [, added, removed]) => ({
-        insertions: sum.insertions + Number(added),
-        deletions: sum.deletions + Number(removed),
-      }),
-      { insertions: 0, deletions: 0 },
+    const contents = await importBoth(scratch, changes, changesets);
+    const binary = (image: FileImage | undefined): boolean => image !== undefined && !sizeOf(contents, image).text;
+    const unprintable = changes.filter(({ before, after }) => binary(before) || binary(after));
+    await writeFile(
+      join(scratch, "info", "attributes"),
+      [PLAIN_ATTRIBUTES, ...unprintable.map(({ shownAs }) => asBinary(shownAs))].join(""),
     );
-    return { files, patch, ...sums };
+    const patch = await compare(scratch);
+    const files = changes.map((change) => describe(change, contents));
+    return { files, patch, ...countLines(patch) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-/** Both sides as git trees of a scratch repository: bytes as they are, and the patch is one that `git apply` takes. */
-async function treesIn(scratch: string, unprintable: ReadonlySet<string>): Promise<[before: string, after: string]> {
-  await git(["init", "--quiet", "--bare", "--template=", "repository"], { cwd: scratch });
-  await mkdir(join(scratch, "repository", "info"));
-  await writeFile(
-    join(scratch, "repository", "info", "attributes"),
-    [PLAIN_ATTRIBUTES, ...[...unprintable].map(asBinary)].join(""),
-  );
-  return [await treeOf(scratch, "a"), await treeOf(scratch, "b")];
+function changesOf(entries: readonly ChangeEntry[]): Change[] {
+  const resources = Map.groupBy(entries, (entry) => entry.resource);
+  return [...resources]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([resource, own]) => {
+      const steps = stepsByPath(own);
+      return [...netChanges(own)].map(([path, change]) => ({
+        ...change,
+        resource,
+        path,
+        shownAs: resources.size === 1 ? path : `${resource}/${path}`,
+        steps: [...(steps.get(path) ?? [])],
+      }));
+    });
+}
+
+function stepsByPath(entries: readonly ChangeEntry[]): Map<string, Set<string>> {
+  const steps = new Map<string, Set<string>>();
+  for (const { path, fromPath, toolInvocation } of entries) {
+    for (const one of fromPath === undefined ? [path] : [path, fromPath]) {
+      const known = steps.get(one) ?? new Set();
+      steps.set(one, toolInvocation === undefined ? known : known.add(toolInvocation));
+    }
+  }
+  return steps;
+}
+
+interface ContentFacts {
+  readonly size: number;
+  readonly text: boolean;
+}
+
+/**
+ * Makes a scratch repository with both sides as branches, in one process that is fed the bytes as they are: for a thousand files
+ * that takes a third of the time of writing them and adding them. What speaks for keeping objects does not count here: nothing is
+ * compressed, compared with each other or synced.
+ */
+async function importBoth(
+  scratch: string,
+  changes: readonly Change[],
+  changesets: ChangesetStore,
+): Promise<ReadonlyMap<string, ContentFacts>> {
+  for (const directory of ["objects", "refs", "info"]) await mkdir(join(scratch, directory));
+  await writeFile(join(scratch, "HEAD"), "ref: refs/heads/after\n");
+  const contents = new Map<string, ContentFacts>();
+  const settings = ["core.compression=0", "core.fsync=none", "fastimport.unpackLimit=1"];
+  await git([...settings.flatMap((setting) => ["-c", setting]), "--git-dir=.", "fast-import", "--quiet", "--depth=0"], {
+    cwd: scratch,
+    input: importCommands(changes, changesets, contents),
+  });
+  return contents;
+}
+
+async function* importCommands(
+  changes: readonly Change[],
+  changesets: ChangesetStore,
+  contents: Map<string, ContentFacts>,
+): AsyncGenerator<string | Uint8Array> {
+  const marks = new Map<string, number>();
+  for (const { before, after, shownAs } of changes) {
+    for (const image of [before, after]) {
+      if (image === undefined || marks.has(image.hash)) continue;
+      const content = await changesets.content(image.hash);
+      if (content === undefined) {
+        throw new AgentsError("tool_failed", `The content of ${shown(shownAs)} was not recorded.`, {
+          detail: { path: shownAs },
+        });
+      }
+      marks.set(image.hash, marks.size + 1);
+      contents.set(image.hash, { size: content.byteLength, text: isUtf8(content) });
+      yield `blob\nmark :${marks.size}\ndata ${content.byteLength}\n`;
+      yield content;
+      yield "\n";
+    }
+  }
+  for (const side of ["before", "after"] as const) {
+    const lines = changes.flatMap(({ [side]: image, shownAs }) =>
+      image === undefined ? [] : [`M ${image.mode.toString(8)} :${marks.get(image.hash)} ${quoted(shownAs)}\n`],
+    );
+    yield `commit refs/heads/${side}\ncommitter cleveragents <> 0 +0000\ndata 0\n${lines.join("")}\n`;
+  }
+}
+
+function quoted(path: string): string {
+  return `"${path.replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
 /** Text that is no UTF-8 would not survive in the patch, which is a string: its bytes are given as those of a binary file. */
@@ -77,52 +147,51 @@ function asBinary(path: string): string {
   return `${JSON.stringify(`/${path.replaceAll(/[\\*?[]/g, "\\$&")}`)} -diff\n`;
 }
 
-async function treeOf(scratch: string, side: "a" | "b"): Promise<string> {
-  const at = { cwd: join(scratch, side) };
-  const own = ["--git-dir=../repository", "--work-tree=."];
-  await git([...own, "add", "--all", "--force", "."], at);
-  return gitText([...own, "write-tree"], at);
+/** The patch is one that `git apply` takes. */
+async function compare(scratch: string): Promise<string> {
+  const fixed = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
+  const wanted = ["--find-renames", "--patch", "--binary"];
+  const { stdout } = await git(
+    ["--git-dir=.", "diff", ...fixed, ...wanted, "refs/heads/before", "refs/heads/after", "--"],
+    { cwd: scratch },
+  );
+  return stdout.toString("utf8");
 }
 
-async function compare(options: readonly string[], scratch: string, trees: readonly string[]): Promise<Buffer> {
-  const fixed = [
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--find-renames",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-  ];
-  const { stdout } = await git(["diff", ...fixed, ...options, ...trees], { cwd: join(scratch, "repository") });
-  return stdout;
+/** Counted in the hunks, whose headers say how many lines they have: a second run of git would take as long as the first. */
+export function countLines(patch: string): { insertions: number; deletions: number } {
+  let [insertions, deletions] = [0, 0];
+  let [old, now] = [0, 0];
+  for (const line of patch.split("\n")) {
+    if (old === 0 && now === 0) {
+      const header = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+      if (header !== null) [old, now] = [Number(header[1] ?? 1), Number(header[2] ?? 1)];
+      continue;
+    }
+    if (line.startsWith("+")) {
+      insertions += 1;
+      now -= 1;
+    } else if (line.startsWith("-")) {
+      deletions += 1;
+      old -= 1;
+    } else if (!line.startsWith("\\")) {
+      old -= 1;
+      now -= 1;
+    }
+  }
+  return { insertions, deletions };
 }
 
-async function place(
-  changesets: ChangesetStore,
-  root: string,
-  path: string,
-  image: NetChange["after"],
-): Promise<Uint8Array> {
-  if (image === undefined) return new Uint8Array();
-  const content = await changesets.content(image.hash);
-  if (content === undefined)
-    throw new AgentsError("tool_failed", `The content of ${path} was not recorded.`, { detail: { path } });
-  await writeState(root, path, { content, mode: image.mode });
-  return content;
+function sizeOf(contents: ReadonlyMap<string, ContentFacts>, { hash }: FileImage): ContentFacts {
+  return contents.get(hash) ?? { size: 0, text: true };
 }
 
-async function describe(
-  changesets: ChangesetStore,
-  resource: string,
-  path: string,
-  { before, after }: NetChange,
-  entries: readonly ChangeEntry[],
-): Promise<ChangedFile> {
-  const steps = entries
-    .filter((entry) => entry.path === path || entry.fromPath === path)
-    .flatMap((entry) => entry.toolInvocation ?? []);
-  const size = after === undefined ? 0 : ((await changesets.content(after.hash))?.byteLength ?? 0);
+function describe(
+  { resource, path, before, after, steps }: Change,
+  contents: ReadonlyMap<string, ContentFacts>,
+): ChangedFile {
+  const size = after === undefined ? 0 : sizeOf(contents, after).size;
   const change =
     before === undefined ? "added" : after === undefined ? "deleted" : before.hash === after.hash ? "mode" : "modified";
-  return { resource, path, change, steps: [...new Set(steps)], size };
+  return { resource, path, change, steps, size };
 }
