@@ -1,8 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { AgentsError } from "../domain/errors.ts";
 import { ifCode } from "./contained-path.ts";
 
@@ -14,7 +12,7 @@ export interface GitOptions {
   readonly cwd: string;
   /** `cwd` is a sandbox: its own repository and tree are meant, whatever a command made of its settings or of its `.git`. */
   readonly sandbox?: boolean;
-  readonly input?: Uint8Array | string | AsyncIterable<Uint8Array | string>;
+  readonly input?: Uint8Array | string;
   /** Exit codes that are answers, not failures. */
   readonly accept?: readonly number[];
 }
@@ -41,15 +39,15 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
-  const fed = feed(child.stdin, input ?? "");
+  // A git that ends without reading its input is judged by its exit code.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input ?? "");
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);
   }).catch((error: unknown) => {
     throw new AgentsError("git_failed", `git cannot be started: ${String(error)}.`, { next: ["agents diagnostics"] });
   });
-  const failure = await fed;
-  if (failure !== undefined) throw failure;
   if (code === null || !accept.includes(code)) {
     const why = Buffer.concat(stderr).toString("utf8").trim().split("\n").at(-1) ?? "";
     throw new AgentsError("git_failed", `git ${args[0] ?? ""} failed in ${cwd}: ${why || `exit code ${code}`}`, {
@@ -58,19 +56,6 @@ export async function git(args: readonly string[], options: GitOptions): Promise
     });
   }
   return { code, stdout: Buffer.concat(stdout) };
-}
-
-/** Resolves to what went wrong with the input itself. A git that ends without reading it is judged by its exit code. */
-async function feed(stdin: Writable, input: NonNullable<GitOptions["input"]>): Promise<unknown> {
-  const source = typeof input === "string" || input instanceof Uint8Array ? [input] : input;
-  try {
-    await pipeline(source, stdin);
-    return undefined;
-  } catch (error) {
-    const early =
-      error instanceof Error && "code" in error && ["EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(String(error.code));
-    return early ? undefined : error;
-  }
 }
 
 /** Just the process. Whoever starts one in a sandbox disarms it first. */

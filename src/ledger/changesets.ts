@@ -10,7 +10,7 @@ import {
   type HashedEntryInput,
 } from "../domain/change-entry.ts";
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
-import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
+import { contentHash, readContents, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
 import { staleLease } from "./leases.ts";
 
@@ -126,7 +126,13 @@ export class ChangesetStore {
 
   /** What a file held, for entries that were recorded with their contents. */
   async content(hash: string): Promise<Uint8Array | undefined> {
-    return readContent(this.#store, hash);
+    for await (const [, bytes] of this.contents([hash])) return bytes;
+    return undefined;
+  }
+
+  /** Several, in any order; what was not recorded is left out. */
+  contents(hashes: readonly string[]): AsyncGenerator<readonly [hash: string, bytes: Uint8Array]> {
+    return readContents(this.#store, hashes);
   }
 
   async entries(id: ChangesetId): Promise<ChangeEntry[]> {

@@ -18,7 +18,7 @@ import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } f
 import { planChanges, runToolSteps, type StepFacts, type ToolStep } from "../step-runner.ts";
 import { callTool } from "../tool-pipeline.ts";
 import { Workspace } from "../workspace.ts";
-import { readTree, replay, type Tree } from "./trees.ts";
+import { ignoredOf, readTree, replay, type Tree } from "./trees.ts";
 import { UserRepository } from "./user-repository.ts";
 
 export const ALIAS = "api";
@@ -157,6 +157,14 @@ export class ExecutingPlan implements AsyncDisposable {
 
   tree(): Promise<Tree> {
     return readTree(this.root, IGNORED);
+  }
+
+  /** The sandbox without what git ignores, but with everything that base and these changes hold. */
+  async partOfPlan(entries: readonly ChangeEntry[]): Promise<Tree> {
+    const all = await readTree(this.root);
+    const held = await this.replayed(entries);
+    const ignored = await ignoredOf(this.root, [...all.keys()]);
+    return new Map([...all].filter(([path]) => held.has(path) || !ignored.has(path)));
   }
 
   /** What base and these changes make. */
