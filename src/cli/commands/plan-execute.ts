@@ -7,6 +7,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
+import { leftOutOf } from "./left-out.ts";
 import { planData } from "./plan-data.ts";
 
 /** Runs the plan's steps here, in the foreground; Ctrl-C stops cleanly, a second one at once. */
@@ -24,15 +25,20 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     if (human) process.stderr.write(progressLine(step.id, step.tool, event, durationMs));
   };
   const { plan, ran } = await executor.execute(seen.id, { signal, onStep }).finally(stop);
-  const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, plan.id, plan.attempt));
+  const entries = await planChanges(store, plan.id, plan.attempt);
+  const diff = await diffChanges(new ChangesetStore(store), entries);
+  const left = await leftOutOf(context, plan, entries);
   const next = [`agents plan diff ${plan.id}`, `agents plan artifacts ${plan.id}`];
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
   return {
-    data: { ...planData(plan), ran, steps, changes, next_steps: next },
+    data: { ...planData(plan), ran, steps, changes, ...left.data, next_steps: next },
     view: [],
-    messages: info(
-      `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) in the sandbox.`,
-    ),
+    messages: [
+      ...info(
+        `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) in the sandbox.`,
+      ),
+      ...left.messages,
+    ],
     next,
   };
 }
