@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 
@@ -72,4 +72,30 @@ export async function scratchDirectory(
       await rm(path, { recursive: true, force: true });
     },
   };
+}
+
+/** Calls `work` for 0 … count-1 from `atOnce` loops that each wait for their own. */
+export async function parallel(atOnce: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const loop = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, loop));
+}
+
+/** A commit on a file system in memory costs nothing, which would make these numbers meaningless; so it is named. */
+export async function fileSystem(dir: string): Promise<string> {
+  const names: Readonly<Record<number, string>> = {
+    0xef53: "ext4",
+    0x01021994: "tmpfs: in memory, commits cost nothing there; use --dir",
+    0x9123683e: "btrfs",
+    0x58465342: "xfs",
+    0x794c7630: "overlayfs",
+  };
+  const { type } = await statfs(dir);
+  return names[type] ?? `file system type 0x${type.toString(16)}`;
 }

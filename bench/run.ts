@@ -1,18 +1,20 @@
-/** Entry of the benchmarks: `npm run bench -- steps|breaker|scale [--quick] [--dir DIRECTORY]`. */
+/** Entry of the benchmarks: `npm run bench -- steps|breaker|scale|changes [--quick] [--dir DIRECTORY]`. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { run as runBreaker } from "./breaker.ts";
+import { run as runChanges } from "./changes.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|breaker|scale [--quick] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|breaker|scale|changes [--quick] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
   scale    the command line and a transition with 1,000 and with 1,000,000 plans in the store
+  changes  recorded writes, sandboxes and diffs beside plain writes and git
   --quick  fewer rounds; 100,000 plans
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 
@@ -24,7 +26,7 @@ async function main(): Promise<void> {
     options: { quick: { type: "boolean", default: false }, dir: { type: "string", default: tmpdir() } },
   });
   const [name, ...rest] = positionals;
-  if (rest.length > 0 || (name !== "steps" && name !== "breaker" && name !== "scale")) {
+  if (rest.length > 0 || (name !== "steps" && name !== "breaker" && name !== "scale" && name !== "changes")) {
     console.error(USAGE);
     process.exitCode = 2;
     return;
@@ -35,7 +37,10 @@ async function main(): Promise<void> {
   sayLoad("after");
 }
 
-function measure(name: "steps" | "breaker" | "scale", options: { quick: boolean; dir: string }): Promise<void> {
+function measure(
+  name: "steps" | "breaker" | "scale" | "changes",
+  options: { quick: boolean; dir: string },
+): Promise<void> {
   const { quick, dir } = options;
   switch (name) {
     case "steps":
@@ -46,6 +51,8 @@ function measure(name: "steps" | "breaker" | "scale", options: { quick: boolean;
       return runBreaker({ peersDir: PEERS });
     case "scale":
       return runScale({ dir, quick });
+    case "changes":
+      return runChanges({ dir, quick });
   }
 }
 

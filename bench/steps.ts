@@ -5,13 +5,23 @@
  * the fastest configuration that persists after each step. Where that trades durability for speed (a commit with
  * `synchronous=NORMAL` may not survive a power loss), a second row shows the peer with our durability; we are judged against both.
  */
-import { readFile, statfs } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "node:sqlite";
 import { openStore, PlanLifecycleService, runStep, type Lease, type PlanId } from "../src/index.ts";
-import { grouped, met, scratchDirectory, summarise, table, timed, type Sample } from "./measure.ts";
+import {
+  fileSystem,
+  grouped,
+  met,
+  parallel,
+  scratchDirectory,
+  summarise,
+  table,
+  timed,
+  type Sample,
+} from "./measure.ts";
 
 const STEPS = 10;
 const AT_ONCE = [1, 16] as const;
@@ -374,19 +384,6 @@ async function version(peersDir: string, name: string): Promise<string> {
   return parsed.version;
 }
 
-/** Calls `work` for 0 … count-1 from `atOnce` loops that each wait for their own. */
-async function parallel(atOnce: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const loop = async (): Promise<void> => {
-    while (next < count) {
-      const index = next;
-      next += 1;
-      await work(index);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, loop));
-}
-
 /** What another connection sees in the database at the start of each step: the proof that the peer persists after each one. */
 async function whileRunning(
   file: string,
@@ -425,17 +422,4 @@ function missing(): never {
 function described(journal: unknown, synchronous: unknown): string {
   const levels: Readonly<Record<string, string>> = { 0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA" };
   return `journal_mode=${String(journal)} synchronous=${levels[String(synchronous)] ?? String(synchronous)}`;
-}
-
-/** A commit on a file system in memory costs nothing, which would make these numbers meaningless; so it is named. */
-async function fileSystem(dir: string): Promise<string> {
-  const names: Readonly<Record<number, string>> = {
-    0xef53: "ext4",
-    0x01021994: "tmpfs: in memory, commits cost nothing there; use --dir",
-    0x9123683e: "btrfs",
-    0x58465342: "xfs",
-    0x794c7630: "overlayfs",
-  };
-  const { type } = await statfs(dir);
-  return names[type] ?? `file system type 0x${type.toString(16)}`;
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { git } from "../execution/git.ts";
 import type { Store } from "../store/store.ts";
-import { readContent } from "../store/contents.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index.ts";
 import { findGitTarget, shortRef } from "./git-target.ts";
@@ -162,7 +162,7 @@ function contextOf(store: Store, journal: Journal, hands: Hands): SettleContext 
     fresh: false,
     powerLost: journal.boot !== bootId(),
     contentOf: async (hash) => {
-      const content = await readContent(store, hash);
+      const content = await new ChangesetStore(store).content(hash);
       if (content === undefined)
         throw new Error(`The content ${hash} of the journal ${journal.id} is not in the store.`);
       return content;

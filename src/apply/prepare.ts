@@ -8,7 +8,7 @@ import { git } from "../execution/git.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import type { SandboxRecord } from "../execution/sandbox-record.ts";
-import { readContent } from "../store/contents.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
@@ -158,8 +158,9 @@ function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): Readonl
 }
 
 function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {
+  const changesets = new ChangesetStore(store);
   return async (hash) => {
-    const content = await readContent(store, hash);
+    const content = await changesets.content(hash);
     if (content !== undefined) return content;
     throw new AgentsError("store_corrupt", `The recorded content ${hash} is not in the store.`, {
       kept: "Nothing was changed.",

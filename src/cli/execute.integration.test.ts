@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -124,6 +124,40 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
   expect(world.git("for-each-ref", "refs/cleveragents")).toBe("");
   expect((await agents.json("plan", "diff", id)).data).toMatchObject({ diff_summary: { files_changed: 4 } });
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);
+});
+
+test("what git ignores or a submodule holds is listed, and is no part of the plan", async () => {
+  using world = new World();
+  const { agents } = world;
+  const head = world.git("rev-parse", "HEAD").trim();
+  world.git("update-index", "--add", "--cacheinfo", `160000,${head},lib`);
+  world.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message=submodule");
+  const id = await world.plan(`  - { id: kept, tool: write_file, params: { path: out/kept.txt, content: kept } }
+  - id: make
+    tool: shell_execute
+    params:
+      command: |
+        echo out/ >> .gitignore; echo "node_modules/" >> .gitignore; mkdir -p node_modules/a
+        for i in 1 2 3 4 5; do echo $i > node_modules/a/$i; done
+        echo x > out/extra.txt; echo x > '*.log'; mkdir -p lib; echo x > lib/x
+`);
+  const paths = ["*.log", "lib/", "node_modules/", "out/extra.txt"];
+  const left = paths.map((path) => ({ resource: "api", path }));
+  const executed = await agents.json("plan", "execute", id);
+  expect(executed.data["left_out"]).toEqual(left);
+  expect(executed.messages.at(-1)?.text).toBe(
+    "4 paths left out, ignored by git or in a submodule: *.log, lib/, node_modules/ and 1 more.",
+  );
+  const diff = await agents.json("plan", "diff", id);
+  expect(diff.data["left_out"]).toEqual(left);
+  expect(diff.data["files"]).toMatchObject([{ path: ".gitignore" }, { path: "out/kept.txt" }]);
+  expect((await agents.run(["plan", "diff", id, "--stat"])).stdout).toContain("4 paths left out");
+  // With the sandbox they are gone; without its repository nothing is known, and the diff is there all the same.
+  const tree = join(agents.dataDir, "sandboxes", id, "1", "api", "tree");
+  rmSync(join(tree, ".git"), { recursive: true });
+  expect((await agents.json("plan", "diff", id)).data).toMatchObject({ left_out: null, files: [{}, {}] });
+  rmSync(join(agents.dataDir, "sandboxes"), { recursive: true });
+  expect((await agents.json("plan", "diff", id)).data).toMatchObject({ left_out: [], files: [{}, {}] });
 });
 
 test("a failing step stops the plan and says why; executed again it goes on behind the recorded steps", async () => {

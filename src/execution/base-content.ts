@@ -1,19 +1,88 @@
 import { join } from "node:path";
-import { readState, type FileState } from "./file-state.ts";
+import { AgentsError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
+import { EXECUTABLE, LINK, readState, REGULAR, type FileState } from "./file-state.ts";
 import { git } from "./git.ts";
-import { EXECUTABLE, LINK, REGULAR } from "./file-state.ts";
+import { GitDialogue, type Answers } from "./git-dialogue.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** What a path held when the plan began: in the commit it started from, or in the copy that is kept beside the sandbox. */
-export async function baseState(sandbox: Sandbox, path: string): Promise<FileState | undefined> {
-  if (sandbox.base === undefined) return readState(join(sandbox.root, "..", "base"), path);
-  // With "./" in front a name that begins with ":" is no pattern.
-  const { stdout } = await git(["ls-tree", "-z", sandbox.base, "--", `./${path}`], {
-    cwd: sandbox.root,
-    sandbox: true,
-  });
-  const [mode, type, oid] = stdout.toString("utf8").split("\t", 1)[0]?.split(" ") ?? [];
-  if (type !== "blob" || oid === undefined) return undefined;
-  const content = (await git(["cat-file", "blob", oid], { cwd: sandbox.root, sandbox: true })).stdout;
-  return { content, mode: mode === "120000" ? LINK : mode === "100755" ? EXECUTABLE : REGULAR };
+/** What a sandbox held when the plan began: in the commit it started from, or in the copy that is kept beside the sandbox. */
+export class BaseContent {
+  readonly #sandbox: Sandbox;
+  #listing: Promise<BaseListing> | undefined;
+  #git: Promise<GitDialogue<Buffer | undefined>> | undefined;
+
+  constructor(sandbox: Sandbox) {
+    this.#sandbox = sandbox;
+  }
+
+  /** Read once: a commit does not change. Of a copy nothing is listed. */
+  listing(): Promise<BaseListing> {
+    const { root, base } = this.#sandbox;
+    this.#listing ??= base === undefined ? Promise.resolve(NOTHING) : list(root, base);
+    return this.#listing;
+  }
+
+  async state(path: string): Promise<FileState | undefined> {
+    const { root, base } = this.#sandbox;
+    if (base === undefined) return readState(join(root, "..", "base"), path);
+    const file = (await this.listing()).files.get(path);
+    if (file === undefined) return undefined;
+    this.#git ??= GitDialogue.start(["cat-file", "--batch"], root, BLOBS);
+    const content = await (await this.#git).ask(`${file.object}\n`);
+    if (content === undefined) {
+      throw new AgentsError("git_failed", `The commit ${base} has lost its content of ${shown(path)}.`, {
+        kept: "Nothing of yours was changed.",
+        next: ["git fsck"],
+        detail: { path, object: file.object },
+      });
+    }
+    return { content, mode: file.mode };
+  }
+
+  /** Ends the git that answers; the next question starts another. */
+  async close(): Promise<void> {
+    const git = await this.#git?.catch(() => undefined);
+    this.#git = undefined;
+    await git?.[Symbol.asyncDispose]();
+  }
+}
+
+interface BaseListing {
+  readonly files: ReadonlyMap<string, { readonly mode: number; readonly object: string }>;
+  /** Where the commit points at commits of other repositories. */
+  readonly submodules: readonly string[];
+}
+
+const NOTHING: BaseListing = { files: new Map(), submodules: [] };
+
+async function list(root: string, base: string): Promise<BaseListing> {
+  const { stdout } = await git(["ls-tree", "-r", "-z", "--full-tree", base], { cwd: root, sandbox: true });
+  const files = new Map<string, { mode: number; object: string }>();
+  const submodules: string[] = [];
+  for (const line of stdout.toString("utf8").split("\0")) {
+    const tab = line.indexOf("\t");
+    const [mode = "", type, object = ""] = line.slice(0, tab).split(" ");
+    const path = line.slice(tab + 1);
+    if (type === "commit") submodules.push(path);
+    if (type !== "blob") continue;
+    files.set(path, { object, mode: mode === "120000" ? LINK : mode === "100755" ? EXECUTABLE : REGULAR });
+  }
+  return { files, submodules };
+}
+
+/** A line `<object> <type> <size>`, then the bytes and a line end; or only a line that says it is missing. */
+const BLOBS: Answers<Buffer | undefined> = {
+  length: (head) => {
+    const end = head.indexOf("\n") + 1;
+    if (end === 0) return undefined;
+    const size = sizeIn(head.subarray(0, end));
+    return size === undefined ? end : end + size + 1;
+  },
+  read: (answer) => (sizeIn(answer) === undefined ? undefined : answer.subarray(answer.indexOf("\n") + 1, -1)),
+};
+
+function sizeIn(answer: Buffer): number | undefined {
+  const size = /^\S+ blob (\d+)\n/.exec(answer.subarray(0, 200).toString("latin1"))?.[1];
+  return size === undefined ? undefined : Number(size);
 }

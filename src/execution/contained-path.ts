@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { lstat, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
+import { closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { relativePathProblem } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
@@ -8,14 +7,15 @@ import { shown } from "../domain/text.ts";
 /**
  * Paths inside a sandbox. A path is checked by its segments, then gone along directory by directory, each opened relative to the one
  * before (`/proc/self/fd/N/name`, which is what `openat` is) and never through a symbolic link; what is done then is done relative
- * to the last one. A symbolic link put in between check and use changes nothing.
+ * to the last one. A symbolic link put in between check and use changes nothing. It is done synchronously: the kernel answers in
+ * about 2 µs each time, and handing it to a thread takes 10 to 40.
  */
-export class ContainedDirectory implements AsyncDisposable {
-  readonly #handle: FileHandle;
+export class ContainedDirectory implements Disposable, AsyncDisposable {
+  readonly #descriptor: number;
   readonly #path: string;
 
-  private constructor(handle: FileHandle, path: string) {
-    this.#handle = handle;
+  private constructor(descriptor: number, path: string) {
+    this.#descriptor = descriptor;
     this.#path = path;
   }
 
@@ -30,23 +30,23 @@ export class ContainedDirectory implements AsyncDisposable {
     const segments = path.split("/");
     const name = segments.pop() ?? "";
     // Where sandboxes are kept may be reached by links; the sandbox itself must be a directory.
-    let current = await ContainedDirectory.#open(join(await realpath(dirname(root)), basename(root)), path);
+    let current = ContainedDirectory.#open(join(realpathSync.native(dirname(root)), basename(root)), path);
     for (const segment of segments) {
-      await using parent = current;
+      using parent = current;
       const next = parent.at(segment);
-      if (options.create) await mkdir(next).catch(ifCode("EEXIST"));
-      current = await ContainedDirectory.#open(next, path);
+      if (options.create) makeDirectory(next);
+      current = ContainedDirectory.#open(next, path);
     }
     return { directory: current, name };
   }
 
   /** A directory on the way must be a real one: a symbolic link could lead anywhere. */
-  static async #open(directory: string, path: string): Promise<ContainedDirectory> {
+  static #open(directory: string, path: string): ContainedDirectory {
     try {
-      const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-      return new ContainedDirectory(handle, directory);
+      const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+      return new ContainedDirectory(openSync(directory, flags), directory);
     } catch (error) {
-      const found = await lstat(directory).catch(() => undefined);
+      const found = kindOf(directory);
       if (found === undefined) throw missing(path, `${shown(dirname(path))} does not exist`);
       if (found.isSymbolicLink()) throw refused(path, "goes through a symbolic link");
       if (!found.isDirectory()) throw missing(path, "goes through something that is no directory");
@@ -56,11 +56,31 @@ export class ContainedDirectory implements AsyncDisposable {
 
   /** Names something in this directory, whatever happens to the path that led here. */
   at(name: string): string {
-    return join(process.platform === "linux" ? `/proc/self/fd/${this.#handle.fd}` : this.#path, name);
+    return join(process.platform === "linux" ? `/proc/self/fd/${this.#descriptor}` : this.#path, name);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#descriptor);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#handle.close();
+    this[Symbol.dispose]();
+  }
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    ifCode("EEXIST")(error);
+  }
+}
+
+function kindOf(file: string): Stats | undefined {
+  try {
+    return lstatSync(file);
+  } catch {
+    return undefined;
   }
 }
 

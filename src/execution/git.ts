@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentsError } from "../domain/errors.ts";
@@ -34,13 +34,9 @@ const SETTINGS = [
 ];
 
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, sandbox = false, input, accept = [0], env = {} } = options;
+  const { cwd, sandbox = false, input, accept = [0] } = options;
   if (sandbox) await disarm(cwd);
-  const child = spawn("git", [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args], {
-    cwd,
-    env: { ...environment(), ...env, ...(sandbox ? { GIT_DIR: join(cwd, ".git"), GIT_WORK_TREE: cwd } : {}) },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const child = spawnGit(args, options);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
@@ -67,6 +63,18 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   return { code, stdout: Buffer.concat(stdout) };
 }
 
+/** Just the process. Whoever starts one in a sandbox disarms it first. */
+export function spawnGit(
+  args: readonly string[],
+  { cwd, sandbox = false, env = {} }: Pick<GitOptions, "cwd" | "sandbox" | "env">,
+): ChildProcessWithoutNullStreams {
+  return spawn("git", [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args], {
+    cwd,
+    env: { ...environment(), ...env, ...(sandbox ? { GIT_DIR: join(cwd, ".git"), GIT_WORK_TREE: cwd } : {}) },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
 export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
   return (await git(args, options)).stdout.toString("utf8").trimEnd();
 }
@@ -81,7 +89,7 @@ export const PLAIN_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding\n
  * A command in the sandbox may have written filters, exclusions or settings into its `.git`; our own git, which is not confined, must
  * not run or obey them.
  */
-async function disarm(root: string): Promise<void> {
+export async function disarm(root: string): Promise<void> {
   await requireRepository(root);
   const own = join(root, ".git");
   for (const name of ["config", "info"]) await removeLink(join(own, name));

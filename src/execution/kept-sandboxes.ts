@@ -3,12 +3,13 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
 import { isTerminal } from "../domain/transitions.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Store } from "../store/store.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
-import { pinningRef, SANDBOX_FACTS, type SandboxTarget } from "./sandbox.ts";
+import { openSandbox, pinningRef, SANDBOX_FACTS, type Sandbox, type SandboxTarget } from "./sandbox.ts";
 
 /**
  * The sandboxes on this disk, and which of them nobody will need again: those of plans that are final, and of attempts a plan has
@@ -48,6 +49,18 @@ export async function listSandboxes(store: Store, directory: string): Promise<Ke
     }
   }
   return kept;
+}
+
+/** Those of the plan's current attempt that are on this disk. */
+export async function sandboxesOf(directory: string, plan: Pick<Plan, "id" | "attempt">): Promise<Sandbox[]> {
+  const place = { directory, planId: plan.id, attempt: plan.attempt };
+  const home = join(directory, plan.id, String(plan.attempt));
+  const sandboxes: Sandbox[] = [];
+  for (const alias of await names(home)) {
+    const target = await readFacts(join(home, alias));
+    if (target !== undefined && target.alias === alias) sandboxes.push(await openSandbox(place, target));
+  }
+  return sandboxes;
 }
 
 /** Removes one removable sandbox, and the ref that kept its commit alive. */

@@ -7,9 +7,12 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../testing/random.ts";
 import type { PlanChange } from "./step-runner.ts";
 import { ExecutingPlan, step } from "./testing/executing-plan.ts";
+import { UserRepository } from "./testing/user-repository.ts";
 import { WAVES } from "./testing/interrupted-waves.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FILES = FULL ? 20_000 : 1_000;
+const MEGABYTES = FULL ? 50 : 5;
 const ROUNDS = FULL ? 60 : 10;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
@@ -163,6 +166,31 @@ test("what became ignored stays as it was recorded; what git ignored is no part 
   ]);
   const entries = await expectOracle(plan);
   expect(entries.map(facts)).toEqual(["kept: create kept.tmp", "ignore: modify .gitignore"]);
+});
+
+test(`a file of ${MEGABYTES} MB and a repository of ${FILES} files`, async () => {
+  const paths = Array.from({ length: FILES }, (_, index) => `${index % 100}/${index}.txt`);
+  const user = await UserRepository.make(Object.fromEntries(paths.map((path) => [path, `${path}\n`])));
+  await using plan = await ExecutingPlan.start({ kind: "file", user });
+  await plan.run([
+    [step("large", "shell_execute", { command: `head -c ${MEGABYTES}000000 /dev/urandom > large.bin` })],
+    [step("change", "shell_execute", { command: "echo more >> large.bin; for f in 7/*; do echo more >> $f; done" })],
+    [step("move", "move_file", { path: "large.bin", to: "9/large.bin" })],
+    [step("remove", "shell_execute", { command: "rm -r 8 1?" })],
+  ]);
+  const entries = await expectOracle(plan);
+  const each = FILES / 100;
+  const made = Object.entries(Object.groupBy(entries, ({ toolInvocation = "" }) => toolInvocation));
+  expect(made.map(([id, own]) => [id, own?.length])).toEqual([
+    ["large", 1],
+    ["change", 1 + each],
+    ["move", 1],
+    ["remove", 11 * each],
+  ]);
+  const tree = await plan.tree();
+  await plan.takeOver();
+  await plan.run([]);
+  expect(await plan.tree()).toEqual(tree);
 });
 
 test(`killed ${ROUNDS} times at a random moment and resumed (seed ${SEED})`, async () => {

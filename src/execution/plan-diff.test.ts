@@ -13,6 +13,10 @@ const COMMANDS: readonly (readonly [name: string, command: string])[] = [
     "added below new directories, with awkward names",
     "mkdir -p 'd e/ü'; echo x > 'd e/ü/文 a.txt'; echo y > 'x a'; mkdir 'p a'; : > 'p a/q'",
   ],
+  [
+    "quotes in names",
+    "echo x > '\"begins'; echo y > 'in\"side'; mkdir '\"'; mv a.txt '\"/\"'; echo z > ' space first'",
+  ],
   ["added empty", ": > nothing"],
   ["deleted", "rm a.txt 'with space/häß 文.txt' empty.txt"],
   ["modified", "echo more >> a.txt; sed -i s/one/1/ crlf.txt bom.txt"],
@@ -134,5 +138,5 @@ test("several resources are told apart; nothing changed is an empty patch; a los
     [["other"], []],
   ]);
   const lost: PlanChange = { ...entry, after: { hash: "0".repeat(64), mode: 0o100644 } };
-  await expect(diffChanges(plan.changesets, [lost])).rejects.toThrow("The content of n.txt was not recorded.");
+  await expect(diffChanges(plan.changesets, [lost])).rejects.toThrow('The content of "n.txt" was not recorded.');
 });

@@ -1,11 +1,15 @@
 import { isUtf8 } from "node:buffer";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
 import type { ChangesetStore } from "../ledger/changesets.ts";
-import { writeState } from "./file-state.ts";
-import { git, gitText, PLAIN_ATTRIBUTES } from "./git.ts";
+import { git, PLAIN_ATTRIBUTES } from "./git.ts";
+import { GitPack } from "./git-pack.ts";
+import { treesOf } from "./git-tree.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
 import type { PlanChange } from "./step-runner.ts";
 
@@ -29,49 +33,118 @@ export interface ChangedFile {
   readonly size: number;
 }
 
+/** A net change with the name it has in the patch. */
+interface Change extends NetChange {
+  readonly resource: string;
+  readonly path: string;
+  readonly shownAs: string;
+  readonly steps: readonly string[];
+  readonly decisions: readonly string[];
+}
+
 export async function diffChanges(changesets: ChangesetStore, entries: readonly PlanChange[]): Promise<PlanDiff> {
-  const resources = [...new Set(entries.map((entry) => entry.resource))].sort();
+  const changes = changesOf(entries);
+  if (changes.length === 0) return { files: [], patch: "", insertions: 0, deletions: 0 };
   const scratch = await mkdtemp(join(tmpdir(), "cleveragents-diff-"));
   try {
-    await mkdir(join(scratch, "a"));
-    await mkdir(join(scratch, "b"));
-    const files: ChangedFile[] = [];
-    const unprintable = new Set<string>();
-    for (const resource of resources) {
-      const own = entries.filter((entry) => entry.resource === resource);
-      for (const [path, change] of netChanges(own)) {
-        const shownAs = resources.length === 1 ? path : `${resource}/${path}`;
-        const old = await place(changesets, join(scratch, "a"), shownAs, change.before);
-        const now = await place(changesets, join(scratch, "b"), shownAs, change.after);
-        if (!isUtf8(old) || !isUtf8(now)) unprintable.add(shownAs);
-        files.push(await describe(changesets, resource, path, change, own));
-      }
-    }
-    const trees = await treesIn(scratch, unprintable);
-    const patch = (await compare(["--patch", "--binary"], scratch, trees)).toString("utf8");
-    const counts = (await compare(["--numstat", "-z"], scratch, trees)).toString("utf8").matchAll(/(\d+)\t(\d+)\t/g);
-    const sums = [...counts].reduce(
-      (sum, [, added, removed]) => ({
-        insertions: sum.insertions + Number(added),
-        deletions: sum.deletions + Number(removed),
-      }),
-      { insertions: 0, deletions: 0 },
+    const { contents, trees } = await makeRepository(scratch, changes, changesets);
+    const binary = (image: FileImage | undefined): boolean => image !== undefined && !factsOf(contents, image).text;
+    const unprintable = changes.filter(({ before, after }) => binary(before) || binary(after));
+    await writeFile(
+      join(scratch, "info", "attributes"),
+      [PLAIN_ATTRIBUTES, ...unprintable.map(({ shownAs }) => asBinary(shownAs))].join(""),
     );
-    return { files, patch, ...sums };
+    const patch = await compare(scratch, trees);
+    const files = changes.map((change) => describe(change, contents));
+    return { files, patch, ...countLines(patch) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-/** Both sides as git trees of a scratch repository: bytes as they are, and the patch is one that `git apply` takes. */
-async function treesIn(scratch: string, unprintable: ReadonlySet<string>): Promise<[before: string, after: string]> {
-  await git(["init", "--quiet", "--bare", "--template=", "repository"], { cwd: scratch });
-  await mkdir(join(scratch, "repository", "info"));
-  await writeFile(
-    join(scratch, "repository", "info", "attributes"),
-    [PLAIN_ATTRIBUTES, ...[...unprintable].map(asBinary)].join(""),
-  );
-  return [await treeOf(scratch, "a"), await treeOf(scratch, "b")];
+function changesOf(entries: readonly PlanChange[]): Change[] {
+  const resources = Map.groupBy(entries, (entry) => entry.resource);
+  return [...resources]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([resource, own]) => {
+      const credits = creditsByPath(own);
+      return [...netChanges(own)].map(([path, change]) => ({
+        ...change,
+        resource,
+        path,
+        shownAs: resources.size === 1 ? path : `${resource}/${path}`,
+        steps: [...(credits.get(path)?.steps ?? [])],
+        decisions: [...(credits.get(path)?.decisions ?? [])],
+      }));
+    });
+}
+
+interface Credits {
+  readonly steps: Set<string>;
+  readonly decisions: Set<string>;
+}
+
+function creditsByPath(entries: readonly PlanChange[]): ReadonlyMap<string, Credits> {
+  const credits = new Map<string, Credits>();
+  for (const { path, fromPath, step, decision } of entries) {
+    for (const one of fromPath === undefined ? [path] : [path, fromPath]) {
+      const known = credits.get(one) ?? { steps: new Set(), decisions: new Set() };
+      known.steps.add(step);
+      if (decision !== undefined) known.decisions.add(decision);
+      credits.set(one, known);
+    }
+  }
+  return credits;
+}
+
+interface ContentFacts {
+  /** Its name in the scratch repository. */
+  readonly object: string;
+  readonly size: number;
+  readonly text: boolean;
+}
+
+/** A scratch repository that holds both sides as trees, bytes as they are. */
+async function makeRepository(
+  scratch: string,
+  changes: readonly Change[],
+  changesets: ChangesetStore,
+): Promise<{ contents: ReadonlyMap<string, ContentFacts>; trees: readonly [before: string, after: string] }> {
+  for (const directory of ["objects", "refs", "info"]) mkdirSync(join(scratch, directory));
+  writeFileSync(join(scratch, "HEAD"), "ref: refs/heads/none\n");
+  const contents = await packContents(join(scratch, "objects"), changes, changesets);
+  const sideOf = (side: "before" | "after"): ReturnType<typeof treesOf> =>
+    treesOf(
+      changes.flatMap(({ [side]: image, shownAs: path }) =>
+        image === undefined ? [] : [{ path, mode: image.mode, object: factsOf(contents, image).object }],
+      ),
+    );
+  const [before, after] = [sideOf("before"), sideOf("after")];
+  const trees = new Map([...before.trees, ...after.trees]);
+  using pack = new GitPack(join(scratch, "objects"), trees.size);
+  for (const tree of trees.values()) pack.add("tree", tree);
+  pack.finish();
+  return { contents, trees: [before.top, after.top] };
+}
+
+async function packContents(
+  directory: string,
+  changes: readonly Change[],
+  changesets: ChangesetStore,
+): Promise<ReadonlyMap<string, ContentFacts>> {
+  const needed = new Map<string, string>();
+  for (const { before, after, shownAs } of changes)
+    for (const image of [before, after]) if (image !== undefined) needed.set(image.hash, shownAs);
+  using pack = new GitPack(directory, needed.size);
+  const facts = new Map<string, ContentFacts>();
+  for await (const [hash, content] of changesets.contents([...needed.keys()]))
+    facts.set(hash, { object: pack.add("blob", content), size: content.byteLength, text: isUtf8(content) });
+  for (const [hash, path] of needed) {
+    if (facts.has(hash)) continue;
+    throw new AgentsError("tool_failed", `The content of ${shown(path)} was not recorded.`, { detail: { path } });
+  }
+  pack.finish();
+  return facts;
 }
 
 /** Text that is no UTF-8 would not survive in the patch, which is a string: its bytes are given as those of a binary file. */
@@ -79,52 +152,50 @@ function asBinary(path: string): string {
   return `${JSON.stringify(`/${path.replaceAll(/[\\*?[]/g, "\\$&")}`)} -diff\n`;
 }
 
-async function treeOf(scratch: string, side: "a" | "b"): Promise<string> {
-  const at = { cwd: join(scratch, side) };
-  const own = ["--git-dir=../repository", "--work-tree=."];
-  await git([...own, "add", "--all", "--force", "."], at);
-  return gitText([...own, "write-tree"], at);
+/** The patch is one that `git apply` takes. */
+async function compare(scratch: string, trees: readonly string[]): Promise<string> {
+  const fixed = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
+  const wanted = ["--find-renames", "--patch", "--binary"];
+  const { stdout } = await git(["--git-dir=.", "diff", ...fixed, ...wanted, ...trees, "--"], { cwd: scratch });
+  return stdout.toString("utf8");
 }
 
-async function compare(options: readonly string[], scratch: string, trees: readonly string[]): Promise<Buffer> {
-  const fixed = [
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--find-renames",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-  ];
-  const { stdout } = await git(["diff", ...fixed, ...options, ...trees], { cwd: join(scratch, "repository") });
-  return stdout;
+/** Counted in the hunks, whose headers say how many lines they have: a second run of git would take as long as the first. */
+function countLines(patch: string): { insertions: number; deletions: number } {
+  let [insertions, deletions] = [0, 0];
+  let [old, now] = [0, 0];
+  for (const line of patch.split("\n")) {
+    if (old === 0 && now === 0) {
+      const header = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+      if (header !== null) [old, now] = [Number(header[1] ?? 1), Number(header[2] ?? 1)];
+      continue;
+    }
+    if (line.startsWith("+")) {
+      insertions += 1;
+      now -= 1;
+    } else if (line.startsWith("-")) {
+      deletions += 1;
+      old -= 1;
+    } else if (!line.startsWith("\\")) {
+      old -= 1;
+      now -= 1;
+    }
+  }
+  return { insertions, deletions };
 }
 
-async function place(
-  changesets: ChangesetStore,
-  root: string,
-  path: string,
-  image: NetChange["after"],
-): Promise<Uint8Array> {
-  if (image === undefined) return new Uint8Array();
-  const content = await changesets.content(image.hash);
-  if (content === undefined)
-    throw new AgentsError("tool_failed", `The content of ${path} was not recorded.`, { detail: { path } });
-  await writeState(root, path, { content, mode: image.mode });
-  return content;
+function factsOf(contents: ReadonlyMap<string, ContentFacts>, { hash }: FileImage): ContentFacts {
+  const facts = contents.get(hash);
+  if (facts === undefined) throw new Error(`The content ${hash} was not read.`);
+  return facts;
 }
 
-async function describe(
-  changesets: ChangesetStore,
-  resource: string,
-  path: string,
-  { before, after }: NetChange,
-  entries: readonly PlanChange[],
-): Promise<ChangedFile> {
-  const own = entries.filter((entry) => entry.path === path || entry.fromPath === path);
-  const steps = new Set(own.map((entry) => entry.step));
-  const decisions = new Set(own.flatMap((entry) => entry.decision ?? []));
-  const size = after === undefined ? 0 : ((await changesets.content(after.hash))?.byteLength ?? 0);
+function describe(
+  { resource, path, before, after, steps, decisions }: Change,
+  contents: ReadonlyMap<string, ContentFacts>,
+): ChangedFile {
+  const size = after === undefined ? 0 : factsOf(contents, after).size;
   const change =
     before === undefined ? "added" : after === undefined ? "deleted" : before.hash === after.hash ? "mode" : "modified";
-  return { resource, path, change, steps: [...steps], decisions: [...decisions], size };
+  return { resource, path, change, steps, decisions, size };
 }

@@ -70,6 +70,11 @@ export class PlanExecutionContext {
     return this.#current().record(entry);
   }
 
+  /** Records several at once, in this order, all or none of them. */
+  async recordChanges(entries: readonly ChangeEntryInput[]): Promise<ChangeEntry[]> {
+    return this.#current().recordAll(entries);
+  }
+
   /** The open changesets, in the order in which they were started. */
   activeChangesets(): ChangesetId[] {
     return [...this.#open.keys()];
@@ -125,10 +130,19 @@ export class ChangesetHandle {
   }
 
   async record(entry: ChangeEntryInput): Promise<ChangeEntry> {
-    if (this.#closing !== undefined) {
-      throw new PlanError(`The changeset ${this.id} is closed.`, { detail: { changeset_id: this.id } });
-    }
+    this.#assertOpen();
     return this.#changesets.record(this.id, { ...entry, ...this.#credit }, this.epoch);
+  }
+
+  async recordAll(entries: readonly ChangeEntryInput[]): Promise<ChangeEntry[]> {
+    this.#assertOpen();
+    const credited = entries.map((entry) => ({ ...entry, ...this.#credit }));
+    return this.#changesets.recordAll(this.id, credited, this.epoch);
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new PlanError(`The changeset ${this.id} is closed.`, { detail: { changeset_id: this.id } });
   }
 
   /** Closing twice is harmless; when the store fails the changeset stays open and can be closed again. `end`: how its tool call ended. */

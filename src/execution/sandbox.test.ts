@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { monotonicIds, type PlanId } from "../index.ts";
-import { baseState } from "./base-content.ts";
+import { BaseContent } from "./base-content.ts";
+import type { FileState } from "./file-state.ts";
 import { git } from "./git.ts";
-import { openSandbox, resetSandbox, type SandboxPlace, type SandboxTarget } from "./sandbox.ts";
+import { openSandbox, resetSandbox, type Sandbox, type SandboxPlace, type SandboxTarget } from "./sandbox.ts";
 import { fill, readTree } from "./testing/trees.ts";
 import { UserRepository } from "./testing/user-repository.ts";
 
@@ -94,6 +95,15 @@ describe.each(["git_worktree", "filesystem_copy"] as const)("%s", (strategy) => 
     expect(await readTree(sandbox.root)).toEqual(await readTree(user.path));
   });
 });
+
+async function baseState(sandbox: Sandbox, path: string): Promise<FileState | undefined> {
+  const base = new BaseContent(sandbox);
+  try {
+    return await base.state(path);
+  } finally {
+    await base.close();
+  }
+}
 
 test("the base is what base names, not what the shell replaced it with", async () => {
   const sandbox = await openSandbox(place, target());

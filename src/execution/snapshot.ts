@@ -1,15 +1,20 @@
-import { createHash } from "node:crypto";
-import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { createReadStream, lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { createHash, hash } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { AgentsError } from "../domain/errors.ts";
 import { git } from "./git.ts";
 import { ifCode } from "./contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR } from "./file-state.ts";
+import { IgnoredPaths } from "./ignored-paths.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /**
- * Everything a sandbox holds, path by path: what a comparison before and after a command is made of. Git's ignored files are no part
- * of a plan, and neither is anything called `.git`. Files whose size, times and inode are those of the last look are not read again.
+ * Everything a sandbox holds, path by path: what a comparison before and after a command is made of. Part of a plan is what its base
+ * holds, what its recorded changes left, and everything else that git does not ignore; never anything called `.git`, nor what lies in
+ * a submodule. A repository somebody made inside the sandbox is a directory like any other. Files whose size, times and inode are
+ * those of the last look are not read again.
  */
 export interface SeenFile {
   readonly hash: string;
@@ -24,18 +29,44 @@ export interface SeenFile {
 
 export type Snapshot = ReadonlyMap<string, SeenFile>;
 
+/** What belongs to the plan whatever git's rules say by now, and what never does. */
+export interface KnownPaths {
+  readonly files: Iterable<string>;
+  readonly submodules: readonly string[];
+}
+
 /** Time stamps are no finer than this: a file this young when it was read may have changed again without showing it. */
 const TICK_MS = 20;
 
-export async function takeSnapshot(sandbox: Sandbox, previous: Snapshot = new Map()): Promise<Snapshot> {
+/** Larger files are read in pieces. */
+const READ_AT_ONCE = 1024 * 1024;
+
+/** Others get a turn this often. */
+const TURN_MS = 10;
+
+/**
+ * Files are looked at synchronously: for what the kernel has in memory that takes 2 µs, handing it to a thread 10 to 40 µs. A sandbox
+ * lies beside the database, which must be on a local disk anyway.
+ */
+export async function takeSnapshot(
+  sandbox: Sandbox,
+  previous: Snapshot = new Map(),
+  known: KnownPaths = { files: [], submodules: [] },
+): Promise<Snapshot> {
+  const { root } = sandbox;
   const started = Date.now();
-  const paths = sandbox.strategy === "git_worktree" ? await versionable(sandbox.root) : await walk(sandbox.root, "");
+  const paths = sandbox.strategy === "git_worktree" ? await versionable(root, known) : await walk(root, "");
   const snapshot = new Map<string, SeenFile>();
   const directories = new Map<string, boolean>();
+  let turned = performance.now();
   for (const path of paths.sort()) {
+    if (performance.now() - turned > TURN_MS) {
+      await turn();
+      turned = performance.now();
+    }
     // Git also names what it knew below a directory that is a file or a link by now.
-    if (!(await isDirectory(sandbox.root, dirname(path), directories))) continue;
-    const seen = await look(sandbox.root, path, previous.get(path), started);
+    if (!isDirectory(root, dirname(path), directories)) continue;
+    const seen = await look(join(root, path), previous.get(path), started);
     if (seen !== undefined) snapshot.set(path, seen);
   }
   return snapshot;
@@ -52,14 +83,8 @@ export function changedPaths(before: Snapshot, after: Snapshot): string[] {
     .sort();
 }
 
-async function look(
-  root: string,
-  path: string,
-  known: SeenFile | undefined,
-  started: number,
-): Promise<SeenFile | undefined> {
-  const file = join(root, path);
-  const found = await lstat(file).catch(ifCode("ENOENT"));
+async function look(file: string, known: SeenFile | undefined, started: number): Promise<SeenFile | undefined> {
+  const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined;
   const facts = { size: found.size, inode: found.ino, modified: found.mtimeMs, changed: found.ctimeMs };
   const same =
@@ -71,41 +96,75 @@ async function look(
     known.changed < known.looked - TICK_MS;
   const mode = found.isSymbolicLink() ? LINK : (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE;
   if (same) return { ...known, mode };
-  const reading = found.isSymbolicLink() ? readlink(file, { encoding: "buffer" }) : readFile(file);
-  const bytes = await reading.catch(ifCode("ENOENT"));
-  if (bytes === undefined) return undefined;
-  return { ...facts, looked: started, mode, hash: createHash("sha256").update(bytes).digest("hex") };
+  const content = await contentHash(file, found).catch(ifCode("ENOENT"));
+  return content === undefined ? undefined : { ...facts, looked: started, mode, hash: content };
 }
 
-async function isDirectory(root: string, path: string, known: Map<string, boolean>): Promise<boolean> {
+async function contentHash(file: string, found: Stats): Promise<string> {
+  if (found.isSymbolicLink()) return hash("sha256", readlinkSync(file, { encoding: "buffer" }));
+  if (found.size <= READ_AT_ONCE) return hash("sha256", readFileSync(file));
+  const whole = createHash("sha256");
+  for await (const piece of createReadStream(file, { highWaterMark: READ_AT_ONCE })) whole.update(piece as Buffer);
+  return whole.digest("hex");
+}
+
+function isDirectory(root: string, path: string, known: Map<string, boolean>): boolean {
   if (path === ".") return true;
   const answer = known.get(path);
   if (answer !== undefined) return answer;
-  const found =
-    (await isDirectory(root, dirname(path), known)) && (await lstat(join(root, path)).catch(ifCode("ENOENT")));
-  const is = found !== false && found?.isDirectory() === true;
+  const is =
+    isDirectory(root, dirname(path), known) &&
+    lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() === true;
   known.set(path, is);
   return is;
 }
 
-async function versionable(root: string): Promise<string[]> {
+async function versionable(root: string, { files, submodules }: KnownPaths): Promise<string[]> {
   const listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
   const { stdout } = await git(listing, { cwd: root, sandbox: true });
-  return nameOf(stdout)
-    .split("\0")
-    .filter((path) => path !== "" && !path.endsWith("/"));
+  const listed = nameOf(stdout).split("\0").slice(0, -1);
+  const paths = new Set<string>(files);
+  const directories = new Map<string, boolean>();
+  const nested: string[] = [];
+  for (const name of listed) {
+    // Git names a repository inside the sandbox, but not what is in it: with "/" at the end, or without once it was added.
+    if (name.endsWith("/")) nested.push(name.slice(0, -1));
+    else if (!paths.has(name) && isDirectory(root, name, directories)) nested.push(name);
+    else paths.add(name);
+  }
+  for (const path of await walkAll(
+    root,
+    nested.filter((path) => !submodules.includes(path)),
+  ))
+    paths.add(path);
+  const outside = (path: string): boolean => !submodules.some((submodule) => path.startsWith(`${submodule}/`));
+  return submodules.length === 0 ? [...paths] : [...paths].filter(outside);
 }
 
-async function walk(root: string, below: string): Promise<string[]> {
-  const paths: string[] = [];
+/** What git's rules would have it see if these were no repositories of their own. */
+async function walkAll(root: string, directories: readonly string[]): Promise<string[]> {
+  const ignored = new IgnoredPaths(root);
+  try {
+    return (await Promise.all(directories.map((path) => walk(root, path, ignored)))).flat();
+  } finally {
+    await ignored.forget();
+  }
+}
+
+async function walk(root: string, below: string, ignored?: IgnoredPaths): Promise<string[]> {
   const directory = join(root, below);
   const entries = await readdir(directory, { withFileTypes: true, encoding: "buffer" }).catch(ifCode("ENOENT"));
-  for (const entry of entries ?? []) {
+  const found = (entries ?? []).flatMap((entry) => {
     const name = nameOf(entry.name);
-    if (name === ".git") continue;
-    const path = below === "" ? name : `${below}/${name}`;
-    if (entry.isDirectory()) paths.push(...(await walk(root, path)));
-    else paths.push(path);
+    if (name === ".git") return [];
+    return [{ path: below === "" ? name : `${below}/${name}`, isDirectory: entry.isDirectory() }];
+  });
+  const verdicts = await Promise.all(found.map(async ({ path }) => ignored !== undefined && ignored.has(path)));
+  const paths: string[] = [];
+  for (const [index, { path, isDirectory }] of found.entries()) {
+    if (verdicts[index] === true) continue;
+    if (!isDirectory) paths.push(path);
+    else for (const file of await walk(root, path, ignored)) paths.push(file);
   }
   return paths;
 }

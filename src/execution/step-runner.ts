@@ -42,7 +42,7 @@ export interface StepFacts {
 }
 
 /** What the steps left open, for what comes behind them: hooks and validations. */
-export interface OpenSandboxes {
+export interface OpenSandboxes extends AsyncDisposable {
   readonly context: PlanExecutionContext;
   /** By the alias of the resource. */
   readonly workspaces: ReadonlyMap<string, Workspace>;
@@ -52,7 +52,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const { lease, waves } = run;
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
-  const workspaces = await openWorkspaces(run, context);
+  await using opened = new AsyncDisposableStack();
+  const workspaces = await openWorkspaces(run, context, opened);
   const recorded = await recordedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
   const environment: ToolEnvironment = { context, workspaces, readOnly: plan.readOnly, signal };
@@ -68,7 +69,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
-  return { context, workspaces };
+  const kept = opened.move();
+  return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 async function oneStep(
@@ -156,7 +158,11 @@ export async function planChanges(store: Store, planId: PlanId, attempt: number)
   return changes;
 }
 
-async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Promise<ReadonlyMap<string, Workspace>> {
+async function openWorkspaces(
+  run: StepRun,
+  context: PlanExecutionContext,
+  opened: AsyncDisposableStack,
+): Promise<ReadonlyMap<string, Workspace>> {
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
   const changes = await planChanges(store, plan.id, plan.attempt);
@@ -166,7 +172,7 @@ async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Prom
     const sandbox = await openSandbox(place, target);
     const record = await describeSandbox(sandbox);
     await store.transaction((tx) => recordSandbox(tx, plan, record));
-    const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
+    const workspace = opened.use(new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) }));
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
     workspaces.set(target.alias, workspace);

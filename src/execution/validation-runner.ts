@@ -120,11 +120,11 @@ async function runTool(
   sandbox: Sandbox,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const recordChange = (): never => {
+  const recordChanges = (): never => {
     throw new PlanError("A validation changes nothing.");
   };
   const contents = async (): Promise<undefined> => undefined;
-  const workspace = new Workspace({ sandbox, context: { recordChange }, contents });
+  await using workspace = new Workspace({ sandbox, context: { recordChanges }, contents });
   const environment = { workspaces: new Map([[sandbox.alias, workspace]]), readOnly: true, signal };
   const found = await perform({ tool, params, by: "validation" }, environment);
   const output = typeof found === "string" ? found : JSON.stringify(found, null, 2);

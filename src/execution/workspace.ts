@@ -1,26 +1,41 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { ChangeEntryInput, FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 import { Exclusion } from "./exclusion.ts";
-import { baseState } from "./base-content.ts";
-import { LINK, readState, removeState, sameState, stateHash, writeState, type FileState } from "./file-state.ts";
-import { git } from "./git.ts";
+import { BaseContent } from "./base-content.ts";
+import {
+  existingPlace,
+  LINK,
+  readState,
+  removeState,
+  sameBytes,
+  sameState,
+  stateHash,
+  writeState,
+  type FileState,
+} from "./file-state.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
 import { refused } from "./contained-path.ts";
+import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
 import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snapshot.ts";
+
+/** What a look found is recorded in portions: each is one commit, and not more is in memory at a time. */
+const PORTION = { entries: 256, bytes: 8 * 1024 * 1024 } as const;
 
 /**
  * One sandbox in use by a plan's steps. Nothing else touches its files: every write goes through here, is recorded in the scope of
  * the step that made it, with the bytes before and after, and what kind of change it was is read off what was there and what is.
  */
-export class Workspace {
+export class Workspace implements AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly #context: Pick<PlanExecutionContext, "recordChange">;
+  readonly #context: Pick<PlanExecutionContext, "recordChanges">;
   readonly #contents: (hash: string) => Promise<Uint8Array | undefined>;
   readonly #exclusion = new Exclusion();
+  readonly #base: BaseContent;
+  readonly #ignored: IgnoredPaths;
   /** What recorded changes left at a path: where the bytes before the next change are found. */
   readonly #left = new Map<string, FileImage>();
   /** Which step of the current wave changed a path. */
@@ -29,12 +44,14 @@ export class Workspace {
 
   constructor(parts: {
     sandbox: Sandbox;
-    context: Pick<PlanExecutionContext, "recordChange">;
+    context: Pick<PlanExecutionContext, "recordChanges">;
     contents: (hash: string) => Promise<Uint8Array | undefined>;
   }) {
     this.sandbox = parts.sandbox;
     this.#context = parts.context;
     this.#contents = parts.contents;
+    this.#base = new BaseContent(parts.sandbox);
+    this.#ignored = new IgnoredPaths(parts.sandbox.root);
   }
 
   /** Steps of one wave run at the same time; what an earlier wave changed is free for all again. */
@@ -46,66 +63,86 @@ export class Workspace {
     return this.#exclusion.onPaths([path], () => readState(this.sandbox.root, path));
   }
 
+  /** Everything that is part of the plan, while no command changes it. */
+  look(): Promise<Snapshot> {
+    return this.#exclusion.onPaths([], () => this.#look());
+  }
+
   /** Replaces what is at `path` by what `next` makes of it; undefined removes it. */
   async change(
     by: string,
     path: string,
     next: (before: FileState | undefined) => FileState | undefined,
   ): Promise<void> {
-    await this.assertWritable(path);
-    await this.#exclusion.onPaths([path], async () => {
-      this.#claim(by, path);
+    this.#assertNotReadOnly(path);
+    await this.#writing(by, [path], async () => {
       const before = await readState(this.sandbox.root, path);
+      await this.#assertPartOfPlan(path);
+      this.#claim(by, path);
       const after = next(before);
       if (sameState(before, after)) return;
       await writeState(this.sandbox.root, path, after);
-      await this.#record(by, path, before, after);
+      const operation = operationOf(before, after, sameBytes(before, after));
+      await this.#record([{ resource: this.sandbox.alias, path, operation, before, after, toolInvocation: by }]);
     });
   }
 
   async move(by: string, from: string, to: string): Promise<void> {
-    await this.assertWritable(from);
-    await this.assertWritable(to);
-    await this.#exclusion.onPaths([from, to], async () => {
-      const { root } = this.sandbox;
-      this.#claim(by, from);
-      this.#claim(by, to);
+    this.#assertNotReadOnly(from);
+    await this.#writing(by, [from, to], async () => {
+      const { root, alias: resource } = this.sandbox;
       const state = await readState(root, from);
+      const there = await readState(root, to);
+      for (const path of [from, to]) {
+        await this.#assertPartOfPlan(path);
+        this.#claim(by, path);
+      }
       if (state === undefined) throw notThere(from);
-      if ((await readState(root, to)) !== undefined) throw occupied(to);
+      if (there !== undefined) throw occupied(to);
       await writeState(root, to, state);
       await writeState(root, from, undefined);
-      const { alias: resource } = this.sandbox;
-      await this.#put({
-        resource,
-        path: to,
-        fromPath: from,
-        operation: "rename",
-        before: state,
-        after: state,
-        toolInvocation: by,
-      });
+      const images = { before: state, after: state };
+      await this.#record([{ resource, path: to, fromPath: from, operation: "rename", ...images, toolInvocation: by }]);
     });
   }
 
   /** Runs something whose changes are only known by looking: alone, with a look before and after. */
   async capture<T>(by: string, run: (root: string) => Promise<T>): Promise<T> {
     this.#assertNotReadOnly();
+    return this.#watching(by, [], () => run(this.sandbox.root));
+  }
+
+  /**
+   * Of a change to git's rules not only the changed file is recorded: files that were ignored and are so no longer become part of the
+   * plan, as created by whoever changed the rules.
+   */
+  #writing<T>(by: string, paths: readonly string[], section: () => Promise<T>): Promise<T> {
+    const rules = this.sandbox.strategy === "git_worktree" && paths.some((path) => basename(path) === ".gitignore");
+    return rules ? this.#watching(by, paths, section) : this.#exclusion.onPaths(paths, section);
+  }
+
+  /** Records what `run` changed, apart from the paths whose changes it records itself. */
+  async #watching<T>(by: string, apart: readonly string[], run: () => Promise<T>): Promise<T> {
     return this.#exclusion.alone(async () => {
-      const before = await takeSnapshot(this.sandbox, this.#snapshot);
+      await this.#ignored.forget();
+      const before = await this.#look();
       try {
-        return await run(this.sandbox.root);
+        return await run();
       } finally {
         // What a failing command left behind is there too, and is recorded.
-        const after = await takeSnapshot(this.sandbox, before);
-        this.#snapshot = after;
-        for (const path of changedPaths(before, after)) {
-          this.#claim(by, path);
-          const old = await this.#stateBefore(path, before.get(path));
-          await this.#record(by, path, old, await this.#stateAfter(path, after.get(path)));
-        }
+        await this.#ignored.forget();
+        const after = await this.#look(before);
+        await this.#recordDifferences(by, before, after, apart);
+        await this.#base.close();
       }
     });
+  }
+
+  async #look(previous = this.#snapshot): Promise<Snapshot> {
+    const { files, submodules } = await this.#base.listing();
+    const known = { files: [...files.keys(), ...this.#left.keys()], submodules };
+    this.#snapshot = await takeSnapshot(this.sandbox, previous, known);
+    return this.#snapshot;
   }
 
   /** Which of two steps that run at the same time was last would be chance: the outcome must not depend on it. */
@@ -124,43 +161,50 @@ export class Workspace {
     this.#touched.set(path, by);
   }
 
-  async #stateBefore(path: string, seen: SeenFile | undefined): Promise<FileState | undefined> {
+  async #recordDifferences(by: string, before: Snapshot, after: Snapshot, apart: readonly string[]): Promise<void> {
+    let portion: ChangeEntryInput[] = [];
+    let bytes = 0;
+    for (const path of changedPaths(before, after)) {
+      if (apart.includes(path)) continue;
+      this.#claim(by, path);
+      const old = await this.#stateBefore(path, before.get(path));
+      const now = after.has(path) ? await readState(this.sandbox.root, path) : undefined;
+      const operation = operationOf(old, now, before.get(path)?.hash === after.get(path)?.hash);
+      const { alias: resource } = this.sandbox;
+      portion.push({ resource, path, operation, before: old, after: now, toolInvocation: by });
+      bytes += (now?.content.byteLength ?? 0) + (old !== undefined && "content" in old ? old.content.byteLength : 0);
+      if (portion.length < PORTION.entries && bytes < PORTION.bytes) continue;
+      await this.#record(portion);
+      portion = [];
+      bytes = 0;
+    }
+    if (portion.length > 0) await this.#record(portion);
+  }
+
+  /** The bytes only where they are not recorded yet. */
+  async #stateBefore(path: string, seen: SeenFile | undefined): Promise<FileImage | FileState | undefined> {
     if (seen === undefined) return undefined;
-    const left = this.#left.get(path);
-    const content = left?.hash === seen.hash ? await this.#contents(seen.hash) : undefined;
-    const state = content === undefined ? await baseState(this.sandbox, path) : { content, mode: seen.mode };
-    if (state !== undefined && stateHash(state) === seen.hash) return { ...state, mode: seen.mode };
+    const { hash, mode } = seen;
+    if (this.#left.get(path)?.hash === hash) return { hash, mode };
+    const state = await this.#base.state(path);
+    if (state !== undefined && stateHash(state) === hash) return { ...state, mode };
     throw new AgentsError("tool_failed", `What ${shown(path)} held before the command is not known.`, {
       detail: { path },
     });
   }
 
-  /** A path that was not seen any more is gone, unless it is only ignored by now: then it is as it was. */
-  async #stateAfter(path: string, seen: SeenFile | undefined): Promise<FileState | undefined> {
-    const reading = readState(this.sandbox.root, path);
-    if (seen !== undefined) return reading;
-    return reading.catch((error: unknown) => {
-      if (error instanceof AgentsError) return undefined;
-      throw error;
-    });
-  }
-
-  async #record(by: string, path: string, before: FileState | undefined, after: FileState | undefined): Promise<void> {
-    const operation = operationOf(before, after);
-    if (operation === undefined) return;
-    await this.#put({ resource: this.sandbox.alias, path, operation, before, after, toolInvocation: by });
-  }
-
-  async #put(entry: ChangeEntryInput): Promise<void> {
-    const { path, fromPath, after } = await this.#context.recordChange(entry);
-    if (fromPath !== undefined) this.#left.delete(fromPath);
-    if (after === undefined) this.#left.delete(path);
-    else this.#left.set(path, after);
+  async #record(entries: readonly ChangeEntryInput[]): Promise<void> {
+    for (const { path, fromPath, after } of await this.#context.recordChanges(entries)) {
+      if (fromPath !== undefined) this.#left.delete(fromPath);
+      if (after === undefined) this.#left.delete(path);
+      else this.#left.set(path, after);
+    }
   }
 
   /** Makes the sandbox what base and recorded changes say it is: before a resumed execution goes on. */
   async restore(changes: ReadonlyMap<string, NetChange>): Promise<void> {
     await this.#exclusion.alone(async () => {
+      await this.#ignored.forget();
       await resetSandbox(this.sandbox);
       // What goes makes room first: where a directory was there may be a file now.
       for (const [path, { before, after }] of changes) {
@@ -180,17 +224,32 @@ export class Workspace {
     });
   }
 
-  /** Refuses what may not be changed: in a read-only resource, and what git ignores. */
+  /** Refuses what may not be changed: in a read-only resource, and what is no part of the plan. */
   async assertWritable(path: string): Promise<void> {
     this.#assertNotReadOnly(path);
-    const { root, strategy } = this.sandbox;
-    if (strategy !== "git_worktree") return;
-    const { code } = await git(["check-ignore", "--quiet", "--", `./${path}`], {
-      cwd: root,
-      sandbox: true,
-      accept: [0, 1, 128],
+    await this.#exclusion.onPaths([path], async () => {
+      (await existingPlace(this.sandbox.root, path))?.directory[Symbol.dispose]();
+      await this.#assertPartOfPlan(path);
     });
-    if (code === 0) throw refused(path, "is ignored by git, and ignored files are no part of a plan");
+  }
+
+  /** What the base holds or a recorded change left stays part of the plan, also when git's rules ignore it by now. */
+  async #assertPartOfPlan(path: string): Promise<void> {
+    if (this.sandbox.strategy !== "git_worktree" || this.#left.has(path)) return;
+    const { files, submodules } = await this.#base.listing();
+    if (files.has(path)) return;
+    if (submodules.some((submodule) => path === submodule || path.startsWith(`${submodule}/`)))
+      throw refused(path, "lies in a submodule, and submodules are no part of a plan");
+    if (await this.#ignored.has(path))
+      throw refused(path, "is ignored by git, and ignored files are no part of a plan");
+  }
+
+  /** Ends what runs for it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#exclusion.alone(async () => {
+      await this.#ignored.forget();
+      await this.#base.close();
+    });
   }
 
   #assertNotReadOnly(path = "."): void {
@@ -199,14 +258,14 @@ export class Workspace {
   }
 }
 
+/** Of two states that differ. */
 function operationOf(
-  before: FileState | undefined,
-  after: FileState | undefined,
-): "create" | "delete" | "modify" | "mode" | undefined {
-  if (before === undefined) return after === undefined ? undefined : "create";
+  before: { readonly mode: number } | undefined,
+  after: { readonly mode: number } | undefined,
+  sameBytes: boolean,
+): "create" | "delete" | "modify" | "mode" {
+  if (before === undefined) return "create";
   if (after === undefined) return "delete";
-  if (sameState(before, after)) return undefined;
-  const sameBytes = Buffer.compare(before.content, after.content) === 0;
   return sameBytes && (before.mode === LINK) === (after.mode === LINK) ? "mode" : "modify";
 }
 

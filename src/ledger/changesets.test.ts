@@ -62,6 +62,26 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     await expect(changesets.close(second)).rejects.toThrow(`The changeset ${second} is closed.`);
   });
 
+  test("several are recorded in their order, all or none of them", async () => {
+    const changeset = await changesets.start(id);
+    const large = { content: Buffer.alloc(300_000, "x"), mode: 0o100644 };
+    const inputs: ChangeEntryInput[] = [
+      { ...created("a"), after: large },
+      { ...created("b"), after: { content: Buffer.from("small"), mode: 0o100644 } },
+      created("c"),
+    ];
+    const recorded = await changesets.recordAll(changeset, inputs);
+    expect(recorded.map(({ path, sequence }) => [path, sequence])).toEqual([
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ]);
+    await expect(changesets.recordAll(changeset, [created("d"), created("../e")])).rejects.toThrow("not valid");
+    expect(await changesets.entries(changeset)).toEqual(recorded);
+    await changesets.close(changeset);
+    await expect(changesets.recordAll(changeset, [created("f")])).rejects.toThrow("is closed");
+  });
+
   test("every kind of change comes back as it was recorded", async () => {
     const changeset = await changesets.start(id);
     const image = (mode: number) => ({ hash: HASH, mode });

@@ -10,7 +10,7 @@ import {
   type HashedEntryInput,
 } from "../domain/change-entry.ts";
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
-import { contentHash, readContent, stageContent, type StagedContent } from "../store/contents.ts";
+import { contentHash, readContents, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
 import { beginInvocation, endInvocation, type CallEnd, type CallStart } from "./invocations.ts";
 import { assertHeld, staleLease } from "./leases.ts";
@@ -58,17 +58,32 @@ export class ChangesetStore {
 
   /** Appends the entry to exactly this changeset, or refuses it: closed, stale or unknown. */
   async record(id: ChangesetId, entry: ChangeEntryInput, epoch?: number): Promise<ChangeEntry> {
-    const { hashed, contents } = withHashes(entry);
-    const checked = parseChangeEntry(hashed);
-    const staged: StagedContent[] = [];
-    for (const [hash, bytes] of contents) staged.push(await stageContent(this.#store, bytes, hash));
-    return this.#store.transaction(async (tx) => {
+    const [recorded] = await this.recordAll(id, [entry], epoch);
+    return recorded as ChangeEntry;
+  }
+
+  /** Appends the entries in this order, all or none of them, with one commit. */
+  async recordAll(id: ChangesetId, entries: readonly ChangeEntryInput[], epoch?: number): Promise<ChangeEntry[]> {
+    const prepared: { checked: CheckedEntry; staged: readonly StagedContent[] }[] = [];
+    for (const entry of entries) {
+      const { hashed, contents } = withHashes(entry);
+      const checked = parseChangeEntry(hashed);
+      const staged: StagedContent[] = [];
+      for (const [hash, bytes] of contents) staged.push(await stageContent(this.#store, bytes, hash));
+      prepared.push({ checked, staged });
+    }
+    const append = async (tx: Tx, { checked, staged }: (typeof prepared)[number]): Promise<ChangeEntry> => {
       const open = await takeSequence(tx, id);
       if (open === undefined) throw await refusal(tx, id);
       await assertOwn(tx, open, epoch);
       await insertEntry(tx, { id, sequence: open.entry_count, at: open.now }, checked);
       for (const content of staged) await content.commit(tx);
       return { ...checked, changesetId: id, sequence: open.entry_count, at: open.now };
+    };
+    return this.#store.transaction(async (tx) => {
+      const recorded: ChangeEntry[] = [];
+      for (const one of prepared) recorded.push(await append(tx, one));
+      return recorded;
     });
   }
 
@@ -101,7 +116,13 @@ export class ChangesetStore {
 
   /** What a file held, for entries that were recorded with their contents. */
   async content(hash: string): Promise<Uint8Array | undefined> {
-    return readContent(this.#store, hash);
+    for await (const [, bytes] of this.contents([hash])) return bytes;
+    return undefined;
+  }
+
+  /** Several, in any order; what was not recorded is left out. */
+  contents(hashes: readonly string[]): AsyncGenerator<readonly [hash: string, bytes: Uint8Array]> {
+    return readContents(this.#store, hashes);
   }
 
   async entries(id: ChangesetId): Promise<ChangeEntry[]> {

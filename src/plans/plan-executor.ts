@@ -64,7 +64,7 @@ export class PlanExecutor {
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined } = options;
     try {
-      const opened = await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
+      await using opened = await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
       await this.#check(lease, opened, validations, options);
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StoreError } from "../domain/errors.ts";
@@ -18,7 +18,7 @@ export interface StagedContent {
 }
 
 export function contentHash(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes);
 }
 
 /** Prepares a content outside any transaction; what takes long happens here. */
@@ -40,23 +40,36 @@ export async function stageContent(
   return { hash, commit };
 }
 
-/** The bytes of a recorded content, checked against their hash; undefined when the content was never stored. */
-export async function readContent(store: Store, hash: string): Promise<Uint8Array | undefined> {
-  const row = await store.read((reader) =>
-    reader.get<{ bytes: Uint8Array | null }>("SELECT bytes FROM contents WHERE hash = ?", hash),
-  );
-  if (row === undefined) return undefined;
-  const bytes = row.bytes ?? (await readStored(store, hash));
-  if (bytes !== undefined && contentHash(bytes) === hash) return bytes;
-  throw new StoreError(
-    "store_corrupt",
-    `The stored content ${hash} is ${bytes === undefined ? "missing" : "damaged"}.`,
-    {
-      kept: "Nothing was changed.",
-      next: ["restore the data directory from a backup"],
-      detail: { hash },
-    },
-  );
+/** How many are asked for in one statement. */
+const PORTION = 200;
+
+/** The bytes of recorded contents in any order, checked against their hashes; those that were never stored are left out. */
+export async function* readContents(
+  store: Store,
+  hashes: readonly string[],
+): AsyncGenerator<readonly [hash: string, bytes: Uint8Array]> {
+  for (let at = 0; at < hashes.length; at += PORTION) {
+    const portion = hashes.slice(at, at + PORTION);
+    const rows = await store.read((reader) =>
+      reader.all<{ hash: string; bytes: Uint8Array | null }>(
+        `SELECT hash, bytes FROM contents WHERE hash IN (${portion.map(() => "?").join(", ")})`,
+        ...portion,
+      ),
+    );
+    for (const row of rows) {
+      const bytes = row.bytes ?? (await readStored(store, row.hash));
+      if (bytes === undefined || contentHash(bytes) !== row.hash) throw damaged(row.hash, bytes === undefined);
+      yield [row.hash, bytes];
+    }
+  }
+}
+
+function damaged(hash: string, missing: boolean): StoreError {
+  return new StoreError("store_corrupt", `The stored content ${hash} is ${missing ? "missing" : "damaged"}.`, {
+    kept: "Nothing was changed.",
+    next: ["restore the data directory from a backup"],
+    detail: { hash },
+  });
 }
 
 async function readStored(store: Store, hash: string): Promise<Uint8Array | undefined> {

@@ -1,17 +1,20 @@
 import { diffChanges, type ChangedFile, type PlanDiff } from "../../execution/plan-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import { ChangesetStore } from "../../ledger/changesets.ts";
+import type { ChangeEntry } from "../../domain/change-entry.ts";
 import type { Plan } from "../../domain/plan.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
+import { leftOutOf } from "./left-out.ts";
 import { painter, screenFor } from "../render.ts";
 import { toned, type Tone } from "../view.ts";
 
 /** What the plan changed, as `git diff` shows it, with the step that made each change. */
 export async function planDiff(context: CommandContext, input: Input): Promise<Outcome> {
-  const { plan, diff } = await read(context, input);
+  const { plan, diff, entries } = await read(context, input);
+  const left = await leftOutOf(context, plan, entries);
   const { insertions, deletions, files } = diff;
   const data = {
     diff_summary: {
@@ -23,12 +26,14 @@ export async function planDiff(context: CommandContext, input: Input): Promise<O
       net_change: insertions - deletions,
     },
     files: files.map(({ resource, path, change, steps, decisions }) => ({ resource, path, change, steps, decisions })),
+    ...left.data,
     patch: diff.patch,
   };
   const view = [fileTable(files)];
   const summary = `${count(files.length, "file")} changed, ${insertions} insertions, ${deletions} deletions.`;
-  if (files.length === 0 || input.flag("stat")) return { data, view, messages: info(summary) };
-  return { data, view, messages: info(summary), raw: await coloured(context, diff.patch) };
+  const messages = [...info(summary), ...left.messages];
+  if (files.length === 0 || input.flag("stat")) return { data, view, messages };
+  return { data, view, messages, raw: await coloured(context, diff.patch) };
 }
 
 export async function planArtifacts(context: CommandContext, input: Input): Promise<Outcome> {
@@ -52,10 +57,14 @@ export async function planArtifacts(context: CommandContext, input: Input): Prom
   };
 }
 
-async function read(context: CommandContext, input: Input): Promise<{ plan: Plan; diff: PlanDiff }> {
+async function read(
+  context: CommandContext,
+  input: Input,
+): Promise<{ plan: Plan; diff: PlanDiff; entries: readonly ChangeEntry[] }> {
   const plan = await (await context.plans()).getPlan(input.argument(0));
   const store = await context.store();
-  return { plan, diff: await diffChanges(new ChangesetStore(store), await planChanges(store, plan.id, plan.attempt)) };
+  const entries = await planChanges(store, plan.id, plan.attempt);
+  return { plan, diff: await diffChanges(new ChangesetStore(store), entries), entries };
 }
 
 function fileTable(files: readonly ChangedFile[]) {

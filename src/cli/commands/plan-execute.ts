@@ -9,6 +9,7 @@ import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import { info, type Outcome } from "../outcome.ts";
+import { leftOutOf } from "./left-out.ts";
 import { planData } from "./plan-data.ts";
 import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
 
@@ -37,7 +38,9 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   };
   const options = { signal, onStep, onHook, onValidationStart, onValidation, verify: input.flag("verify") };
   const { plan, ran } = await executor.execute(seen.id, options).finally(stop);
-  const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, plan.id, plan.attempt));
+  const entries = await planChanges(store, plan.id, plan.attempt);
+  const diff = await diffChanges(new ChangesetStore(store), entries);
+  const left = await leftOutOf(context, plan, entries);
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
   const validated = await readValidations(store, plan);
   const { latest, gate } = validated;
@@ -54,14 +57,17 @@ export async function planExecute(context: CommandContext, input: Input): Promis
       steps,
       hooks,
       changes,
+      ...left.data,
       validations: results.map(resultData),
       validation_summary: summaryData(validated),
       next_steps: next,
     },
     view: resultView(results),
-    messages: gate.ok
-      ? done
-      : [...done, { level: "warning", text: `${gate.why} The plan cannot be applied like this.` }],
+    messages: [
+      ...done,
+      ...left.messages,
+      ...(gate.ok ? [] : [{ level: "warning", text: `${gate.why} The plan cannot be applied like this.` } as const]),
+    ],
     next,
     status: gate.ok ? "ok" : "warn",
   };

@@ -21,7 +21,7 @@ import { planChanges, runToolSteps, type PlanChange, type StepFacts, type ToolSt
 import { callTool } from "../tool-pipeline.ts";
 import { Workspace } from "../workspace.ts";
 import { decided, type PlannedStep } from "./decide.ts";
-import { readTree, replay, type Tree } from "./trees.ts";
+import { ignoredOf, readTree, replay, type Tree } from "./trees.ts";
 import { UserRepository } from "./user-repository.ts";
 
 export const ALIAS = "api";
@@ -114,7 +114,7 @@ export class ExecutingPlan implements AsyncDisposable {
   async run(waves: readonly (readonly PlannedStep[])[], signal = new AbortController().signal): Promise<void> {
     const onStep = (step: ToolStep, event: string, _facts: StepFacts): void =>
       void this.events.push(`${step.id} ${event}`);
-    await runToolSteps({
+    await using _opened = await runToolSteps({
       lease: this.#lease,
       directory: this.directory,
       targets: [this.target],
@@ -171,6 +171,14 @@ export class ExecutingPlan implements AsyncDisposable {
 
   tree(): Promise<Tree> {
     return readTree(this.root, IGNORED);
+  }
+
+  /** The sandbox without what git ignores, but with everything that base and these changes hold. */
+  async partOfPlan(entries: readonly ChangeEntry[]): Promise<Tree> {
+    const all = await readTree(this.root);
+    const held = await this.replayed(entries);
+    const ignored = await ignoredOf(this.root, [...all.keys()]);
+    return new Map([...all].filter(([path]) => held.has(path) || !ignored.has(path)));
   }
 
   /** What base and these changes make. */

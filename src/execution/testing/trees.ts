@@ -1,7 +1,9 @@
 /** What directories hold, byte for byte, read without any of the code under test. */
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { ChangeEntry, ChangesetStore, FileImage } from "../../index.ts";
 
 /** Path to mode and content; equal texts are equal files. */
@@ -74,4 +76,16 @@ export async function fill(root: string, files: Readonly<Record<string, FileSpec
       await chmod(file, 0o755);
     }
   }
+}
+
+/** Which of the paths git's rules ignore, by git's own word. */
+export async function ignoredOf(root: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const asking = promisify(execFile)("git", ["check-ignore", "--no-index", "--stdin", "-z"], { cwd: root });
+  asking.child.stdin?.end(paths.map((path) => `./${path}\0`).join(""));
+  const { stdout } = await asking.catch((error: { code: number; stdout: string }) => {
+    // Exit code 1: none of them.
+    if (error.code === 1) return error;
+    throw error;
+  });
+  return new Set(stdout.split("\0").map((path) => path.slice(2)));
 }

@@ -7,7 +7,6 @@ import { ContainedDirectory, ifCode } from "../contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
 import { notThere, occupied, type Workspace } from "../workspace.ts";
-import { takeSnapshot } from "../snapshot.ts";
 
 const path = z.string();
 /** What is written comes back as it was given: half a surrogate pair has no bytes. */
@@ -147,7 +146,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     writes: true,
     parameters: z.strictObject({ path }),
     run: async ({ path }, { workspace, by }) => {
-      const below = [...(await takeSnapshot(workspace.sandbox)).keys()].filter((file) => file.startsWith(`${path}/`));
+      const below = [...(await workspace.look()).keys()].filter((file) => file.startsWith(`${path}/`));
       if (below.length === 0) throw failed(path, "is no directory that holds files");
       for (const file of below) await workspace.change(by, file, () => undefined);
       return { path, deleted: below.length };
@@ -165,7 +164,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     run: async ({ pattern, path, limit }, { workspace }) => {
       const expression = expressionOf(pattern);
       const found: { path: string; line: number; text: string }[] = [];
-      for (const file of (await takeSnapshot(workspace.sandbox)).keys()) {
+      for (const file of (await workspace.look()).keys()) {
         if (path !== undefined && file !== path && !file.startsWith(`${path}/`)) continue;
         const state = await workspace.read(file);
         if (state === undefined || state.mode === LINK || state.content.includes(0)) continue;

@@ -1,0 +1,95 @@
+/** A git that stays: answers in order, of any size, with the rules of the moment it began, and a clear end. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { monotonicIds, type PlanId } from "../index.ts";
+import { BaseContent } from "./base-content.ts";
+import { IgnoredPaths } from "./ignored-paths.ts";
+import { openSandbox, type Sandbox } from "./sandbox.ts";
+import { AWKWARD_FILES, UserRepository } from "./testing/user-repository.ts";
+
+const LARGE = Buffer.alloc(3_000_000, "large and\n\0");
+
+let user: UserRepository;
+let directory: string;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  user = await UserRepository.make({ ...AWKWARD_FILES, "large.bin": LARGE });
+  directory = await mkdtemp(join(tmpdir(), "cleveragents-dialogue-"));
+  const target = {
+    alias: "api",
+    strategy: "git_worktree",
+    path: user.path,
+    branch: undefined,
+    readOnly: false,
+  } as const;
+  sandbox = await openSandbox({ directory, planId: monotonicIds()() as PlanId, attempt: 1 }, target);
+});
+afterEach(async () => {
+  await user[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("many questions at once get each their own answer", async () => {
+  const ignored = new IgnoredPaths(sandbox.root);
+  const names = Array.from({ length: 500 }, (_, index) =>
+    index % 3 === 0 ? `${index}.log` : `${index} ü :(glob)*.txt`,
+  );
+  const answers = await Promise.all(names.map((name) => ignored.has(name)));
+  expect(answers).toEqual(names.map((name) => name.endsWith(".log")));
+  await ignored.forget();
+});
+
+test("rules are those of the moment it began, until it is told to forget them", async () => {
+  const ignored = new IgnoredPaths(sandbox.root);
+  expect([await ignored.has("x.log"), await ignored.has(":x.log"), await ignored.has("x.new")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  await writeFile(join(sandbox.root, ".gitignore"), "*.log\n!keep.log\n*.new\n\\!odd\n");
+  await ignored.forget();
+  const after = ["x.new", "keep.log", "x.log", "!odd"].map((path) => ignored.has(path));
+  expect(await Promise.all(after)).toEqual([true, false, true, true]);
+  await ignored.forget();
+  await ignored.forget();
+});
+
+test("what a command wrote into the sandbox's .git is not obeyed", async () => {
+  const rules = join(directory, "rules");
+  await writeFile(rules, "also-hidden\n");
+  await writeFile(join(sandbox.root, ".git/info/exclude"), "hidden\n");
+  await promisify(execFile)("git", ["config", "core.excludesFile", rules], { cwd: sandbox.root });
+  const ignored = new IgnoredPaths(sandbox.root);
+  expect([await ignored.has("hidden"), await ignored.has("also-hidden")]).toEqual([false, false]);
+  await ignored.forget();
+});
+
+test("one that gives up says why to all who wait, and the next question starts another", async () => {
+  await symlink("/etc", join(sandbox.root, "out"));
+  const ignored = new IgnoredPaths(sandbox.root);
+  const asked = await Promise.allSettled([ignored.has("a"), ignored.has("out/x"), ignored.has("b")]);
+  expect(asked.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+  expect(asked[1]).toMatchObject({
+    reason: { code: "git_failed", message: expect.stringContaining("beyond a symbolic link") },
+  });
+  expect(await ignored.has("x.log")).toBe(true);
+  await ignored.forget();
+});
+
+test("contents of any size, in the order of asking; one that is lost is told", async () => {
+  const base = new BaseContent(sandbox);
+  const paths = ["large.bin", "empty.txt", "a.txt", "large.bin", "link"];
+  const states = await Promise.all(paths.map((path) => base.state(path)));
+  expect(states.map((state) => state?.content.byteLength)).toEqual([LARGE.byteLength, 0, 14, LARGE.byteLength, 5]);
+  expect(Buffer.compare(states[3]?.content ?? Buffer.of(), LARGE)).toBe(0);
+  await base.close();
+  // Without what it borrows the sandbox has no contents; what a path's was is known all the same.
+  await rm(join(sandbox.root, ".git/objects/info/alternates"));
+  await expect(base.state("a.txt")).rejects.toThrow('has lost its content of "a.txt"');
+  await base.close();
+});

@@ -1,0 +1,52 @@
+import { GitDialogue, type Answers } from "./git-dialogue.ts";
+
+/**
+ * Which paths git's rules ignore in a sandbox, whether or not git knows a file there. The rules are read once, so `forget` them
+ * whenever a `.gitignore` may have changed. Paths must not lead through symbolic links: git gives up on those.
+ */
+export class IgnoredPaths {
+  readonly #root: string;
+  #git: Promise<GitDialogue<boolean>> | undefined;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async has(path: string): Promise<boolean> {
+    const starting = (this.#git ??= GitDialogue.start(QUESTION, this.#root, VERDICTS));
+    try {
+      // With "./" in front a name that begins with ":" is no pattern.
+      return await (await starting).ask(`./${path}\0`);
+    } catch (error) {
+      // Whoever asks next gets a new one.
+      if (this.#git === starting) this.#git = undefined;
+      throw error;
+    }
+  }
+
+  /** Ends the git that answers; the next question starts another. */
+  async forget(): Promise<void> {
+    const git = await this.#git?.catch(() => undefined);
+    this.#git = undefined;
+    await git?.[Symbol.asyncDispose]();
+  }
+}
+
+const QUESTION = ["check-ignore", "--no-index", "--stdin", "-z", "--verbose", "--non-matching"];
+
+/** File of the rule, its line, the rule and the path, each ended by a zero byte; without a rule the first three are empty. */
+const VERDICTS: Answers<boolean> = {
+  length: (head) => {
+    let end = 0;
+    for (let field = 0; field < 4; field += 1) {
+      const zero = head.indexOf(0, end);
+      if (zero === -1) return undefined;
+      end = zero + 1;
+    }
+    return end;
+  },
+  read: (answer) => {
+    const rule = answer.toString("utf8").split("\0")[2] ?? "";
+    return rule !== "" && !rule.startsWith("!");
+  },
+};
