@@ -251,6 +251,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     path: "plan execute",
     summary: "Carry out a plan in its sandboxes; goes on where it stopped",
     arguments: "<plan>",
+    options: [{ flags: "--include-dirty", description: "start from what is not committed in the checkouts too" }],
     example: "agents plan execute 01JABCDE",
     run: async (context, input) => (await import("./commands/plan-execute.ts")).planExecute(context, input),
   },

@@ -7,7 +7,8 @@ import { runStep } from "../ledger/steps.ts";
 import type { Store } from "../store/store.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
-import { openSandbox, type SandboxTarget } from "./sandbox.ts";
+import { requireSameBeginning } from "./same-beginning.ts";
+import { openSandbox, type Sandbox, type SandboxTarget } from "./sandbox.ts";
 import { callTool, type ToolEnvironment } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -30,6 +31,8 @@ export interface StepRun {
   /** Steps of one wave need nothing of each other. */
   readonly waves: readonly (readonly ToolStep[])[];
   readonly signal: AbortSignal;
+  /** Told of each sandbox once it is open. */
+  readonly onSandbox?: (sandbox: Sandbox) => void;
   readonly onStep: (step: ToolStep, event: "started" | "done" | "recorded" | "failed", facts: StepFacts) => void;
 }
 
@@ -132,8 +135,10 @@ async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Prom
   for (const target of run.targets) {
     const place = { directory: run.directory, planId: plan.id, attempt: plan.attempt };
     const sandbox = await openSandbox(place, target);
+    run.onSandbox?.(sandbox);
     const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
     const own = changes.filter((entry) => entry.resource === target.alias);
+    if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
     workspaces.set(target.alias, workspace);
   }

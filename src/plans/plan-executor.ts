@@ -5,6 +5,7 @@ import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { findResourceType, type ProjectResource } from "../domain/resource.ts";
 import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
+import { requireGit } from "../execution/git.ts";
 import { runToolSteps, type StepRun, type ToolStep } from "../execution/step-runner.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
 import { findActor } from "../store/actors.ts";
@@ -16,6 +17,9 @@ export interface ExecuteOptions extends StartOptions {
   /** Ends the run cleanly: what is recorded stays, and the plan can be taken up again at once. */
   readonly signal?: AbortSignal;
   readonly onStep?: StepRun["onStep"];
+  readonly onSandbox?: StepRun["onSandbox"];
+  /** New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was made of. */
+  readonly includeDirty?: boolean;
 }
 
 export interface Executed {
@@ -45,14 +49,16 @@ export class PlanExecutor {
     const plan = await this.#service.getPlan(planId);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
     const actor = await this.#actorOf(plan);
-    const targets = await this.#targetsOf(plan);
+    const targets = await this.#targetsOf(plan, options);
     const waves = stepsOf(actor, plan);
+    // Without it nothing can be done, and the plan stays as it is.
+    if (targets.some(({ strategy }) => strategy === "git_worktree")) await requireGit();
     await this.#queue(plan, options);
 
     const lease = await this.#service.startExecute(planId, options);
-    const { signal = new AbortController().signal, onStep = () => undefined } = options;
+    const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
     try {
-      await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
+      await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep, onSandbox });
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {
       if (error instanceof StaleLeaseError) throw error;
@@ -88,7 +94,7 @@ export class PlanExecutor {
     );
   }
 
-  async #targetsOf(plan: Plan): Promise<SandboxTarget[]> {
+  async #targetsOf(plan: Plan, { includeDirty = false }: ExecuteOptions): Promise<SandboxTarget[]> {
     const links = await this.#store.read(async (reader) => {
       const all: (ProjectResource & { readonly planReadOnly: boolean })[] = [];
       for (const { project, readOnly } of plan.projects) {
@@ -113,6 +119,7 @@ export class PlanExecutor {
       path,
       branch,
       readOnly: readOnly || planReadOnly,
+      includeDirty,
     }));
   }
 }

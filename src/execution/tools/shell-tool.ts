@@ -5,7 +5,8 @@ import * as z from "zod";
 import { relativePathProblem } from "../../domain/change-entry.ts";
 import { AgentsError } from "../../domain/errors.ts";
 import { canConfine, confined } from "../bubblewrap.ts";
-import { ContainedDirectory, ifCode, refused } from "../contained-path.ts";
+import { ContainedDirectory, refused } from "../contained-path.ts";
+import { endGroup } from "../process-group.ts";
 import { tool, type Tool } from "../tool.ts";
 
 const OUTPUT_LIMIT = 256 * 1024;
@@ -83,14 +84,7 @@ async function runShell(
   child.stderr?.setEncoding("utf8").on("data", collect);
   let timedOut = false;
   // The whole process group goes: a command's children must not go on writing after we have looked.
-  const kill = (): void => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, "SIGKILL");
-    } catch (error) {
-      ifCode("ESRCH")(error);
-    }
-  };
+  const kill = (): void => endGroup(child.pid);
   const timer = setTimeout(() => {
     timedOut = true;
     kill();
