@@ -5,66 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { TOOL_NAMES } from "../domain/tool-actor.ts";
-import { Agents, ROOT } from "./testing/agents.ts";
-
-const ACTION = `name: greet
-description: Greet {who}
-definition_of_done: The greeting is there
-execution_actor: local/greeter
-arguments:
-  - { name: who, required: true }
-`;
-
-/** A repository with one commit, its history and files as a user has them. */
-class World implements Disposable {
-  readonly agents = new Agents();
-  readonly repository = join(this.agents.directory, "my repo");
-
-  constructor() {
-    mkdirSync(join(this.repository, "docs"), { recursive: true });
-    writeFileSync(join(this.repository, "a.txt"), "one\ntwo\n");
-    writeFileSync(join(this.repository, ".gitignore"), "*.log\n");
-    this.git("init", "--quiet", "--initial-branch=main");
-    this.git("add", "--all");
-    this.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message=first");
-  }
-
-  git(...args: string[]): string {
-    return execFileSync("git", args, { cwd: this.repository, encoding: "utf8" });
-  }
-
-  /** Everything of the user's repository that a plan must not change. */
-  state(): string {
-    const refs = this.git("for-each-ref")
-      .split("\n")
-      .filter((line) => !line.includes("refs/cleveragents/"));
-    return [
-      refs.join("\n"),
-      this.git("status", "--porcelain", "--ignored"),
-      readFileSync(join(this.repository, ".git/config"), "utf8"),
-    ].join();
-  }
-
-  async plan(steps: string): Promise<string> {
-    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
-    this.agents.write("action.yaml", ACTION);
-    for (const call of [
-      ["actor", "add", "--config", "actor.yaml"],
-      ["action", "create", "--config", "action.yaml"],
-      ["resource", "add", "git-checkout", "api", "--path", this.repository],
-      ["project", "create", "shop", "--resource", "api"],
-    ]) {
-      const { error } = await this.agents.json(...call);
-      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
-    }
-    const { data } = await this.agents.json("plan", "use", "greet", "shop", "--arg", "who=world");
-    return String(data["plan_id"]);
-  }
-
-  [Symbol.dispose](): void {
-    this.agents[Symbol.dispose]();
-  }
-}
+import { ROOT } from "./testing/agents.ts";
+import { World } from "./testing/world.ts";
 
 test("a plan is executed in a sandbox, shown, repeated without effect, and cleaned up; the user's repository stays as it is", async () => {
   using world = new World();

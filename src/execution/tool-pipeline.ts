@@ -6,12 +6,13 @@ import type { JsonValue } from "../domain/json.ts";
 import type { Tool } from "./tool.ts";
 import { FILE_TOOLS } from "./tools/file-tools.ts";
 import { GIT_TOOLS } from "./tools/git-tools.ts";
+import { REWRITE_TOOL } from "./tools/rewrite-tool.ts";
 import { SHELL_TOOL } from "./tools/shell-tool.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The one way a tool is called: resolve, check the parameters, check that it is allowed, bind the resource, run, record. */
 export const TOOLS: ReadonlyMap<string, Tool> = new Map(
-  [...FILE_TOOLS, ...GIT_TOOLS, SHELL_TOOL].map((tool) => [tool.name, tool]),
+  [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL].map((tool) => [tool.name, tool]),
 );
 
 export interface ToolRequest {
