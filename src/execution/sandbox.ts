@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { PlanId } from "../domain/ids.ts";
+import { emptyDirectory } from "./contained-directories.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
 import { readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
@@ -86,4 +87,6 @@ export async function resetSandbox(sandbox: Sandbox): Promise<void> {
   const own = { cwd: sandbox.root, sandbox: true };
   await git(["checkout", "--quiet", "--force", "--detach", sandbox.base], own);
   await git(["clean", "--quiet", "-ffd"], own);
+  // Git leaves what is in a submodule to its own repository, of which there is none here.
+  for (const submodule of sandbox.submodules) await emptyDirectory(sandbox.root, submodule);
 }

@@ -7,6 +7,7 @@ import { baseState } from "./base-content.ts";
 import { LINK, readState, removeState, sameState, stateHash, writeState, type FileState } from "./file-state.ts";
 import { git } from "./git.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
+import { holdsSomething, removeEmptyDirectories, requireDirectory } from "./contained-directories.ts";
 import { refused } from "./contained-path.ts";
 import type { NetChange } from "./net-changes.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
@@ -88,13 +89,32 @@ export class Workspace {
     });
   }
 
+  /** Takes away every file below a directory, and the directories; ignored files stay with theirs. How many were taken away. */
+  async removeDirectory(by: string, path: string): Promise<number> {
+    await this.assertWritable(path);
+    return this.#exclusion.alone(async () => {
+      await requireDirectory(this.sandbox.root, path);
+      const below = [...(await takeSnapshot(this.sandbox)).keys()].filter((file) => file.startsWith(`${path}/`));
+      for (const file of below) {
+        this.#claim(by, file);
+        const before = await readState(this.sandbox.root, file);
+        await writeState(this.sandbox.root, file, undefined);
+        await this.#record(by, file, before, undefined);
+      }
+      await removeEmptyDirectories(this.sandbox.root, path);
+      return below.length;
+    });
+  }
+
   /** Runs something whose changes are only known by looking: alone, with a look before and after. */
   async capture<T>(by: string, run: (root: string) => Promise<T>): Promise<T> {
     this.#assertNotReadOnly();
     return this.#exclusion.alone(async () => {
       const before = await takeSnapshot(this.sandbox, this.#snapshot);
       try {
-        return await run(this.sandbox.root);
+        const result = await run(this.sandbox.root);
+        await this.#assertSubmodulesEmpty();
+        return result;
       } finally {
         // What a failing command left behind is there too, and is recorded.
         const after = await takeSnapshot(this.sandbox, before);
@@ -106,6 +126,14 @@ export class Workspace {
         }
       }
     });
+  }
+
+  /** What a command puts there cannot be seen by looking: git takes it for the other repository's. */
+  async #assertSubmodulesEmpty(): Promise<void> {
+    for (const submodule of this.sandbox.submodules) {
+      if (await holdsSomething(this.sandbox.root, submodule))
+        throw refused(submodule, `is a submodule, ${NO_PART}, and the command has put something there`);
+    }
   }
 
   /** Which of two steps that run at the same time was last would be chance: the outcome must not depend on it. */
@@ -183,7 +211,9 @@ export class Workspace {
   /** Refuses what may not be changed: in a read-only resource, and what git ignores. */
   async assertWritable(path: string): Promise<void> {
     this.#assertNotReadOnly(path);
-    const { root, strategy } = this.sandbox;
+    const { root, strategy, submodules } = this.sandbox;
+    const submodule = submodules.find((one) => path === one || path.startsWith(`${one}/`));
+    if (submodule !== undefined) throw refused(path, `is in the submodule ${shown(submodule)}, ${NO_PART}`);
     if (strategy !== "git_worktree") return;
     const { code } = await git(["check-ignore", "--quiet", "--", `./${path}`], {
       cwd: root,
@@ -198,6 +228,8 @@ export class Workspace {
     if (readOnly) throw refused(join(alias, path), "belongs to a read-only resource");
   }
 }
+
+const NO_PART = "whose content is no part of a plan";
 
 function operationOf(
   before: FileState | undefined,

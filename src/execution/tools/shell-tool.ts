@@ -5,7 +5,8 @@ import * as z from "zod";
 import { relativePathProblem } from "../../domain/change-entry.ts";
 import { AgentsError } from "../../domain/errors.ts";
 import { canConfine, confined } from "../bubblewrap.ts";
-import { ContainedDirectory, refused } from "../contained-path.ts";
+import { requireDirectory } from "../contained-directories.ts";
+import { refused } from "../contained-path.ts";
 import { endGroup } from "../process-group.ts";
 import { tool, type Tool } from "../tool.ts";
 
@@ -36,11 +37,6 @@ export const SHELL_TOOL: Tool = tool({
     });
   },
 });
-
-async function requireDirectory(root: string, path: string): Promise<void> {
-  const { directory } = await ContainedDirectory.of(root, `${path}/-`, { create: false });
-  await directory[Symbol.asyncDispose]();
-}
 
 /**
  * Runs the command with a watcher beside it that holds the other end of a pipe of ours: when this process dies, however it dies, the
