@@ -27,7 +27,8 @@ export const SHELL_TOOL: Tool = tool({
     if (cwd !== undefined && problem !== undefined) throw refused(cwd, problem);
     const result = await workspace.capture(by, async (root) => {
       if (cwd !== undefined && cwd !== ".") await requireDirectory(root, cwd);
-      return runShell(command, { root, cwd: join(root, cwd ?? "."), timeoutMs, signal });
+      const readable = workspace.sandbox.objects === undefined ? [] : [workspace.sandbox.objects];
+      return runShell(command, { root, readable, cwd: join(root, cwd ?? "."), timeoutMs, signal });
     });
     if (result.code === 0) return result;
     const why = result.timedOut ? `did not end within ${timeoutMs} ms` : `ended with exit code ${result.code}`;
@@ -55,14 +56,14 @@ interface ShellResult {
 
 async function runShell(
   command: string,
-  options: { root: string; cwd: string; timeoutMs: number; signal: AbortSignal },
+  options: { root: string; readable: readonly string[]; cwd: string; timeoutMs: number; signal: AbortSignal },
 ): Promise<ShellResult> {
-  const { root, cwd, timeoutMs, signal } = options;
+  const { root, readable, cwd, timeoutMs, signal } = options;
   const home = join(root, "..", "home");
   await mkdir(home, { recursive: true });
   const confine = await canConfine();
   const [program = "sh", ...args] = confine
-    ? confined(["sh", "-c", command], { writable: [root, home], cwd, network: false })
+    ? confined(["sh", "-c", command], { readable, writable: [root, home], cwd, network: false })
     : ["sh", "-c", DIES_WITH_US, "sh", command];
   const child = spawn(program, args, {
     cwd,
