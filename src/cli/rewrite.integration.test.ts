@@ -11,8 +11,7 @@ test("a plan rewrites code by its structure", async () => {
     ["b.md", "assert.equal(a, 1)\n"],
   ] as const)
     writeFileSync(join(world.repository, file), text);
-  world.git("add", "--all");
-  world.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message=code");
+  world.commit("code");
   const before = world.state();
   const id = await world.plan(`  - id: rewrite
     tool: rewrite_code

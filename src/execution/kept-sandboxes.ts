@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isId, type PlanId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/transitions.ts";
 import { findPlan } from "../store/plans.ts";
+import { withFileLock } from "../store/file-lock.ts";
 import type { Store } from "../store/store.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
@@ -13,8 +14,8 @@ import { isHeld, removeLeftOver, temporaryNames } from "./temporary-home.ts";
 
 /**
  * The sandboxes on this disk, and which of them nobody will need again: those of plans that are final, and of attempts a plan has
- * left behind. No such sandbox can come into use any more, so no lock is needed to remove it; and every change made in it is recorded
- * in the store, bytes included. What a killed process left of making or removing one is nobody's as soon as its lock is free.
+ * left behind. No such sandbox can come into use any more, so nobody who executes need be asked; and every change made in it is
+ * recorded in the store, bytes included. What a killed process left of making or removing one is nobody's as soon as its lock is free.
  */
 export interface KeptSandbox {
   readonly planId: PlanId;
@@ -36,16 +37,27 @@ interface Verdict {
 
 export async function listSandboxes(store: Store, directory: string): Promise<KeptSandbox[]> {
   const kept: KeptSandbox[] = [];
-  for (const planId of (await names(directory)).filter(isId) as PlanId[]) {
-    for (const attempt of (await names(join(directory, planId))).filter((name) => /^\d+$/.test(name)).map(Number)) {
-      const verdict = await judge(store, planId, attempt);
-      kept.push(...(await inAttempt(directory, { planId, attempt }, verdict)));
-    }
+  for (const place of await attemptsIn(directory)) {
+    kept.push(...(await inAttempt(directory, place, await judge(store, place))));
   }
   return kept;
 }
 
-async function judge(store: Store, planId: PlanId, attempt: number): Promise<Verdict> {
+interface Attempt {
+  readonly planId: PlanId;
+  readonly attempt: number;
+}
+
+async function attemptsIn(directory: string): Promise<Attempt[]> {
+  const found: Attempt[] = [];
+  for (const planId of (await names(directory)).filter(isId) as PlanId[]) {
+    const attempts = (await names(join(directory, planId))).filter((name) => /^\d+$/.test(name));
+    found.push(...attempts.map((name) => ({ planId, attempt: Number(name) })));
+  }
+  return found;
+}
+
+async function judge(store: Store, { planId, attempt }: Attempt): Promise<Verdict> {
   const plan = await store.read((reader) => findPlan(reader, planId));
   if (plan === undefined) return { removable: false, why: "its plan is not in this store" };
   if (isTerminal(plan)) return { removable: true, why: `the plan is ${plan.state}` };
@@ -53,11 +65,7 @@ async function judge(store: Store, planId: PlanId, attempt: number): Promise<Ver
   return { removable: false, why: `the plan is ${plan.phase}/${plan.state}` };
 }
 
-async function inAttempt(
-  directory: string,
-  place: { planId: PlanId; attempt: number },
-  verdict: Verdict,
-): Promise<KeptSandbox[]> {
+async function inAttempt(directory: string, place: Attempt, verdict: Verdict): Promise<KeptSandbox[]> {
   const above = join(directory, place.planId, String(place.attempt));
   const kept: KeptSandbox[] = [];
   const left = await temporaryNames(above);
@@ -83,11 +91,25 @@ async function judgeLeftOver(home: string, verdict: Verdict): Promise<Verdict> {
   return { removable: true, why: "left by a process that was killed" };
 }
 
+/** Removes all that nobody needs any more; those it removed. Two who do so at once do it one after the other. */
+export async function removeUnneeded(store: Store, directory: string): Promise<KeptSandbox[]> {
+  return withFileLock(`${directory}.lock`, async () => {
+    const removed: KeptSandbox[] = [];
+    for (const kept of await listSandboxes(store, directory)) {
+      if (kept.removable && (await removeSandbox(directory, kept))) removed.push(kept);
+    }
+    for (const place of await attemptsIn(directory)) {
+      if ((await judge(store, place)).removable) await removeIfEmpty(directory, place);
+    }
+    return removed;
+  });
+}
+
 /**
  * Removes one removable sandbox, and before it the ref that kept its commit alive: cut short in between, it is found again. False
  * when somebody is just making or removing it.
  */
-export async function removeSandbox(directory: string, kept: KeptSandbox): Promise<boolean> {
+async function removeSandbox(directory: string, kept: KeptSandbox): Promise<boolean> {
   const above = join(directory, kept.planId, String(kept.attempt));
   if (kept.leftOver) {
     const removed = await removeLeftOver(kept.home, async (temporary) => {
@@ -98,8 +120,12 @@ export async function removeSandbox(directory: string, kept: KeptSandbox): Promi
     await unpin(kept, await readFacts(kept.home));
     await removeHome(kept.home);
   }
-  for (const parent of [above, join(directory, kept.planId)]) await rmdir(parent).catch(ifCode("ENOTEMPTY", "ENOENT"));
   return true;
+}
+
+async function removeIfEmpty(directory: string, { planId, attempt }: Attempt): Promise<void> {
+  const plan = join(directory, planId);
+  for (const path of [join(plan, String(attempt)), plan]) await rmdir(path).catch(ifCode("ENOTEMPTY", "ENOENT"));
 }
 
 async function unpin(kept: KeptSandbox, facts: SandboxFacts | undefined): Promise<void> {

@@ -163,7 +163,7 @@ export async function copyDirectory(from: string, to: string): Promise<void> {
 function unmakable(error: unknown, home: string): unknown {
   const text = error instanceof Error ? error.message : "";
   const extras = { cause: error, kept: "Nothing of yours was changed, and the half-made sandbox is removed." };
-  if (/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i.test(text)) {
+  if (/ENOSPC|EDQUOT|no space left on device|out of disk ?space|disk quota exceeded/i.test(text)) {
     return new StoreError("store_full", `There is no space left to make the sandbox ${home}.`, {
       ...extras,
       next: ["agents cleanup run", "free some space"],

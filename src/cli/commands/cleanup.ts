@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listSandboxes, removeSandbox, type KeptSandbox } from "../../execution/kept-sandboxes.ts";
+import { listSandboxes, removeUnneeded, type KeptSandbox } from "../../execution/kept-sandboxes.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed } from "../confirm.ts";
@@ -44,8 +44,7 @@ export async function cleanupRun(context: CommandContext, input: Input): Promise
       status: "warn",
     };
   }
-  const removed: KeptSandbox[] = [];
-  for (const sandbox of doomed) if (await removeSandbox(directory, sandbox)) removed.push(sandbox);
+  const removed = await removeUnneeded(await context.store(), directory);
   return {
     data: { removed: removed.map(data) },
     view: [],

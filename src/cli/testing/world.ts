@@ -13,19 +13,28 @@ arguments:
 `;
 
 export class World implements Disposable {
-  readonly agents: Agents = new Agents();
-  readonly repository: string = join(this.agents.directory, "my repo");
+  readonly agents: Agents;
+  readonly repository: string;
 
   /** What the plans work on. */
-  resource: string[] = ["git-checkout", "api", "--path", this.repository];
+  resource: string[];
 
-  constructor() {
+  constructor(dataDir?: string) {
+    this.agents = new Agents(dataDir);
+    this.repository = join(this.agents.directory, "my repo");
+    this.resource = ["git-checkout", "api", "--path", this.repository];
     mkdirSync(join(this.repository, "docs"), { recursive: true });
     writeFileSync(join(this.repository, "a.txt"), "one\ntwo\n");
     writeFileSync(join(this.repository, ".gitignore"), "*.log\n");
     this.git("init", "--quiet", "--initial-branch=main");
+    this.commit("first");
+  }
+
+  /** All that is there, changed or not. */
+  commit(message = "more"): void {
     this.git("add", "--all");
-    this.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message=first");
+    const identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+    this.git(...identity, "commit", "--quiet", "--allow-empty", `--message=${message}`);
   }
 
   git(...args: string[]): string {
