@@ -1,6 +1,6 @@
 /** What nobody needs any more goes, with its ref; what somebody works on stays. */
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSandboxes, removeUnneeded } from "./kept-sandboxes.ts";
@@ -44,6 +44,7 @@ test("what is left beside a whole sandbox goes at once, but not the ref of the w
   await using _plan = plan;
   const pinned = await plan.user.git("for-each-ref", "refs/cleveragents");
   await mkdir(join(attempt, `${NAME}.tmp`, "tree"), { recursive: true });
+  await copyFile(join(attempt, "api", "target.json"), join(attempt, `${NAME}.tmp`, "target.json"));
   await writeFile(join(attempt, `${NAME}.lock`), "");
   await mkdir(join(attempt, "api.not-ours.tmp"));
   expect(facts(await listSandboxes(plan.store, plan.directory))).toEqual([

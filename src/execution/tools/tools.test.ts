@@ -164,6 +164,12 @@ test("delete_directory takes the directories along, leaves ignored files, and wa
   expect(await deletions()).toBe(9);
   expect(await call("list_directory", { path: "d" })).toMatchObject([{ name: "keep.log" }, { name: "nested" }]);
   await rm(join(other.root, "d"), { recursive: true });
+  // A command that is still running has everything to itself.
+  await call("write_file", { path: "d/early", content: "1" }, "same");
+  const command = call("shell_execute", { command: "sleep 0.4; echo 2 > d/late" }, "same");
+  await call("delete_directory", { path: "d" }, "same");
+  await command;
+  expect(await deletions()).toBe(11);
   expect(await other.replayed(await entries())).toEqual(await other.tree());
 });
 
