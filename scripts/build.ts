@@ -19,6 +19,8 @@ await build({
   minifySyntax: true,
   sourcemap: true,
   legalComments: "linked",
+  // Native code, found by its package; loaded by the first rewrite.
+  external: ["@ast-grep/napi"],
   // Some dependencies are CommonJS and ask for Node's own modules by `require`.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -299,7 +299,10 @@ export const COMMANDS: readonly CommandSpec[] = [
     path: "plan execute",
     summary: "Carry out a plan in its sandboxes; goes on where it stopped",
     arguments: "<plan>",
-    options: [{ flags: "--no-verify", description: "skip the repositories' pre-commit and commit-msg hooks" }],
+    options: [
+      { flags: "--include-dirty", description: "start from what is not committed in the checkouts too" },
+      { flags: "--no-verify", description: "skip the repositories' pre-commit and commit-msg hooks" },
+    ],
     example: "agents plan execute 01JABCDE",
     run: async (context, input) => (await import("./commands/plan-execute.ts")).planExecute(context, input),
   },

@@ -1,71 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { TOOL_NAMES } from "../domain/tool-actor.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation.ts";
-import { Agents, ROOT } from "./testing/agents.ts";
-
-const ACTION = `name: greet
-description: Greet {who}
-definition_of_done: The greeting is there
-execution_actor: local/greeter
-arguments:
-  - { name: who, required: true }
-`;
-
-/** A repository with one commit, its history and files as a user has them. */
-class World implements Disposable {
-  readonly agents = new Agents();
-  readonly repository = join(this.agents.directory, "my repo");
-
-  constructor() {
-    mkdirSync(join(this.repository, "docs"), { recursive: true });
-    writeFileSync(join(this.repository, "a.txt"), "one\ntwo\n");
-    writeFileSync(join(this.repository, ".gitignore"), "*.log\n");
-    this.git("init", "--quiet", "--initial-branch=main");
-    this.git("add", "--all");
-    this.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message=first");
-  }
-
-  git(...args: string[]): string {
-    return execFileSync("git", args, { cwd: this.repository, encoding: "utf8" });
-  }
-
-  /** Everything of the user's repository that a plan must not change. */
-  state(): string {
-    const refs = this.git("for-each-ref")
-      .split("\n")
-      .filter((line) => !line.includes("refs/cleveragents/"));
-    return [
-      refs.join("\n"),
-      this.git("status", "--porcelain", "--ignored"),
-      readFileSync(join(this.repository, ".git/config"), "utf8"),
-    ].join();
-  }
-
-  async plan(steps: string): Promise<string> {
-    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
-    this.agents.write("action.yaml", ACTION);
-    for (const call of [
-      ["actor", "add", "--config", "actor.yaml"],
-      ["action", "create", "--config", "action.yaml"],
-      ["resource", "add", "git-checkout", "api", "--path", this.repository],
-      ["project", "create", "shop", "--resource", "api"],
-    ]) {
-      const { error } = await this.agents.json(...call);
-      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
-    }
-    const { data } = await this.agents.json("plan", "use", "greet", "shop", "--arg", "who=world");
-    return String(data["plan_id"]);
-  }
-
-  [Symbol.dispose](): void {
-    this.agents[Symbol.dispose]();
-  }
-}
+import { gone, running, uniqueSeconds } from "../testing/processes.ts";
+import { ROOT } from "./testing/agents.ts";
+import { World } from "./testing/world.ts";
 
 test("a plan is executed in a sandbox, shown, repeated without effect, and cleaned up; the user's repository stays as it is", async () => {
   using world = new World();
@@ -159,13 +102,16 @@ test("what git ignores or a submodule holds is listed, and is no part of the pla
   rmSync(join(agents.dataDir, "sandboxes"), { recursive: true });
   expect((await agents.json("plan", "diff", id)).data).toMatchObject({ left_out: [], files: [{}, {}] });
 });
+/** The home that commands of the plan see, confined or not. */
+function homeOf({ agents }: World, id: string): string {
+  return join(agents.dataDir, "sandboxes", id, "1", "api", "home");
+}
 
 test("a failing step stops the plan and says why; executed again it goes on behind the recorded steps", async () => {
   using world = new World();
   const { agents } = world;
-  const flag = join(agents.directory, "flag");
   const id = await world.plan(`  - { id: count, tool: shell_execute, params: { command: "echo x >> count.txt" } }
-  - { id: check, tool: shell_execute, params: { command: "echo half > half.txt; test -e '${flag}'" } }
+  - { id: check, tool: shell_execute, params: { command: "echo half > half.txt; test -e $HOME/flag" } }
   - { id: after, tool: write_file, params: { path: after.txt, content: done } }
 `);
   const failed = await agents.json("plan", "execute", id);
@@ -181,7 +127,7 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect((await agents.json("plan", "diff", id)).data["files"]).toMatchObject([
     { path: "count.txt", steps: ["count"] },
   ]);
-  writeFileSync(flag, "");
+  writeFileSync(join(homeOf(world, id), "flag"), "");
   const resumed = await agents.json("plan", "execute", id);
   expect(resumed.data["steps"]).toMatchObject([
     { id: "count", status: "recorded" },
@@ -222,9 +168,8 @@ test("of several that execute one plan at once one does, and nothing is done twi
 test("Ctrl-C stops cleanly, and the plan can go on at once", async () => {
   using world = new World();
   const { agents } = world;
-  const started = join(agents.directory, "started");
   const id = await world.plan(`  - { id: first, tool: write_file, params: { path: first.txt, content: "1" } }
-  - { id: slow, tool: shell_execute, params: { command: "test -e '${started}' || { sleep 60; }; echo slow > slow.txt" } }
+  - { id: slow, tool: shell_execute, params: { command: "test -e $HOME/started || { sleep 60; }; echo slow > slow.txt" } }
 `);
   const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
   const child = spawn(process.execPath, [join(ROOT, program), "--data-dir", agents.dataDir, "plan", "execute", id], {
@@ -238,7 +183,7 @@ test("Ctrl-C stops cleanly, and the plan can go on at once", async () => {
   const code = await new Promise((resolve) => child.on("close", resolve));
   expect([code, stderr]).toEqual([1, expect.stringContaining("was interrupted")]);
   expect(stderr).toContain(`agents plan execute ${id}`);
-  writeFileSync(started, "");
+  writeFileSync(join(homeOf(world, id), "started"), "");
   const { data } = await agents.json("plan", "execute", id);
   expect(data["steps"]).toMatchObject([
     { id: "first", status: "recorded" },
@@ -249,38 +194,23 @@ test("Ctrl-C stops cleanly, and the plan can go on at once", async () => {
 test("a command dies with the process that ran it, even when that was killed", async () => {
   using world = new World();
   const { agents } = world;
+  const seconds = uniqueSeconds();
   const id = await world.plan(
-    `  - { id: slow, tool: shell_execute, params: { command: "sleep 61.7531; echo late > late.txt" } }\n`,
+    `  - { id: slow, tool: shell_execute, params: { command: "sleep ${seconds}; echo late > late.txt" } }\n`,
   );
   const child = spawn(
     process.execPath,
     [join(ROOT, "bin/agents"), "--data-dir", agents.dataDir, "plan", "execute", id],
     { stdio: "ignore" },
   );
-  while (running("61.7531") === 0) await sleep(20);
+  while (running(seconds) === 0) await sleep(20);
   child.kill("SIGKILL");
-  while (running("61.7531") > 0) await sleep(20);
+  expect(await gone(seconds)).toBe(true);
   // Had it gone on, it would have written this before it was gone.
   expect(existsSync(join(agents.dataDir, "sandboxes", id, "1", "api", "tree", "late.txt"))).toBe(false);
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ state: "processing" });
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(4);
 });
-
-/** How many processes have the word in their command line. */
-function running(word: string): number {
-  const lines = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(commandLine);
-  return lines.filter((line) => line.includes(word)).length;
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
-}
 
 test("what a command writes into its sandbox's .git neither hides files nor runs outside", async () => {
   using world = new World();

@@ -199,6 +199,19 @@ describe("patterns", () => {
   test("what is one only between somebody else's brackets is none", () => {
     for (const pattern of ["a)|(?:b", "a)(?:b", ")|("]) expect(() => wholeMatch(pattern)).toThrow(SyntaxError);
   });
+
+  test("one that would take for ever is stopped and named", () => {
+    const slow = [spec("string", { pattern: "(a+)+" })];
+    expect(() => resolveArguments(slow, { value: `${"a".repeat(60)}!` })).toThrow(
+      '"value" cannot be checked: the pattern (a+)+ takes more than 2 s',
+    );
+    expect(resolveArguments(slow, { value: "aaa" }).get("value")).toBe("aaa");
+  });
+
+  test("the first item that does not fit is named", () => {
+    const list = [spec("list", { pattern: "[a-c]" })];
+    expect(() => resolveArguments(list, { value: ["a", "x", "b", "y"] })).toThrow('is "x", which does not match');
+  });
 });
 
 describe("all at once", () => {

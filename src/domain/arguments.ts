@@ -1,4 +1,5 @@
 import { ValidationError, type ValidationIssue } from "./errors.ts";
+import { matching, TOO_SLOW } from "./patient-match.ts";
 import { nearest } from "./suggest.ts";
 import { shown, textProblem } from "./text.ts";
 
@@ -135,9 +136,12 @@ function unfit(spec: ArgumentSpec, value: ArgumentValue): string | undefined {
   for (const text of texts) {
     const problem = textProblem(text);
     if (problem !== undefined) return problem;
-    if (spec.pattern !== undefined && !wholeMatch(spec.pattern).test(text)) {
-      return `is ${shown(text)}, which does not match the pattern ${spec.pattern}`;
-    }
+  }
+  if (spec.pattern !== undefined) {
+    const fitting = matching(wholeMatch(spec.pattern), texts);
+    if (fitting === undefined) return `cannot be checked: the pattern ${spec.pattern} ${TOO_SLOW}`;
+    const other = texts.find((_, index) => fitting[index] !== index);
+    if (other !== undefined) return `is ${shown(other)}, which does not match the pattern ${spec.pattern}`;
   }
   if (typeof value === "boolean") return undefined;
   const size = typeof value === "number" ? value : value.length;

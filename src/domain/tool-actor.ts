@@ -48,6 +48,7 @@ export const TOOL_NAMES = [
   "git_diff",
   "git_log",
   "git_blame",
+  "rewrite_code",
   "shell_execute",
 ] as const;
 export type ToolName = (typeof TOOL_NAMES)[number];

@@ -95,10 +95,10 @@ export function missing(path: string, why: string): AgentsError {
   return new AgentsError("tool_failed", `${shown(path)}: ${why}.`, { kept: "Nothing was changed.", detail: { path } });
 }
 
-/** Swallows exactly this failure. */
-export function ifCode(code: string): (error: unknown) => undefined {
+/** Swallows exactly these failures. */
+export function ifCode(...codes: readonly string[]): (error: unknown) => undefined {
   return (error) => {
-    if (error instanceof Error && "code" in error && error.code === code) return undefined;
+    if (error instanceof Error && "code" in error && codes.some((code) => code === error.code)) return undefined;
     throw error;
   };
 }

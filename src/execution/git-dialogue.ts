@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { AgentsError } from "../domain/errors.ts";
-import { disarm, spawnGit } from "./git.ts";
+import { spawnGit } from "./git.ts";
+import { disarm } from "./sandbox-repository.ts";
 
 /**
  * A git that stays and answers one question after another: starting one takes milliseconds, an answer of one that runs takes

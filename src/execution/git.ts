@@ -1,27 +1,35 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { AgentsError } from "../domain/errors.ts";
-import { ifCode } from "./contained-path.ts";
+import { existsSync } from "node:fs";
+import { AgentsError, ConfigurationError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
+import { endGroup } from "./process-group.ts";
+import { disarm, ownRepository } from "./sandbox-repository.ts";
+
+export { PLAIN_ATTRIBUTES } from "./sandbox-repository.ts";
 
 /**
- * Our own git plumbing: the user's hooks never run, nothing is asked, nothing is collected in the background, and the repository a
- * command works on is the one it is told, whatever the environment says.
+ * Our own git plumbing, and the only place that starts git: the user's hooks never run, nothing is asked, nothing is collected in the
+ * background, and the repository a command works on is the one it is told, whatever the environment says. A git that is missing, too
+ * old or does not answer is an error that says so.
  */
 export interface GitOptions {
   readonly cwd: string;
   /** `cwd` is a sandbox: its own repository and tree are meant, whatever a command made of its settings or of its `.git`. */
   readonly sandbox?: boolean;
   readonly input?: Uint8Array | string;
-  /** Exit codes that are answers, not failures. */
-  readonly accept?: readonly number[];
+  /** Exit codes that are answers, not failures; `any` takes each one. */
+  readonly accept?: readonly number[] | "any";
+  /** Instead of the repository's own index, which then is neither read nor written. */
+  readonly index?: string;
   /** What git is to see in its environment besides. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
 }
 
 export interface GitResult {
   readonly code: number;
   readonly stdout: Buffer;
+  readonly stderr: string;
 }
 
 const SETTINGS = [
@@ -33,10 +41,85 @@ const SETTINGS = [
   "advice.detachedHead=false",
 ];
 
+/** `merge-tree --write-tree`, which apply is made with, came with it. */
+const OLDEST = [2, 38] as const;
+/** Git that works on files may take its time; git that hangs must not hold a plan for ever. */
+const PATIENCE_MS = 1_800_000;
+
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, sandbox = false, input, accept = [0] } = options;
+  const { cwd, sandbox = false, accept = [0] } = options;
+  await requireGit();
   if (sandbox) await disarm(cwd);
-  const child = spawnGit(args, options);
+  const result = await run(withSettings(args), { ...options, env: environmentFor(options) });
+  if (accept === "any" || accept.includes(result.code)) return result;
+  const lines = result.stderr.trim().split("\n");
+  // What git advises comes after what went wrong.
+  const why = lines.find((line) => line.startsWith("fatal:")) ?? lines.at(-1) ?? "";
+  const verb = args.find((word, index) => word !== "-c" && args[index - 1] !== "-c") ?? "";
+  throw new AgentsError("git_failed", `git ${verb} failed in ${cwd}: ${why || `exit code ${result.code}`}`, {
+    detail: { arguments: args, exit_code: result.code },
+    kept: "Nothing of yours was changed.",
+  });
+}
+
+/** Just the process, of a git that was asked for before. Whoever starts one in a sandbox disarms it first. */
+export function spawnGit(
+  args: readonly string[],
+  options: Pick<GitOptions, "cwd" | "sandbox">,
+): ChildProcessWithoutNullStreams {
+  return spawn("git", withSettings(args), { cwd: options.cwd, env: environmentFor(options), stdio: "pipe" });
+}
+
+function withSettings(args: readonly string[]): string[] {
+  return [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args];
+}
+
+function environmentFor({ cwd, sandbox = false, index, env }: GitOptions): NodeJS.ProcessEnv {
+  return {
+    ...environment(),
+    ...env,
+    ...(sandbox ? ownRepository(cwd) : {}),
+    ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+  };
+}
+
+export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
+  return (await git(args, options)).stdout.toString("utf8").trimEnd();
+}
+
+/** Which git was found where, so that it is asked once; tests change where. */
+const versions = new Map<string | undefined, Promise<string>>();
+
+/** The version of git; an error when there is none, or one that is too old for plans. */
+export function requireGit(): Promise<string> {
+  const { PATH } = process.env;
+  const known = versions.get(PATH) ?? version();
+  versions.set(PATH, known);
+  return known;
+}
+
+async function version(): Promise<string> {
+  const { stdout } = await run(["--version"], { cwd: "/", env: environment(), timeoutMs: 30_000 });
+  const [found = "of unknown version", major = "0", minor = "0"] = /(\d+)\.(\d+)[\w.]*/.exec(stdout.toString()) ?? [];
+  const [oldestMajor, oldestMinor] = OLDEST;
+  if (Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor)) return found;
+  throw new ConfigurationError(
+    `git ${found} is too old: plans on repositories need git ${OLDEST.join(".")} or newer.`,
+    {
+      kept: "Nothing was changed.",
+      next: ["agents diagnostics"],
+      detail: { found, needed: OLDEST.join(".") },
+    },
+  );
+}
+
+async function run(
+  args: readonly string[],
+  options: Pick<GitOptions, "cwd" | "input" | "timeoutMs"> & { readonly env: NodeJS.ProcessEnv },
+): Promise<GitResult> {
+  const { cwd, env, input, timeoutMs = PATIENCE_MS } = options;
+  // A group of its own: an interrupt on the terminal is ours to answer, and a limit ends what git started too.
+  const child = spawn("git", args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
@@ -44,82 +127,45 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   // A git that ends without reading its input is judged by its exit code.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input ?? "");
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  }).catch((error: unknown) => {
-    throw new AgentsError("git_failed", `git cannot be started: ${String(error)}.`, { next: ["agents diagnostics"] });
-  });
-  if (code === null || !accept.includes(code)) {
-    const lines = Buffer.concat(stderr).toString("utf8").trim().split("\n");
-    // What git advises comes after what went wrong.
-    const why = lines.find((line) => line.startsWith("fatal:")) ?? lines.at(-1) ?? "";
-    const verb = args.find((word, index) => word !== "-c" && args[index - 1] !== "-c") ?? "";
-    throw new AgentsError("git_failed", `git ${verb} failed in ${cwd}: ${why || `exit code ${code}`}`, {
-      detail: { arguments: args, exit_code: code },
-      kept: "Nothing of yours was changed.",
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    endGroup(child.pid);
+  }, timeoutMs);
+  try {
+    const code = await new Promise<number>((resolve, reject) => {
+      child.on("error", (error) => reject(notStarted(error, cwd)));
+      child.on("close", (exit) => resolve(exit ?? 137));
     });
+    if (late) throw tooSlow(args, cwd, timeoutMs);
+    return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString("utf8") };
+  } finally {
+    clearTimeout(timer);
   }
-  return { code, stdout: Buffer.concat(stdout) };
 }
 
-/** Just the process. Whoever starts one in a sandbox disarms it first. */
-export function spawnGit(
-  args: readonly string[],
-  { cwd, sandbox = false, env = {} }: Pick<GitOptions, "cwd" | "sandbox" | "env">,
-): ChildProcessWithoutNullStreams {
-  return spawn("git", [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args], {
-    cwd,
-    env: { ...environment(), ...env, ...(sandbox ? { GIT_DIR: join(cwd, ".git"), GIT_WORK_TREE: cwd } : {}) },
-    stdio: ["pipe", "pipe", "pipe"],
+/** The same failure of the system stands for a missing program and for a missing directory to start it in. */
+function notStarted(cause: Error, cwd: string): AgentsError {
+  const extras = { cause, kept: "Nothing was changed." };
+  if (!existsSync(cwd)) return new AgentsError("git_failed", `${shown(cwd, 200)} is not there any more.`, extras);
+  return new ConfigurationError("git cannot be run, and a git-checkout needs it.", {
+    ...extras,
+    next: ["agents diagnostics"],
   });
 }
 
-export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
-  return (await git(args, options)).stdout.toString("utf8").trimEnd();
-}
-
-/** A copy of the sandbox's git configuration as it was made, kept beside it. */
-export const PRISTINE_CONFIG = "git-config";
-
-/** Wins over the repository's own attributes, which may ask for other line ends, filters or encodings. */
-export const PLAIN_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding\n";
-
-/**
- * A command in the sandbox may have written filters, exclusions or settings into its `.git`; our own git, which is not confined, must
- * not run or obey them.
- */
-export async function disarm(root: string): Promise<void> {
-  await requireRepository(root);
-  const own = join(root, ".git");
-  for (const name of ["config", "info"]) await removeLink(join(own, name));
-  await mkdir(join(own, "info"), { recursive: true });
-  for (const name of ["attributes", "exclude", "sparse-checkout", "grafts"])
-    await rm(join(own, "info", name), { recursive: true, force: true });
-  await rm(join(own, "config.worktree"), { recursive: true, force: true });
-  await writeFile(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
-  await rm(join(own, "config"), { recursive: true, force: true });
-  await copyFile(join(root, "..", PRISTINE_CONFIG), join(own, "config"));
-}
-
-async function removeLink(path: string): Promise<void> {
-  const found = await lstat(path).catch(ifCode("ENOENT"));
-  if (found?.isSymbolicLink() === true) await rm(path);
-}
-
-/** Without it, or through a link, git would go and find somebody else's. */
-export async function requireRepository(root: string): Promise<void> {
-  const found = await lstat(join(root, ".git")).catch(ifCode("ENOENT"));
-  if (found?.isDirectory() === true) return;
-  throw new AgentsError("git_failed", `The sandbox ${root} has lost its git repository.`, {
+function tooSlow(args: readonly string[], cwd: string, timeoutMs: number): AgentsError {
+  const command = args.find((word) => !word.includes("=") && word !== "-c") ?? "";
+  return new AgentsError("git_failed", `git ${command} gave no answer within ${timeoutMs / 1000} s in ${cwd}.`, {
     kept: "Nothing of yours was changed.",
-    detail: { sandbox: root },
   });
 }
 
-/** Everything of the user's environment but what would point git elsewhere. */
+/** Settings of git's own that say which repository is meant would speak of another one than we ask about; these do not. */
+const HARMLESS = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"]);
+
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || HARMLESS.has(name));
   return {
     ...Object.fromEntries(kept),
     GIT_TERMINAL_PROMPT: "0",

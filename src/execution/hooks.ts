@@ -14,7 +14,7 @@ import { commitMessage } from "./commit-message.ts";
 import { git } from "./git.ts";
 import { findHooks, HOOK_NAMES, identityOf, stageChanges, type HookName } from "./hook-files.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
-import { failureOf, runProgram, type ProgramResult } from "./shell.ts";
+import { borrowedBy, failureOf, runProgram, type ProgramResult } from "./shell.ts";
 import { planChanges, type OpenSandboxes } from "./step-runner.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -200,7 +200,7 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         signal: run.signal,
         keep: "end",
         environment,
-        readable: [path, directory],
+        readable: [path, directory, ...borrowedBy(workspace.sandbox)],
         writable: [scratch],
       }),
     );

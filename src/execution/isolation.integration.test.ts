@@ -44,8 +44,11 @@ describe("git commands of a shell in the sandbox", () => {
     ],
     ["gc", "git gc -q --prune=now; git reflog expire --all --expire=now; git prune; git repack -adq"],
     ["push", "git push origin HEAD:main; git push --all; git remote -v"],
-    ["hooks", "echo 'exit 1' > .git/hooks/pre-commit; git checkout -q HEAD -- ."],
+    ["hooks", "mkdir -p .git/hooks; echo 'exit 1' > .git/hooks/pre-commit; git checkout -q HEAD -- ."],
     ["rm -rf of all files", "rm -rf ./* .gitignore"],
+    ["update-ref", "git update-ref refs/heads/main HEAD~0; git update-ref -d refs/heads/main; git pack-refs --all"],
+    ["alternates", "git repack -adlq; rm -f .git/objects/info/alternates; git fsck"],
+    ["index", "git rm -rfq .; git add -A; rm -f .git/index; git read-tree HEAD"],
   ])("%s", async (_name, command) => {
     await using plan = await executing();
     const before = await plan.user.fingerprint();
@@ -54,6 +57,20 @@ describe("git commands of a shell in the sandbox", () => {
     await plan.run([]);
     expect(await plan.user.fingerprint()).toEqual(before);
     expect(await hooksRan(plan)).toBe("");
+    await plan.user.git("fsck", "--no-dangling");
+  });
+
+  test("rm -rf of everything that can be reached fails the step, and the next run makes the sandbox again", async () => {
+    await using plan = await executing();
+    const before = await plan.user.fingerprint();
+    await plan.run([[step("begin", "write_file", { path: "new.txt", content: "new" })]]);
+    const everything = step("all", "shell_execute", { command: "find . -mindepth 1 -delete; rm -rf .git ../../../*" });
+    await expect(plan.run([[everything]])).rejects.toMatchObject({ code: "git_failed" });
+    await plan.takeOver();
+    await plan.run([[step("end", "write_file", { path: "end.txt", content: "end" })]]);
+    expect(await plan.tree()).toEqual(await plan.replayed(await plan.recorded()));
+    expect((await plan.recorded()).map(({ path }) => path)).toEqual(["new.txt", "end.txt"]);
+    expect(await plan.user.fingerprint()).toEqual(before);
     await plan.user.git("fsck", "--no-dangling");
   });
 
@@ -77,7 +94,7 @@ describe("git commands of a shell in the sandbox", () => {
   });
 
   test.each(["removed", "a link to the user's", "a file that names the user's"])(
-    "the sandbox's repository is %s: nobody else's is taken for it",
+    "the sandbox's repository is %s: nobody else's is taken for it, and it is made again",
     async (kind) => {
       await using plan = await executing();
       await plan.run([[step("begin", "write_file", { path: "new.txt", content: "new" })]]);
@@ -87,7 +104,8 @@ describe("git commands of a shell in the sandbox", () => {
       if (kind === "a link to the user's") await symlink(join(plan.user.path, ".git"), repository);
       if (kind === "a file that names the user's") await writeFile(repository, `gitdir: ${plan.user.path}/.git\n`);
       await plan.takeOver();
-      await expect(plan.run([])).rejects.toMatchObject({ code: "git_failed", message: /has lost its git repository/ });
+      await plan.run([]);
+      expect(await plan.tree()).toEqual(await plan.replayed(await plan.recorded()));
       expect(await plan.user.fingerprint()).toEqual(before);
     },
   );

@@ -1,80 +1,148 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { isTerminal } from "../domain/transitions.ts";
 import { findPlan } from "../store/plans.ts";
+import { withFileLock } from "../store/file-lock.ts";
 import type { Store } from "../store/store.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
-import { openSandbox, pinningRef, SANDBOX_FACTS, type Sandbox, type SandboxTarget } from "./sandbox.ts";
+import { pinningRef, removeHome, type Sandbox } from "./sandbox.ts";
+import { readFacts, type SandboxFacts } from "./sandbox-facts.ts";
+import { isHeld, removeLeftOver, temporaryNames } from "./temporary-home.ts";
 
 /**
  * The sandboxes on this disk, and which of them nobody will need again: those of plans that are final, and of attempts a plan has
- * left behind. No such sandbox can come into use any more, so no lock is needed to remove it; and every change made in it is recorded
- * in the store, bytes included.
+ * left behind. No such sandbox can come into use any more, so nobody who executes need be asked; and every change made in it is
+ * recorded in the store, bytes included. What a killed process left of making or removing one is nobody's as soon as its lock is free.
  */
 export interface KeptSandbox {
   readonly planId: PlanId;
   readonly attempt: number;
   readonly alias: string;
-  /** The user's checkout or directory it was made of. */
-  readonly path: string;
+  /** The user's checkout or directory it was made of; undefined where a killed process did not get that far. */
+  readonly path: string | undefined;
   readonly home: string;
+  readonly removable: boolean;
+  readonly why: string;
+  /** Not a sandbox, but what a killed process left of one. */
+  readonly leftOver: boolean;
+}
+
+interface Verdict {
   readonly removable: boolean;
   readonly why: string;
 }
 
 export async function listSandboxes(store: Store, directory: string): Promise<KeptSandbox[]> {
   const kept: KeptSandbox[] = [];
-  for (const planId of (await names(directory)).filter(isId) as PlanId[]) {
-    const plan = await store.read((reader) => findPlan(reader, planId));
-    for (const attemptName of await names(join(directory, planId))) {
-      const attempt = Number(attemptName);
-      const verdict =
-        plan === undefined
-          ? { removable: false, why: "its plan is not in this store" }
-          : isTerminal(plan)
-            ? { removable: true, why: `the plan is ${plan.state}` }
-            : attempt < plan.attempt
-              ? { removable: true, why: `the plan is at attempt ${plan.attempt}` }
-              : { removable: false, why: `the plan is ${plan.phase}/${plan.state}` };
-      for (const alias of await names(join(directory, planId, attemptName))) {
-        const home = join(directory, planId, attemptName, alias);
-        const facts = await readFacts(home);
-        if (facts !== undefined) kept.push({ planId, attempt, alias, path: facts.path, home, ...verdict });
-      }
-    }
+  for (const place of await attemptsIn(directory)) {
+    kept.push(...(await inAttempt(directory, place, await judge(store, place))));
   }
   return kept;
 }
 
 /** Those of the plan's current attempt that are on this disk. */
 export async function sandboxesOf(directory: string, plan: Pick<Plan, "id" | "attempt">): Promise<Sandbox[]> {
-  const place = { directory, planId: plan.id, attempt: plan.attempt };
   const home = join(directory, plan.id, String(plan.attempt));
   const sandboxes: Sandbox[] = [];
   for (const alias of await names(home)) {
-    const target = await readFacts(join(home, alias));
-    if (target !== undefined && target.alias === alias) sandboxes.push(await openSandbox(place, target));
+    const facts = await readFacts(join(home, alias));
+    if (facts?.alias === alias) sandboxes.push({ ...facts, root: join(home, alias, "tree"), fresh: false });
   }
   return sandboxes;
 }
 
-/** Removes one removable sandbox, and the ref that kept its commit alive. */
-export async function removeSandbox(directory: string, kept: KeptSandbox): Promise<void> {
-  const facts = await readFacts(kept.home);
-  // Out of the way in one step, so that a half-removed one is never taken for whole.
-  const doomed = `${kept.home}.${randomUUID()}.tmp`;
-  await rename(kept.home, doomed);
-  await rm(doomed, { recursive: true, force: true });
-  for (const parent of [join(directory, kept.planId, String(kept.attempt)), join(directory, kept.planId)]) {
-    await rmdir(parent).catch(ifCode("ENOTEMPTY"));
+interface Attempt {
+  readonly planId: PlanId;
+  readonly attempt: number;
+}
+
+async function attemptsIn(directory: string): Promise<Attempt[]> {
+  const found: Attempt[] = [];
+  for (const planId of (await names(directory)).filter(isId) as PlanId[]) {
+    const attempts = (await names(join(directory, planId))).filter((name) => /^\d+$/.test(name));
+    found.push(...attempts.map((name) => ({ planId, attempt: Number(name) })));
   }
-  if (facts?.strategy !== "git_worktree" || !existsSync(kept.path)) return;
-  await git(["update-ref", "-d", pinningRef(kept, kept.alias)], { cwd: kept.path, accept: [0, 128] });
+  return found;
+}
+
+async function judge(store: Store, { planId, attempt }: Attempt): Promise<Verdict> {
+  const plan = await store.read((reader) => findPlan(reader, planId));
+  if (plan === undefined) return { removable: false, why: "its plan is not in this store" };
+  if (isTerminal(plan)) return { removable: true, why: `the plan is ${plan.state}` };
+  if (attempt < plan.attempt) return { removable: true, why: `the plan is at attempt ${plan.attempt}` };
+  return { removable: false, why: `the plan is ${plan.phase}/${plan.state}` };
+}
+
+async function inAttempt(directory: string, place: Attempt, verdict: Verdict): Promise<KeptSandbox[]> {
+  const above = join(directory, place.planId, String(place.attempt));
+  const kept: KeptSandbox[] = [];
+  const left = await temporaryNames(above);
+  for (const alias of (await names(above)).filter((name) => !left.some((other) => name.startsWith(other)))) {
+    const facts = await readFacts(join(above, alias));
+    if (facts === undefined) continue;
+    kept.push({ ...place, alias, path: facts.path, home: join(above, alias), leftOver: false, ...verdict });
+  }
+  for (const name of left) {
+    const home = join(above, name);
+    const alias = name.slice(0, name.lastIndexOf("."));
+    const facts = await readFacts(`${home}.tmp`);
+    kept.push({ ...place, alias, path: facts?.path, home, leftOver: true, ...(await judgeLeftOver(home, verdict)) });
+  }
+  return kept;
+}
+
+/** While the plan can go on and has no sandbox yet, a half-made one is all that tells where its ref is. */
+async function judgeLeftOver(home: string, verdict: Verdict): Promise<Verdict> {
+  if (await isHeld(home)) return { removable: false, why: "somebody is making or removing it" };
+  const whole = home.slice(0, home.lastIndexOf("."));
+  if (!verdict.removable && !(existsSync(whole) && existsSync(`${home}.tmp`))) return verdict;
+  return { removable: true, why: "left by a process that was killed" };
+}
+
+/** Removes all that nobody needs any more; those it removed. Two who do so at once do it one after the other. */
+export async function removeUnneeded(store: Store, directory: string): Promise<KeptSandbox[]> {
+  return withFileLock(`${directory}.lock`, async () => {
+    const removed: KeptSandbox[] = [];
+    for (const kept of await listSandboxes(store, directory)) {
+      if (kept.removable && (await removeSandbox(directory, kept))) removed.push(kept);
+    }
+    for (const place of await attemptsIn(directory)) {
+      if ((await judge(store, place)).removable) await removeIfEmpty(directory, place);
+    }
+    return removed;
+  });
+}
+
+/**
+ * Removes one removable sandbox, and before it the ref that kept its commit alive: cut short in between, it is found again. False
+ * when somebody is just making or removing it.
+ */
+async function removeSandbox(directory: string, kept: KeptSandbox): Promise<boolean> {
+  const above = join(directory, kept.planId, String(kept.attempt));
+  if (kept.leftOver) {
+    const removed = await removeLeftOver(kept.home, async (temporary) => {
+      if (!existsSync(join(above, kept.alias))) await unpin(kept, await readFacts(temporary));
+    });
+    if (!removed) return false;
+  } else {
+    await unpin(kept, await readFacts(kept.home));
+    await removeHome(kept.home);
+  }
+  return true;
+}
+
+async function removeIfEmpty(directory: string, { planId, attempt }: Attempt): Promise<void> {
+  const plan = join(directory, planId);
+  for (const path of [join(plan, String(attempt)), plan]) await rmdir(path).catch(ifCode("ENOTEMPTY", "ENOENT"));
+}
+
+async function unpin(kept: KeptSandbox, facts: SandboxFacts | undefined): Promise<void> {
+  if (facts?.strategy !== "git_worktree" || !existsSync(facts.path)) return;
+  await git(["update-ref", "-d", pinningRef(kept, kept.alias)], { cwd: facts.path, accept: [0, 128] });
 }
 
 async function names(directory: string): Promise<string[]> {
@@ -83,10 +151,4 @@ async function names(directory: string): Promise<string[]> {
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort();
-}
-
-/** Undefined for anything that is not a whole sandbox of ours. */
-async function readFacts(home: string): Promise<SandboxTarget | undefined> {
-  const text = await readFile(join(home, SANDBOX_FACTS), "utf8").catch(ifCode("ENOENT"));
-  return text === undefined ? undefined : (JSON.parse(text) as SandboxTarget);
 }

@@ -180,7 +180,7 @@ test(`a file of ${MEGABYTES} MB and a repository of ${FILES} files`, async () =>
   ]);
   const entries = await expectOracle(plan);
   const each = FILES / 100;
-  const made = Object.entries(Object.groupBy(entries, ({ toolInvocation = "" }) => toolInvocation));
+  const made = Object.entries(Object.groupBy(entries, ({ step: by }) => by));
   expect(made.map(([id, own]) => [id, own?.length])).toEqual([
     ["large", 1],
     ["change", 1 + each],

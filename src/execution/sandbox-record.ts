@@ -1,7 +1,6 @@
 import type { PlanId } from "../domain/ids.ts";
 import type { Reader, Tx } from "../store/store.ts";
-import { git } from "./git.ts";
-import type { Sandbox, SandboxStrategy } from "./sandbox.ts";
+import type { Sandbox, SandboxStrategy, SandboxTarget } from "./sandbox.ts";
 
 /**
  * What a plan's sandbox was made of, in the store: enough to make it again elsewhere, and to know where its changes belong. Written
@@ -19,29 +18,28 @@ export interface SandboxRecord {
   readonly dirty: boolean;
 }
 
-export async function describeSandbox(sandbox: Sandbox): Promise<SandboxRecord> {
-  const { alias, strategy, path, branch, base: baseCommit } = sandbox;
-  const ref =
-    strategy !== "git_worktree" ? undefined : branch === undefined ? await headRef(path) : `refs/heads/${branch}`;
-  return { alias, strategy, path, ref, baseCommit, dirty: false };
+/** Where a sandbox that has to be made again starts: never where the branch is by now. */
+export function beginningIn(record: SandboxRecord | undefined): Pick<SandboxTarget, "base"> {
+  if (record?.baseCommit === undefined) return {};
+  return { base: { commit: record.baseCommit, ref: record.ref, dirty: record.dirty } };
 }
 
 export async function recordSandbox(
   tx: Tx,
   plan: { readonly id: PlanId; readonly attempt: number },
-  record: SandboxRecord,
+  sandbox: Sandbox,
 ): Promise<void> {
   await tx.run(
     `INSERT INTO sandboxes (plan_id, attempt, alias, strategy, path, ref, base_commit, dirty, made_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, now_ms()) ON CONFLICT (plan_id, attempt, alias) DO NOTHING`,
     plan.id,
     plan.attempt,
-    record.alias,
-    record.strategy,
-    record.path,
-    record.ref ?? null,
-    record.baseCommit ?? null,
-    Number(record.dirty),
+    sandbox.alias,
+    sandbox.strategy,
+    sandbox.path,
+    sandbox.ref ?? null,
+    sandbox.base ?? null,
+    Number(sandbox.dirty),
   );
 }
 
@@ -62,9 +60,4 @@ export async function findSandboxRecords(reader: Reader, planId: PlanId, attempt
     baseCommit: row.base_commit ?? undefined,
     dirty: row.dirty === 1,
   }));
-}
-
-async function headRef(path: string): Promise<string | undefined> {
-  const { code, stdout } = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: path, accept: [0, 1] });
-  return code === 0 ? stdout.toString("utf8").trim() : undefined;
 }

@@ -80,14 +80,14 @@ describe.each(["git_worktree", "filesystem_copy"] as const)("%s", (strategy) => 
     for (const api = join(home(), "api"); !ready; await new Promise((resolve) => setImmediate(resolve))) {
       if (!existsSync(api)) continue;
       expect(await readTree(join(api, "tree"))).toEqual(whole);
-      expect(existsSync(join(api, strategy === "git_worktree" ? "commit" : "base"))).toBe(true);
+      expect(existsSync(join(api, strategy === "git_worktree" ? "git-config" : "base"))).toBe(true);
     }
     expect((await making).fresh).toBe(true);
   });
 
   test("one that cannot be made whole is not there", async () => {
     const missing = target({ strategy, path: join(user.directory, "nowhere") });
-    await expect(openSandbox(place, missing)).rejects.toThrow(/cannot be copied|has no commit/);
+    await expect(openSandbox(place, missing)).rejects.toThrow(/cannot be copied|not there any more/);
     expect(await readdir(home())).toEqual([]);
     // What a killed one left behind has another name and is never taken.
     await mkdir(join(home(), "api.half.tmp", "tree"), { recursive: true });
@@ -151,14 +151,11 @@ test("starts from the branch that was asked for, and keeps its commit alive", as
 
 test("an empty repository, or a branch that is not there, has nothing to start from", async () => {
   await using empty = await UserRepository.make({});
-  for (const [path, branch, name] of [
-    [empty.path, undefined, "HEAD"],
-    [user.path, "nope", "nope"],
+  for (const [path, branch, message] of [
+    [empty.path, undefined, `${empty.path} has no commit at HEAD to start from.`],
+    [user.path, "nope", `The sandbox cannot be made: there is no branch "nope" in "${user.path}".`],
   ] as const) {
-    await expect(openSandbox(place, target({ path, branch }))).rejects.toMatchObject({
-      code: "git_failed",
-      message: `${path} has no commit at ${name} to start from.`,
-    });
+    await expect(openSandbox(place, target({ path, branch }))).rejects.toMatchObject({ code: "git_failed", message });
   }
   expect(await user.git("for-each-ref", "refs/cleveragents")).toBe("");
 });
@@ -180,7 +177,7 @@ test("git that fails is told with its own last words; one that cannot be started
     detail: { exit_code: 128 },
   });
   await expect(git(["cat-file", "-e", "0".repeat(40)], { cwd: user.path })).rejects.toThrow("exit code 1");
-  await expect(git(["status"], { cwd: join(user.directory, "nowhere") })).rejects.toThrow("git cannot be started");
+  await expect(git(["status"], { cwd: join(user.directory, "nowhere") })).rejects.toThrow("is not there any more");
   const input = await git(["hash-object", "--stdin"], { cwd: user.path, input: "x" });
   expect(input.stdout.toString()).toMatch(/^[0-9a-f]{40}\n$/);
   // Closes its input unread.

@@ -1,34 +1,20 @@
-import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join, sep } from "node:path";
-import { AgentsError } from "../domain/errors.ts";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { PlanId } from "../domain/ids.ts";
-import { git, gitText, PRISTINE_CONFIG, requireRepository } from "./git.ts";
+import { emptyDirectory } from "./contained-directories.ts";
+import { ifCode } from "./contained-path.ts";
+import { git } from "./git.ts";
+import { readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
+import { copyDirectory, makeSandbox } from "./sandbox-making.ts";
+import { hasRepository, PRISTINE_CONFIG, requireRepository } from "./sandbox-repository.ts";
+import { withTemporaryHome } from "./temporary-home.ts";
 
-/**
- * Where a plan works: a private copy of a resource under the data directory. For a git checkout it is a repository of its own that
- * borrows the user's objects, so that nothing an agent's shell does (stash, branch, config, worktree) reaches the user's; the
- * user's repository carries one ref that keeps the borrowed commit alive. For a plain directory it is a copy,
- * with a second one beside it that stays as it was at the beginning.
- */
-export type SandboxStrategy = "git_worktree" | "filesystem_copy";
+export type { SandboxStrategy, SandboxTarget } from "./sandbox-facts.ts";
 
-export interface SandboxTarget {
-  readonly alias: string;
-  readonly strategy: SandboxStrategy;
-  /** The user's checkout or directory. */
-  readonly path: string;
-  readonly branch: string | undefined;
-  readonly readOnly: boolean;
-}
-
-export interface Sandbox extends SandboxTarget {
+export interface Sandbox extends SandboxFacts {
   /** The directory to work in. */
   readonly root: string;
-  /** The commit it started from; undefined for a copy. */
-  readonly base: string | undefined;
   /** Made just now, so that it is as the resource was. */
   readonly fresh: boolean;
 }
@@ -40,17 +26,29 @@ export interface SandboxPlace {
   readonly attempt: number;
 }
 
-/** The file that says what a sandbox was made of. */
-export const SANDBOX_FACTS = "target.json";
-
-/** Opens the plan's sandbox of this resource, making it if this is the first time. A half-made one is never taken for whole. */
+/**
+ * Opens the plan's sandbox of this resource, making it if this is the first time, and making it again where it was lost or damaged.
+ * A half-made one is never taken for whole.
+ */
 export async function openSandbox(place: SandboxPlace, target: SandboxTarget): Promise<Sandbox> {
-  const home = join(place.directory, place.planId, `${place.attempt}`, target.alias);
+  const home = sandboxHome(place, target.alias);
   const root = join(home, "tree");
-  const fresh = !existsSync(home);
-  if (fresh) await make(home, place, target);
-  const base = target.strategy === "git_worktree" ? (await readFile(join(home, "commit"), "utf8")).trim() : undefined;
-  return { ...target, root, base, fresh };
+  const known = await readFacts(home);
+  if (known !== undefined && (await isWhole(home, known))) {
+    return { ...known, readOnly: target.readOnly, root, fresh: false };
+  }
+  if (existsSync(home)) await removeHome(home);
+  const base = target.base ?? beginningOf(known);
+  const facts = await makeSandbox(
+    home,
+    pinningRef(place, target.alias),
+    base === undefined ? target : { ...target, base },
+  );
+  return { ...facts, root, fresh: true };
+}
+
+export function sandboxHome(place: SandboxPlace, alias: string): string {
+  return join(place.directory, place.planId, `${place.attempt}`, alias);
 }
 
 /** One for each sandbox: two of a plan may borrow from one repository, at different commits. */
@@ -58,84 +56,29 @@ export function pinningRef({ planId, attempt }: Pick<SandboxPlace, "planId" | "a
   return `refs/cleveragents/${planId}/${attempt}/${alias}`;
 }
 
-async function make(home: string, place: SandboxPlace, target: SandboxTarget): Promise<void> {
-  const temporary = `${home}.${randomUUID()}.tmp`;
-  await mkdir(temporary, { recursive: true, mode: 0o700 });
-  try {
-    if (target.strategy === "git_worktree") await cloneInto(temporary, place, target);
-    else await copyInto(temporary, target);
-    await writeFile(join(temporary, SANDBOX_FACTS), JSON.stringify(target));
-    await rename(temporary, home);
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    throw error;
-  }
+/** Out of the way in one step, so that a half-removed one is never taken for whole. One that is gone already is fine. */
+export async function removeHome(home: string): Promise<void> {
+  await withTemporaryHome(home, (temporary) => rename(home, temporary).catch(ifCode("ENOENT")));
 }
 
-async function cloneInto(home: string, place: SandboxPlace, target: SandboxTarget): Promise<void> {
-  const revision = target.branch === undefined ? "HEAD" : `refs/heads/${target.branch}`;
-  const base = await gitText(["rev-parse", "--verify", "--quiet", `${revision}^{commit}`], { cwd: target.path }).catch(
-    (error: unknown) => {
-      throw new AgentsError("git_failed", `${target.path} has no commit at ${target.branch ?? "HEAD"} to start from.`, {
-        cause: error,
-        kept: "Nothing was changed.",
-      });
-    },
-  );
-  // Kept alive in the user's repository for as long as the sandbox borrows it.
-  await git(["update-ref", pinningRef(place, target.alias), base], { cwd: target.path });
-  const tree = join(home, "tree");
-  await git(["clone", "--quiet", "--shared", "--no-checkout", "--no-tags", target.path, tree], { cwd: home });
-  // Without a remote no push can lead back; without conversions the files are the bytes of the commit.
-  await git(["remote", "remove", "origin"], { cwd: tree });
-  for (const [key, value] of PLAIN) await git(["config", key, value], { cwd: tree });
-  await copyFile(join(tree, ".git", "config"), join(home, PRISTINE_CONFIG));
-  await git(["checkout", "--quiet", "--detach", base], { cwd: tree, sandbox: true });
-  await writeFile(join(home, "commit"), `${base}\n`);
+/** A command can remove all it reaches: its files are put back by a reset, but not without a repository, or the copy of the beginning. */
+async function isWhole(home: string, { strategy, base }: SandboxFacts): Promise<boolean> {
+  if (strategy === "filesystem_copy") return existsSync(join(home, "base"));
+  const root = join(home, "tree");
+  if (!(await hasRepository(root)) || !existsSync(join(home, PRISTINE_CONFIG))) return false;
+  const { code } = await git(["cat-file", "-e", `${base}^{tree}`], { cwd: root, sandbox: true, accept: "any" });
+  return code === 0;
 }
 
-const PLAIN: readonly (readonly [string, string])[] = [
-  ["core.autocrlf", "false"],
-  ["core.hooksPath", "/dev/null"],
-  ["gc.auto", "0"],
-];
-
-/** Once as it is, which stays, and once to work in. `cp` copies links as links, keeps modes and shares blocks where the file system can; fs.cp measured ten times slower. */
-async function copyInto(home: string, target: SandboxTarget): Promise<void> {
-  if (home.startsWith(target.path + sep)) {
-    throw new AgentsError(
-      "tool_failed",
-      `${target.path} contains the data directory, and a copy of it would contain itself.`,
-      {
-        kept: "Nothing was changed.",
-        next: ["use a --data-dir outside of it"],
-      },
-    );
-  }
-  await copy(target.path, join(home, "base"));
-  await copy(join(home, "base"), join(home, "tree"));
-}
-
-async function copy(from: string, to: string): Promise<void> {
-  const child = spawn("cp", ["-a", "--reflink=auto", "--", `${from}/.`, to], { stdio: ["ignore", "ignore", "pipe"] });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  });
-  if (code !== 0) {
-    throw new AgentsError("tool_failed", `${from} cannot be copied: ${stderr.trim()}`, {
-      kept: "Nothing was changed.",
-    });
-  }
+function beginningOf(facts: SandboxFacts | undefined): SandboxBeginning | undefined {
+  return facts?.base === undefined ? undefined : { commit: facts.base, ref: facts.ref, dirty: facts.dirty };
 }
 
 /** Back to the beginning. Ignored files, which are no part of a plan, stay. */
 export async function resetSandbox(sandbox: Sandbox): Promise<void> {
   if (sandbox.base === undefined) {
     await rm(sandbox.root, { recursive: true, force: true });
-    await copy(join(sandbox.root, "..", "base"), sandbox.root);
+    await copyDirectory(join(sandbox.root, "..", "base"), sandbox.root);
     return;
   }
   await requireRepository(sandbox.root);
@@ -144,4 +87,6 @@ export async function resetSandbox(sandbox: Sandbox): Promise<void> {
   const own = { cwd: sandbox.root, sandbox: true };
   await git(["checkout", "--quiet", "--force", "--detach", sandbox.base], own);
   await git(["clean", "--quiet", "-ffd"], own);
+  // Git leaves what is in a submodule to its own repository, of which there is none here.
+  for (const submodule of sandbox.submodules) await emptyDirectory(sandbox.root, submodule);
 }

@@ -3,7 +3,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { relativePathProblem } from "../domain/change-entry.ts";
 import { canConfine, confined } from "./bubblewrap.ts";
-import { ContainedDirectory, ifCode, refused } from "./contained-path.ts";
+import { requireDirectory } from "./contained-directories.ts";
+import { refused } from "./contained-path.ts";
+import { endGroup } from "./process-group.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /**
  * Programs in a sandbox: the commands of steps and validations, and the user's hooks. Each ends with everything it started, when its
@@ -71,14 +74,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   child.stderr?.setEncoding("utf8").on("data", collect);
   let timedOut = false;
   // The whole process group goes: a command's children must not go on writing after we have looked.
-  const kill = (): void => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, "SIGKILL");
-    } catch (error) {
-      ifCode("ESRCH")(error);
-    }
-  };
+  const kill = (): void => endGroup(child.pid);
   const timer = setTimeout(() => {
     timedOut = true;
     kill();
@@ -98,13 +94,17 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   }
 }
 
+/** Where the objects are that the sandbox's repository only refers to: a confined git must see them. */
+export function borrowedBy({ objects }: Pick<Sandbox, "objects">): readonly string[] {
+  return objects === undefined ? [] : [objects];
+}
+
 /** The directory of the sandbox in which a command is to run. */
 export async function workingDirectory(root: string, cwd: string | undefined): Promise<string> {
   if (cwd === undefined || cwd === ".") return root;
   const problem = relativePathProblem(cwd);
   if (problem !== undefined) throw refused(cwd, problem);
-  const { directory } = await ContainedDirectory.of(root, `${cwd}/-`, { create: false });
-  await directory[Symbol.asyncDispose]();
+  await requireDirectory(root, cwd);
   return join(root, cwd);
 }
 

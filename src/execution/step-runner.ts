@@ -7,8 +7,9 @@ import { runStep } from "../ledger/steps.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
-import { describeSandbox, recordSandbox } from "./sandbox-record.ts";
-import { openSandbox, type SandboxTarget } from "./sandbox.ts";
+import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
+import { requireSameBeginning } from "./same-beginning.ts";
+import { openSandbox, type Sandbox, type SandboxTarget } from "./sandbox.ts";
 import { callTool, type ToolEnvironment } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -33,6 +34,8 @@ export interface StepRun {
   /** Steps of one wave need nothing of each other. */
   readonly waves: readonly (readonly ToolStep[])[];
   readonly signal: AbortSignal;
+  /** Told of each sandbox once it is open. */
+  readonly onSandbox?: (sandbox: Sandbox) => void;
   readonly onStep: (step: ToolStep, event: "started" | "done" | "recorded" | "failed", facts: StepFacts) => void;
 }
 
@@ -166,14 +169,17 @@ async function openWorkspaces(
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
   const changes = await planChanges(store, plan.id, plan.attempt);
+  const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
   const workspaces = new Map<string, Workspace>();
   for (const target of run.targets) {
     const place = { directory: run.directory, planId: plan.id, attempt: plan.attempt };
-    const sandbox = await openSandbox(place, target);
-    const record = await describeSandbox(sandbox);
-    await store.transaction((tx) => recordSandbox(tx, plan, record));
+    const known = records.find(({ alias }) => alias === target.alias);
+    const sandbox = await openSandbox(place, { ...target, ...beginningIn(known) });
+    if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
+    run.onSandbox?.(sandbox);
     const workspace = opened.use(new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) }));
     const own = changes.filter((entry) => entry.resource === target.alias);
+    if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
     workspaces.set(target.alias, workspace);
   }

@@ -8,6 +8,7 @@ import type { PlanExecutionContext } from "./plan-execution-context.ts";
 import type { Tool } from "./tool.ts";
 import { FILE_TOOLS } from "./tools/file-tools.ts";
 import { GIT_TOOLS } from "./tools/git-tools.ts";
+import { REWRITE_TOOL } from "./tools/rewrite-tool.ts";
 import { SHELL_TOOL } from "./tools/shell-tool.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -16,7 +17,7 @@ import type { Workspace } from "./workspace.ts";
  * itself is on record from before it is looked at until it ended, so what was refused can be seen as well.
  */
 export const TOOLS: ReadonlyMap<string, Tool> = new Map(
-  [...FILE_TOOLS, ...GIT_TOOLS, SHELL_TOOL].map((tool) => [tool.name, tool]),
+  [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL].map((tool) => [tool.name, tool]),
 );
 
 export interface ToolRequest {

@@ -4,7 +4,7 @@ import { printable } from "../domain/text.ts";
 import type { ValidationResult } from "../domain/validation-result.ts";
 import type { Check } from "../domain/validation.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { failureOf, runShell, workingDirectory } from "./shell.ts";
+import { borrowedBy, failureOf, runShell, workingDirectory } from "./shell.ts";
 import { changedPaths, takeSnapshot, type Snapshot } from "./snapshot.ts";
 import { perform } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
@@ -105,10 +105,12 @@ async function judge(check: Check, sandbox: Sandbox, signal: AbortSignal): Promi
 
 async function runCommand(
   { command, cwd, timeoutMs }: Extract<Check, { kind: "command" }>,
-  { root }: Sandbox,
+  sandbox: Sandbox,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const options = { root, cwd: await workingDirectory(root, cwd), timeoutMs, signal, keep: "end" } as const;
+  const { root } = sandbox;
+  const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
+  const options = { ...place, timeoutMs, signal, keep: "end" } as const;
   const result = await runShell(command, options);
   const failure = failureOf(result, timeoutMs);
   const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;

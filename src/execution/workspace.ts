@@ -16,6 +16,7 @@ import {
   type FileState,
 } from "./file-state.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
+import { removeEmptyDirectories, requireDirectory } from "./contained-directories.ts";
 import { refused } from "./contained-path.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
@@ -103,6 +104,24 @@ export class Workspace implements AsyncDisposable {
       await writeState(root, from, undefined);
       const images = { before: state, after: state };
       await this.#record([{ resource, path: to, fromPath: from, operation: "rename", ...images, toolInvocation: by }]);
+    });
+  }
+
+  /** Takes away every file below a directory, and the directories; ignored files stay with theirs. How many were taken away. */
+  async removeDirectory(by: string, path: string): Promise<number> {
+    await this.assertWritable(path);
+    return this.#exclusion.alone(async () => {
+      await requireDirectory(this.sandbox.root, path);
+      const below = [...(await this.#look()).keys()].filter((file) => file.startsWith(`${path}/`));
+      const resource = this.sandbox.alias;
+      for (const file of below) {
+        this.#claim(by, file);
+        const before = await readState(this.sandbox.root, file);
+        await writeState(this.sandbox.root, file, undefined);
+        await this.#record([{ resource, path: file, operation: "delete", before, toolInvocation: by }]);
+      }
+      await removeEmptyDirectories(this.sandbox.root, path);
+      return below.length;
     });
   }
 

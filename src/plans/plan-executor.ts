@@ -7,6 +7,7 @@ import { findResourceType, type ProjectResource } from "../domain/resource.ts";
 import { storable } from "../domain/text.ts";
 import type { ToolActor } from "../domain/tool-actor.ts";
 import { decidedWaves } from "../execution/decided-steps.ts";
+import { requireGit } from "../execution/git.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
 import { validateSandboxes, type PlanValidation } from "../execution/plan-validation.ts";
 import { runToolSteps, type OpenSandboxes, type StepRun, type ToolStep } from "../execution/step-runner.ts";
@@ -28,6 +29,9 @@ export interface ExecuteOptions extends StartOptions {
   readonly onHook?: HookRun["onHook"];
   readonly onValidationStart?: PlanValidation["onStart"];
   readonly onValidation?: PlanValidation["onResult"];
+  readonly onSandbox?: StepRun["onSandbox"];
+  /** New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was made of. */
+  readonly includeDirty?: boolean;
 }
 
 export interface Executed {
@@ -56,15 +60,25 @@ export class PlanExecutor {
   async execute(planId: PlanId, options: ExecuteOptions = {}): Promise<Executed> {
     const plan = await this.#service.getPlan(planId);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
-    const targets = await this.#targetsOf(plan);
+    const targets = await this.#targetsOf(plan, options);
     const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
+    // Without it nothing can be done, and the plan stays as it is.
+    if (targets.some(({ strategy }) => strategy === "git_worktree")) await requireGit();
     await this.#queue(plan, options);
     const waves = await this.#decided(plan);
 
     const lease = await this.#service.startExecute(planId, options);
-    const { signal = new AbortController().signal, onStep = () => undefined } = options;
+    const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
     try {
-      await using opened = await runToolSteps({ lease, directory: this.#directory, targets, waves, signal, onStep });
+      await using opened = await runToolSteps({
+        lease,
+        directory: this.#directory,
+        targets,
+        waves,
+        signal,
+        onStep,
+        onSandbox,
+      });
       await this.#check(lease, opened, validations, options);
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {
@@ -129,7 +143,7 @@ export class PlanExecutor {
     );
   }
 
-  async #targetsOf(plan: Plan): Promise<SandboxTarget[]> {
+  async #targetsOf(plan: Plan, { includeDirty = false }: ExecuteOptions): Promise<SandboxTarget[]> {
     const links = await this.#store.read(async (reader) => {
       const all: (ProjectResource & { readonly planReadOnly: boolean })[] = [];
       for (const { project, readOnly } of plan.projects) {
@@ -154,6 +168,7 @@ export class PlanExecutor {
       path,
       branch,
       readOnly: readOnly || planReadOnly,
+      includeDirty,
     }));
   }
 }

@@ -11,6 +11,7 @@ import {
   type PlanId,
   type Store,
 } from "../index.ts";
+import { alteredStore } from "../testing/altered-store.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, moveTo, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
@@ -129,6 +130,18 @@ test("actions are listed with their plans, by namespace and state", async () => 
 });
 
 describe("a plan is made", () => {
+  test("after its arguments were checked, outside the transaction: a slow pattern holds up nobody who writes", async () => {
+    await using s = await setting();
+    const pattern = "(a+)+";
+    await s.service.createAction({ ...actionInput(), arguments: [{ name: "value", required: true, pattern }] });
+    const store = alteredStore(s.store, { transaction: () => Promise.reject(new Error("a transaction was begun")) });
+    const service = new PlanLifecycleService({ store });
+    await expect(
+      service.useAction({ action: ACTION_NAME, arguments: { value: `${"a".repeat(60)}!` } }),
+    ).rejects.toThrow("takes more than 2 s");
+    await expect(service.useAction({ action: ACTION_NAME, arguments: { value: "a" } })).rejects.toThrow("was begun");
+  });
+
   test("only of an action that exists and is available", async () => {
     await using s = await setting();
     const nothing = await s.service.useAction({ action: "local/fxi" }).catch((error: unknown) => error);

@@ -27,7 +27,7 @@ import {
   type LeaseUse,
   type ServiceParts,
 } from "./transition.ts";
-import { makePlan, requireAction, type UseActionInput } from "./use-action.ts";
+import { argumentsFor, makePlan, requireAction, type UseActionInput } from "./use-action.ts";
 
 export interface StartOptions {
   /** Shown to others while the phase runs. */
@@ -134,7 +134,8 @@ export class PlanLifecycleService {
 
   /** Makes a plan at strategize/queued. All problems with names and arguments are found before anything is written. */
   async useAction(input: UseActionInput): Promise<Plan> {
-    return this.#store.transaction((tx) => makePlan(tx, this.#ambience, input));
+    const values = argumentsFor(await this.getAction(input.action), input);
+    return this.#store.transaction((tx) => makePlan(tx, this.#ambience, input, values));
   }
 
   /** By id or by a prefix of it that only one plan has. */

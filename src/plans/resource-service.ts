@@ -14,9 +14,9 @@ import { shown } from "../domain/text.ts";
 import { activePlanIds } from "../store/plans.ts";
 import { deleteResource, findLinks, findResources, insertResource, type ResourceFilter } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
+import { checkoutProblem } from "../execution/checkout.ts";
 import { findAttachments } from "../store/validations.ts";
 import { stillAttached } from "./attachments.ts";
-import { checkoutProblem } from "./git-check.ts";
 import { addLink, hasActivePlans, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "./transition.ts";
 

@@ -44,8 +44,22 @@ export interface ProjectLinkInput {
   readonly readOnly?: boolean;
 }
 
-/** Checks everything, then writes the plan, its event and its audit entry in the caller's transaction. */
-export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput): Promise<Plan> {
+/**
+ * The arguments as the action takes them. Done before the transaction, which nobody else can write beside: the patterns of an action
+ * are somebody's regular expressions and may take their time. It stays true: of an action only its state ever changes.
+ */
+export function argumentsFor(action: Action, input: UseActionInput): ReturnType<typeof resolveArguments> {
+  assertAvailable(action);
+  return resolveArguments(action.arguments, input.arguments ?? {});
+}
+
+/** Checks everything else, then writes the plan, its event and its audit entry in the caller's transaction. */
+export async function makePlan(
+  tx: Tx,
+  ambience: Ambience,
+  input: UseActionInput,
+  values: ReturnType<typeof argumentsFor>,
+): Promise<Plan> {
   const action = await requireAction(tx, input.action);
   assertAvailable(action);
   if (!action.reusable && (await hasPlans(tx, action.name))) {
@@ -56,7 +70,6 @@ export async function makePlan(tx: Tx, ambience: Ambience, input: UseActionInput
     );
   }
   const projects = await links(tx, input.projects ?? []);
-  const values = resolveArguments(action.arguments, input.arguments ?? {});
   const { profile, source } = resolveProfile(action, input);
   const actors = resolveActors(action.actors, input.actors ?? {});
   await checkVariables(tx, action, actors.execution);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listSandboxes, removeSandbox, type KeptSandbox } from "../../execution/kept-sandboxes.ts";
+import { listSandboxes, removeUnneeded, type KeptSandbox } from "../../execution/kept-sandboxes.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed } from "../confirm.ts";
@@ -20,7 +20,7 @@ export async function cleanupList(context: CommandContext): Promise<Outcome> {
         rows: kept.map((sandbox) => [
           sandbox.planId,
           String(sandbox.attempt),
-          sandbox.alias,
+          sandbox.leftOver ? `${sandbox.alias} (half)` : sandbox.alias,
           sandbox.removable ? toned("yes", "warn") : "no",
           sandbox.why,
         ]),
@@ -44,11 +44,11 @@ export async function cleanupRun(context: CommandContext, input: Input): Promise
       status: "warn",
     };
   }
-  for (const sandbox of doomed) await removeSandbox(directory, sandbox);
+  const removed = await removeUnneeded(await context.store(), directory);
   return {
-    data: { removed: doomed.map(data) },
+    data: { removed: removed.map(data) },
     view: [],
-    messages: info(`${count(doomed.length, "sandbox", "sandboxes")} removed.`),
+    messages: info(`${count(removed.length, "sandbox", "sandboxes")} removed.`),
   };
 }
 
@@ -57,6 +57,6 @@ function directoryOf(context: CommandContext): string {
 }
 
 function data(sandbox: KeptSandbox): Record<string, unknown> {
-  const { planId, attempt, alias, path, home, removable, why } = sandbox;
-  return { plan_id: planId, attempt, resource: alias, path, sandbox: home, removable, why };
+  const { planId, attempt, alias, path = null, home, leftOver, removable, why } = sandbox;
+  return { plan_id: planId, attempt, resource: alias, path, sandbox: home, left_over: leftOver, removable, why };
 }

@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { AgentsError } from "../../domain/errors.ts";
 import { SETTINGS } from "../../domain/settings.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -17,7 +15,6 @@ interface Check {
 }
 
 const LEAST_SPACE = 200 * 1024 * 1024;
-const OLDEST_GIT = [2, 38] as const;
 
 export async function diagnostics(context: CommandContext): Promise<Outcome> {
   const checks = [
@@ -115,15 +112,9 @@ async function confinement(): Promise<string> {
 }
 
 async function git(): Promise<string> {
-  const { stdout } = await promisify(execFile)("git", ["--version"]).catch(() => {
-    throw new Warning("git was not found; plans on repositories need it");
+  const { requireGit } = await import("../../execution/git.ts");
+  const version = await requireGit().catch((error: unknown) => {
+    throw new Warning(error instanceof Error ? error.message : String(error));
   });
-  const version = /(\d+)\.(\d+)[\w.]*/.exec(stdout);
-  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
-  if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
-    throw new Warning(
-      `git ${version?.[0] ?? "?"} is older than ${OLDEST_GIT.join(".")}, which plans on repositories need`,
-    );
-  }
-  return `git ${version?.[0] ?? "?"}`;
+  return `git ${version}`;
 }

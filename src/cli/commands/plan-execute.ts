@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { recordedHooks, type HookRun } from "../../execution/hooks.ts";
 import { diffChanges } from "../../execution/plan-diff.ts";
+import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges, type StepRun } from "../../execution/step-runner.ts";
 import { ChangesetStore } from "../../ledger/changesets.ts";
 import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts";
@@ -8,7 +9,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
-import { info, type Outcome } from "../outcome.ts";
+import { info, type Message, type Outcome } from "../outcome.ts";
 import { leftOutOf } from "./left-out.ts";
 import { planData } from "./plan-data.ts";
 import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
@@ -36,7 +37,19 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const onValidation: ExecuteOptions["onValidation"] = ({ validation, resource, passed, durationMs }) => {
     if (human) process.stderr.write(progressLine(validation, resource, passed ? "passed" : "failed", durationMs));
   };
-  const options = { signal, onStep, onHook, onValidationStart, onValidation, verify: input.flag("verify") };
+  const sandboxes: Sandbox[] = [];
+  const onSandbox = (sandbox: Sandbox): void => void sandboxes.push(sandbox);
+  const includeDirty = input.flag("includeDirty");
+  const options = {
+    signal,
+    onStep,
+    onSandbox,
+    includeDirty,
+    onHook,
+    onValidationStart,
+    onValidation,
+    verify: input.flag("verify"),
+  };
   const { plan, ran } = await executor.execute(seen.id, options).finally(stop);
   const entries = await planChanges(store, plan.id, plan.attempt);
   const diff = await diffChanges(new ChangesetStore(store), entries);
@@ -54,6 +67,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     data: {
       ...planData(plan),
       ran,
+      sandboxes: sandboxes.map(sandboxData),
       steps,
       hooks,
       changes,
@@ -64,6 +78,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     },
     view: resultView(results),
     messages: [
+      ...(includeDirty ? sandboxes.flatMap(begunOtherwise) : []),
       ...done,
       ...left.messages,
       ...(gate.ok ? [] : [{ level: "warning", text: `${gate.why} The plan cannot be applied like this.` } as const]),
@@ -71,6 +86,26 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     next,
     status: gate.ok ? "ok" : "warn",
   };
+}
+
+function sandboxData(sandbox: Sandbox): Record<string, unknown> {
+  const { alias, strategy, root, ref, base, dirty, fresh } = sandbox;
+  return {
+    resource: alias,
+    strategy,
+    path: root,
+    ref: ref ?? null,
+    base: base ?? null,
+    include_dirty: dirty,
+    status: fresh ? "made" : "resumed",
+  };
+}
+
+/** A plan that goes on does so from where it began, whatever is asked for now. */
+function begunOtherwise({ alias, strategy, dirty }: Sandbox): Message[] {
+  if (strategy !== "git_worktree" || dirty) return [];
+  const text = `The sandbox of "${alias}" was made before, of what was committed, and --include-dirty does not change that.`;
+  return [{ level: "warning", text }];
 }
 
 function progressLine(id: string, tool: string, event: string, durationMs: number): string {

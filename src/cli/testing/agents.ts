@@ -48,9 +48,13 @@ const { FORCE_COLOR: _force, NO_COLOR: _no, CLEVERAGENTS_FORMAT: _format, ...ENV
 
 export class Agents implements Disposable {
   readonly directory: string = mkdtempSync(join(tmpdir(), "cleveragents-cli-"));
-  readonly dataDir: string = join(this.directory, "data");
   /** What every command sees besides. */
   readonly environment: NodeJS.ProcessEnv = {};
+  readonly dataDir: string;
+
+  constructor(dataDir?: string) {
+    this.dataDir = dataDir ?? join(this.directory, "data");
+  }
 
   get database(): string {
     return join(this.dataDir, "cleveragents.db");

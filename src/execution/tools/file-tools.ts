@@ -2,6 +2,7 @@ import { lstat, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors.ts";
+import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
 import { shown } from "../../domain/text.ts";
 import { ContainedDirectory, ifCode } from "../contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
@@ -17,11 +18,13 @@ const READ_LIMIT = 10 * 1024 * 1024;
 export const FILE_TOOLS: readonly Tool[] = [
   tool({
     name: "read_file",
-    description: "Read a text file",
+    description: "Read a text file; of a symbolic link, where it points",
     writes: false,
     parameters: z.strictObject({ path }),
     run: async ({ path }, { workspace }) => {
-      const { content } = await existing(workspace, path);
+      const { content, mode } = await existing(workspace, path);
+      // A link's content is a path, not the text somebody wants to read; where it leads may be outside.
+      if (mode === LINK) return { path, kind: "link", points_to: Buffer.from(content).toString("utf8") };
       if (content.byteLength > READ_LIMIT) throw failed(path, "is larger than 10 MiB");
       return { path, content: text(content, path) };
     },
@@ -142,14 +145,12 @@ export const FILE_TOOLS: readonly Tool[] = [
   }),
   tool({
     name: "delete_directory",
-    description: "Delete all files below a directory",
+    description: "Delete a directory with all it holds but ignored files",
     writes: true,
     parameters: z.strictObject({ path }),
     run: async ({ path }, { workspace, by }) => {
-      const below = [...(await workspace.look()).keys()].filter((file) => file.startsWith(`${path}/`));
-      if (below.length === 0) throw failed(path, "is no directory that holds files");
-      for (const file of below) await workspace.change(by, file, () => undefined);
-      return { path, deleted: below.length };
+      const deleted = await workspace.removeDirectory(by, path);
+      return { path, deleted };
     },
   }),
   tool({
@@ -161,23 +162,54 @@ export const FILE_TOOLS: readonly Tool[] = [
       path: path.optional(),
       limit: z.int().min(1).max(10_000).default(200),
     }),
-    run: async ({ pattern, path, limit }, { workspace }) => {
-      const expression = expressionOf(pattern);
-      const found: { path: string; line: number; text: string }[] = [];
-      for (const file of (await workspace.look()).keys()) {
-        if (path !== undefined && file !== path && !file.startsWith(`${path}/`)) continue;
-        const state = await workspace.read(file);
-        if (state === undefined || state.mode === LINK || state.content.includes(0)) continue;
-        for (const [index, line] of Buffer.from(state.content).toString("utf8").split("\n").entries()) {
-          if (!expression.test(line)) continue;
-          found.push({ path: file, line: index + 1, text: line.slice(0, 500) });
-          if (found.length >= limit) return found;
-        }
-      }
-      return found;
-    },
+    run: ({ pattern, path, limit }, { workspace, signal }) =>
+      searchFiles(workspace, { expression: expressionOf(pattern), path, limit, signal }),
   }),
 ];
+
+interface Found {
+  readonly [key: string]: string | number;
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Looks at several files at once: each look costs a third of a millisecond besides. */
+const SEARCHED_AT_ONCE = 64;
+
+async function searchFiles(
+  workspace: Workspace,
+  wanted: { expression: RegExp; path: string | undefined; limit: number; signal: AbortSignal },
+): Promise<Found[]> {
+  const { expression, path, limit, signal } = wanted;
+  const files = [...(await workspace.look()).keys()].filter(
+    (file) => path === undefined || path === "." || file === path || file.startsWith(`${path}/`),
+  );
+  const found: Found[] = [];
+  for (let next = 0; next < files.length && found.length < limit; next += SEARCHED_AT_ONCE) {
+    signal.throwIfAborted();
+    const lines = await linesOf(workspace, files.slice(next, next + SEARCHED_AT_ONCE));
+    const hits = matching(
+      expression,
+      lines.map(({ text }) => text),
+    );
+    if (hits === undefined)
+      throw new AgentsError("tool_failed", `The pattern ${shown(expression.source)} ${TOO_SLOW}.`);
+    found.push(...hits.flatMap((hit) => lines[hit] ?? []));
+  }
+  return found.slice(0, limit).map(({ path, line, text }) => ({ path, line, text: text.slice(0, 500) }));
+}
+
+async function linesOf(workspace: Workspace, files: readonly string[]): Promise<Found[]> {
+  const lines: Found[] = [];
+  for (const path of files) {
+    const state = await workspace.read(path);
+    if (state === undefined || state.mode === LINK || state.content.includes(0)) continue;
+    const texts = Buffer.from(state.content).toString("utf8").split("\n");
+    for (const [index, text] of texts.entries()) lines.push({ path, line: index + 1, text });
+  }
+  return lines;
+}
 
 function expressionOf(pattern: string): RegExp {
   try {

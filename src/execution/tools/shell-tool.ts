@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors.ts";
-import { failureOf, runShell, workingDirectory } from "../shell.ts";
+import { borrowedBy, failureOf, runShell, workingDirectory } from "../shell.ts";
 import { tool, type Tool } from "../tool.ts";
 
 /** A command in the sandbox. It has the sandbox to itself; what it changed is found by looking before and after. */
@@ -15,7 +15,14 @@ export const SHELL_TOOL: Tool = tool({
   }),
   run: async ({ command, cwd, timeout_ms: timeoutMs }, { workspace, by, signal }) => {
     const result = await workspace.capture(by, async (root) =>
-      runShell(command, { root, cwd: await workingDirectory(root, cwd), timeoutMs, signal, keep: "start" }),
+      runShell(command, {
+        root,
+        cwd: await workingDirectory(root, cwd),
+        timeoutMs,
+        signal,
+        readable: borrowedBy(workspace.sandbox),
+        keep: "start",
+      }),
     );
     const failure = failureOf(result, timeoutMs);
     if (failure === undefined) return result;

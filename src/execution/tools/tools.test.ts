@@ -1,5 +1,5 @@
 /** Each tool: what it takes, what it gives, what it refuses. */
-import { truncate, writeFile } from "node:fs/promises";
+import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentsError, ValidationError } from "../../index.ts";
@@ -25,6 +25,11 @@ describe("reading", () => {
     expect(await call("read_file", { path: "bom.txt" })).toEqual({ path: "bom.txt", content: "\uFEFFone\ntwo\n" });
     expect(await call("read_file", { path: "crlf.txt" })).toMatchObject({ content: "one\r\ntwo\r\n" });
     expect(await call("read_file", { path: "empty.txt" })).toMatchObject({ content: "" });
+  });
+
+  test("of a symbolic link it tells where that points, and never what is there", async () => {
+    expect(await call("read_file", { path: "link" })).toEqual({ path: "link", kind: "link", points_to: "a.txt" });
+    expect(await call("read_file", { path: "link-out" })).toMatchObject({ kind: "link", points_to: "/etc" });
   });
 
   test("refuses what is no text, too large, a directory or not there", async () => {
@@ -67,10 +72,21 @@ describe("reading", () => {
     expect(await call("search_files", { pattern: "z = 1", path: "src/z.ts" })).toHaveLength(1);
     expect(await call("search_files", { pattern: "o", limit: 2 })).toHaveLength(2);
     expect(await call("search_files", { pattern: "nowhere at all" })).toEqual([]);
+    expect(await call("search_files", { pattern: "z = 1", path: "." })).toHaveLength(1);
     await expect(call("search_files", { pattern: "(" })).rejects.toMatchObject({
       code: "tool_failed",
       message: /no regular expression/,
     });
+  });
+});
+
+test("a pattern that would search for ever is stopped and named", async () => {
+  await using other = await ExecutingPlan.start();
+  const { call } = await other.open();
+  await call("write_file", { path: "long.txt", content: `${"a".repeat(60)}!` });
+  await expect(call("search_files", { pattern: "^(a+)+$" })).rejects.toMatchObject({
+    code: "tool_failed",
+    message: expect.stringContaining('The pattern "^(a+)+$" takes more than 2 s'),
   });
 });
 
@@ -118,9 +134,43 @@ describe("writing", () => {
     expect(await call("list_directory", { path: "made" })).toEqual([{ name: "deep", kind: "directory" }]);
     for (const path of ["a.txt", "link-out"])
       await expect(call("create_directory", { path })).rejects.toThrow("There is already a file");
-    await expect(call("delete_directory", { path: "made" })).rejects.toThrow("is no directory that holds files");
+    expect(await call("delete_directory", { path: "made" })).toEqual({ path: "made", deleted: 0 });
+    await expect(call("list_directory", { path: "made" })).rejects.toThrow("is no directory");
     expect(await call("delete_directory", { path: "c" })).toEqual({ path: "c", deleted: 1 });
+    await expect(call("delete_directory", { path: "c" })).rejects.toThrow("does not exist");
+    await expect(call("delete_directory", { path: "a.txt" })).rejects.toThrow("is no directory");
+    await expect(call("delete_directory", { path: "link-out" })).rejects.toThrow("is a symbolic link");
   });
+});
+
+test("delete_directory takes the directories along, leaves ignored files, and waits for whoever writes there", async () => {
+  await using other = await ExecutingPlan.start();
+  const { call, entries } = await other.open();
+  await fill(other.root, { "d/keep.log": "ignored", "d/nested/.git/HEAD": "" });
+  await call("write_file", { path: "d/sub/x/y/file", content: "1" }, "same");
+  await call("create_directory", { path: "d/empty/er" });
+  const writing = Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      call("write_file", { path: `d/sub/x/${index}`, content: `${index}` }, "same"),
+    ),
+  );
+  const first = (await call("delete_directory", { path: "d" }, "same")) as { deleted: number };
+  await writing;
+  // Whoever wrote before it was deleted, whoever wrote after it wrote a new one: nothing in between.
+  const deletions = async (): Promise<number> =>
+    (await entries()).filter(({ operation }) => operation === "delete").length;
+  expect(await deletions()).toBe(first.deleted);
+  await call("delete_directory", { path: "d" }, "same");
+  expect(await deletions()).toBe(9);
+  expect(await call("list_directory", { path: "d" })).toMatchObject([{ name: "keep.log" }, { name: "nested" }]);
+  await rm(join(other.root, "d"), { recursive: true });
+  // A command that is still running has everything to itself.
+  await call("write_file", { path: "d/early", content: "1" }, "same");
+  const command = call("shell_execute", { command: "sleep 0.4; echo 2 > d/late" }, "same");
+  await call("delete_directory", { path: "d" }, "same");
+  await command;
+  expect(await deletions()).toBe(11);
+  expect(await other.replayed(await entries())).toEqual(await other.tree());
 });
 
 describe("git", () => {
@@ -202,6 +252,7 @@ describe("the pipeline", () => {
       "delete_file",
       "edit_file",
       "move_file",
+      "rewrite_code",
       "shell_execute",
       "write_file",
     ]);

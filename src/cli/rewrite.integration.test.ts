@@ -1,0 +1,54 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { World } from "./testing/world.ts";
+
+test("a plan rewrites code by its structure", async () => {
+  using world = new World();
+  const { agents } = world;
+  for (const [file, text] of [
+    ["a.ts", "assert.equal(a(), 1);\nassert.equal(b, f(2));\n"],
+    ["b.md", "assert.equal(a, 1)\n"],
+  ] as const)
+    writeFileSync(join(world.repository, file), text);
+  world.commit("code");
+  const before = world.state();
+  const id = await world.plan(`  - id: rewrite
+    tool: rewrite_code
+    params: { language: TypeScript, pattern: "assert.equal($ACTUAL, $EXPECTED)", rewrite: "expect($ACTUAL).toBe($EXPECTED)" }
+`);
+  expect((await agents.json("plan", "execute", id)).data).toMatchObject({ changes: { files: 1, insertions: 2 } });
+  const { data } = await agents.json("plan", "diff", id);
+  expect(String(data["patch"])).toContain("+expect(a()).toBe(1);\n+expect(b).toBe(f(2));");
+  expect(world.state()).toBe(before);
+});
+
+test("what cannot be rewritten is told", async () => {
+  using world = new World();
+  const id = await world.plan("  - { tool: rewrite_code, params: { language: Cobol, pattern: a, rewrite: b } }\n");
+  expect(await world.agents.json("plan", "execute", id)).toMatchObject({
+    exit_code: 2,
+    error: { message: expect.stringContaining("there are JavaScript, TypeScript, TSX, HTML, CSS") },
+  });
+});
+
+test("the parser is loaded by the first rewrite, not before", async () => {
+  using world = new World();
+  const refuse = `import { registerHooks } from "node:module";
+registerHooks({ resolve: (name, context, next) => {
+  if (name.startsWith("@ast-grep")) throw new Error("loaded the parser");
+  return next(name, context);
+} });`;
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(refuse)}` };
+  const writing = await world.plan(`  - { tool: write_file, params: { path: x.txt, content: x } }\n`);
+  for (const args of [["version"], ["diagnostics"], ["actor", "list"], ["plan", "execute", writing]])
+    expect([args, (await world.agents.run(args, { env })).code]).toEqual([args, 0]);
+  world.agents.write(
+    "other.yaml",
+    "name: other\ntype: tool\ndescription: d\nsteps: [{ tool: rewrite_code, params: { language: css, pattern: 'a { }', rewrite: b } }]\n",
+  );
+  await world.agents.json("actor", "add", "--config", "other.yaml");
+  const rewriting = await world.another("--execution-actor", "local/other");
+  const { code, stderr } = await world.agents.run(["plan", "execute", rewriting], { env });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("loaded the parser")]);
+});

@@ -1,0 +1,60 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ifCode } from "./contained-path.ts";
+
+/**
+ * Where a plan works: a private copy of a resource under the data directory. For a git checkout it is a repository of its own that
+ * borrows the user's objects, so that nothing an agent's shell does (stash, branch, config, worktree) reaches the user's; the
+ * user's repository carries one ref that keeps the borrowed commit alive. For a plain directory it is a copy,
+ * with a second one beside it that stays as it was at the beginning.
+ */
+export type SandboxStrategy = "git_worktree" | "filesystem_copy";
+
+export interface SandboxTarget {
+  readonly alias: string;
+  readonly strategy: SandboxStrategy;
+  /** The user's checkout or directory. */
+  readonly path: string;
+  readonly branch: string | undefined;
+  readonly readOnly: boolean;
+  /** Start from the checkout as it is, with what is not committed. One that is made again starts where it did. */
+  readonly includeDirty?: boolean;
+  /** Where it started when it was made before: made again it starts there, and not where the branch is now. */
+  readonly base?: SandboxBeginning;
+}
+
+export interface SandboxBeginning {
+  readonly commit: string;
+  readonly ref?: string | undefined;
+  readonly dirty?: boolean;
+}
+
+/** What is known of a sandbox from its making on, and kept beside it. */
+export interface SandboxFacts extends Omit<SandboxTarget, "includeDirty" | "base"> {
+  /** The commit it started from; undefined for a copy. */
+  readonly base: string | undefined;
+  /** The full name of the branch it started from; undefined for a copy, and where HEAD was detached. */
+  readonly ref: string | undefined;
+  /** `base` holds what was not committed; its parent is where the branch was. */
+  readonly dirty: boolean;
+  /** The directory of the objects it borrows. */
+  readonly objects: string | undefined;
+  /** Paths of submodules, whose content is no part of a plan. */
+  readonly submodules: readonly string[];
+}
+
+const FILE = "target.json";
+
+/** Undefined for anything that is not a sandbox of ours, and for one whose facts a command has damaged. */
+export async function readFacts(home: string): Promise<SandboxFacts | undefined> {
+  const text = await readFile(join(home, FILE), "utf8").catch(ifCode("ENOENT"));
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as SandboxFacts);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeFacts(home: string, facts: SandboxFacts): Promise<void> {
+  await writeFile(join(home, FILE), JSON.stringify(facts));
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { StoreError } from "../domain/errors.ts";
+import { withFileLock } from "../store/file-lock.ts";
+import { ifCode } from "./contained-path.ts";
+
+/**
+ * A sandbox is made, and taken away, under a name that is never taken for one. Whoever works under such a name holds a kernel lock
+ * beside it, from before the directory is there until it is gone: so one that nobody holds was left by a process that was killed.
+ */
+export async function withTemporaryHome<T>(home: string, work: (temporary: string) => Promise<T>): Promise<T> {
+  const name = `${home}.${randomUUID()}`;
+  await mkdir(dirname(home), { recursive: true, mode: 0o700 });
+  return withFileLock(
+    `${name}.lock`,
+    async () => {
+      try {
+        return await work(`${name}.tmp`);
+      } finally {
+        await rm(`${name}.tmp`, { recursive: true, force: true });
+        await rm(`${name}.lock`, { force: true });
+      }
+    },
+    { patienceMs: 0 },
+  );
+}
+
+const NAME = /^(.+\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.(?:tmp|lock)$/;
+
+/** The names in a directory, without their endings, under which somebody works or has worked. */
+export async function temporaryNames(directory: string): Promise<string[]> {
+  const names = (await readdir(directory).catch(ifCode("ENOENT"))) ?? [];
+  return [...new Set(names.flatMap((name) => NAME.exec(name)?.[1] ?? []))].sort();
+}
+
+/** Whether somebody works under that name just now. */
+export async function isHeld(path: string): Promise<boolean> {
+  return existsSync(`${path}.lock`) && !(await unlessHeld(path, async () => undefined));
+}
+
+/** Takes away what a killed process left under that name, after `section`. False when somebody works there: then nothing is done. */
+export function removeLeftOver(path: string, section: (temporary: string) => Promise<void>): Promise<boolean> {
+  return unlessHeld(path, async () => {
+    await section(`${path}.tmp`);
+    await rm(`${path}.tmp`, { recursive: true, force: true });
+    await rm(`${path}.lock`, { force: true });
+  });
+}
+
+async function unlessHeld(path: string, section: () => Promise<void>): Promise<boolean> {
+  try {
+    await withFileLock(`${path}.lock`, section, { patienceMs: 0 });
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === "store_busy") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { isUtf8 } from "node:buffer";
+import * as z from "zod";
+import { AgentsError } from "../../domain/errors.ts";
+import { relativePathProblem } from "../../domain/change-entry.ts";
+import { shown } from "../../domain/text.ts";
+import { refused } from "../contained-path.ts";
+import { LINK, type FileState } from "../file-state.ts";
+import { tool, type Tool } from "../tool.ts";
+import { notThere, type Workspace } from "../workspace.ts";
+import { LANGUAGES, rewriter, type Language } from "./structural-rewrite.ts";
+
+const KNOWN = Object.keys(LANGUAGES) as Language[];
+
+/** Whatever the case: people write "typescript". */
+const language = z.string().transform((given, context): Language => {
+  const found = KNOWN.find((name) => name.toLowerCase() === given.toLowerCase());
+  if (found !== undefined) return found;
+  context.addIssue({ code: "custom", message: `${shown(given)} cannot be rewritten; there are ${KNOWN.join(", ")}` });
+  return z.NEVER;
+});
+
+/** All files are rewritten in memory first: a pattern that does not fit one of them changes none. */
+export const REWRITE_TOOL: Tool = tool({
+  name: "rewrite_code",
+  description: "Search and replace by structure: $A stands for one node, $$$ARGS for several",
+  writes: true,
+  parameters: z.strictObject({
+    language,
+    pattern: z.string().min(1).max(10_000),
+    rewrite: z.string().max(100_000),
+    paths: z.array(z.string()).min(1).optional(),
+  }),
+  run: async ({ language, pattern, rewrite, paths }, { workspace, by, signal }) => {
+    const rewritten = await rewriter(language, pattern, rewrite);
+    const candidates = await filesOf(workspace, language, paths);
+    const changes: { path: string; before: FileState; after: Uint8Array; replacements: number }[] = [];
+    for (const path of candidates) {
+      signal.throwIfAborted();
+      const before = await workspace.read(path);
+      if (before === undefined || before.mode === LINK || !isText(before.content)) continue;
+      const result = rewritten(Buffer.from(before.content).toString("utf8"), path);
+      if (result === undefined) continue;
+      changes.push({ path, before, after: Buffer.from(result.text, "utf8"), replacements: result.replacements });
+    }
+    for (const { path, before, after } of changes) {
+      await workspace.change(by, path, (now) => {
+        if (now === undefined || Buffer.compare(now.content, before.content) !== 0) throw meanwhile(path);
+        return { ...now, content: after };
+      });
+    }
+    const replacements = changes.reduce((sum, change) => sum + change.replacements, 0);
+    const files = changes.map(({ path, replacements }) => ({ path, replacements }));
+    const message =
+      replacements === 0
+        ? `Nothing matched in ${candidates.length} files.`
+        : `${replacements} replaced in ${files.length} of ${candidates.length} files.`;
+    return { language, replacements, files, message };
+  },
+});
+
+/** Files named by their path are taken whatever their ending; in a directory those of the language are. */
+async function filesOf(workspace: Workspace, language: Language, paths: readonly string[] = ["."]): Promise<string[]> {
+  const all = [...(await workspace.look()).keys()];
+  const endings: readonly string[] = LANGUAGES[language];
+  const chosen = new Set<string>();
+  for (const path of paths) {
+    const problem = path === "." ? undefined : relativePathProblem(path);
+    if (problem !== undefined) throw refused(path, problem);
+    const below = path === "." ? all : all.filter((file) => file.startsWith(`${path}/`));
+    if (all.includes(path)) chosen.add(path);
+    else if (below.length === 0 && path !== ".") throw notThere(path);
+    for (const file of below) if (endings.includes(file.slice(file.lastIndexOf(".") + 1))) chosen.add(file);
+  }
+  return [...chosen].sort();
+}
+
+/** What would not come back as the same bytes is left alone. */
+function isText(content: Uint8Array): boolean {
+  return isUtf8(content) && !content.includes(0);
+}
+
+function meanwhile(path: string): AgentsError {
+  return new AgentsError("tool_failed", `${shown(path)} was changed by another step while it was being rewritten.`, {
+    detail: { path },
+  });
+}
