@@ -101,18 +101,20 @@ async function checkAfterwards(deed: Deed): Promise<void> {
   // Whatever the plan's state is, the answer is no error.
   const status = await world.agents.json("plan", "status", world.planId);
   expect(status.error).toBeUndefined();
-  const verified = world.done("audit", "verify");
   const isAfter = isDone(deed.verb, status.data);
-  expect(world.look()).toEqual(looks.get(isAfter ? deed.to : deed.from));
-  expect(world.leftovers()).toEqual([]);
-  world.git("fsck", "--no-dangling", "--no-progress");
-  await verified;
+  const verified = world.done("audit", "verify");
+  await Promise.all([verified, checkResources(looks.get(isAfter ? deed.to : deed.from))]);
   if (isAfter) return;
   // Killed before the journal was written, its lease is still there; nobody waits for it here.
   world.lapseLease();
   await world.done(...command(deed.verb));
-  expect(world.look()).toEqual(looks.get(deed.to));
+  await checkResources(looks.get(deed.to));
+}
+
+async function checkResources(expected: Resources | undefined): Promise<void> {
+  expect(world.look()).toEqual(expected);
   expect(world.leftovers()).toEqual([]);
+  world.git("fsck", "--no-dangling", "--no-progress");
 }
 
 function isDone(verb: Deed["verb"], data: Readonly<Record<string, unknown>>): boolean {
