@@ -41,9 +41,10 @@ export const SHELL_TOOL: Tool = tool({
 
 /**
  * Runs the command with a watcher beside it that holds the other end of a pipe of ours: when this process dies, however it dies, the
- * pipe closes and the watcher ends the whole group, so that nothing goes on writing into a sandbox somebody else resumes.
+ * pipe closes and the watcher ends the whole group, so that nothing goes on writing into a sandbox somebody else resumes. Confined
+ * commands too: bubblewrap asks to die with its parent a moment after it was started, and outlives one that is killed before.
  */
-const DIES_WITH_US = '{ read -r _ <&3; kill -s KILL -- -$$; } & exec 3<&-; exec sh -c "$1"';
+const DIES_WITH_US = '{ read -r _ <&3; kill -s KILL -- -$$; } & exec 3<&-; exec "$@"';
 
 interface ShellResult {
   readonly [key: string]: string | number | boolean;
@@ -62,10 +63,9 @@ async function runShell(
   const home = join(root, "..", "home");
   await mkdir(home, { recursive: true });
   const confine = await canConfine();
-  const [program = "sh", ...args] = confine
-    ? confined(["sh", "-c", command], { readable, writable: [root, home], cwd, network: false })
-    : ["sh", "-c", DIES_WITH_US, "sh", command];
-  const child = spawn(program, args, {
+  const bare = ["sh", "-c", command];
+  const line = confine ? confined(bare, { readable, writable: [root, home], cwd, network: false }) : bare;
+  const child = spawn("sh", ["-c", DIES_WITH_US, "sh", ...line], {
     cwd,
     env: environment(home),
     detached: true,
