@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { monotonicIds, type PlanId } from "../index.ts";
+import { gone, uniqueSeconds } from "../testing/processes.ts";
 import { BaseContent } from "./base-content.ts";
 import type { FileState } from "./file-state.ts";
 import { git } from "./git.ts";
@@ -189,4 +190,14 @@ test("git that fails is told with its own last words; one that cannot be started
   } finally {
     delete process.env["GIT_DIR"];
   }
+});
+
+test("git that gives no answer is ended with all it started", async () => {
+  const seconds = uniqueSeconds();
+  const hanging = ["-c", `alias.hang=!sleep ${seconds}`, "hang"];
+  await expect(git(hanging, { cwd: user.path, timeoutMs: 500 })).rejects.toMatchObject({
+    code: "git_failed",
+    message: `git hang gave no answer within 0.5 s in ${user.path}.`,
+  });
+  expect(await gone(seconds)).toBe(true);
 });

@@ -40,7 +40,8 @@ const OUTPUT_LIMIT = 256 * 1024;
 
 /**
  * Runs the program with a watcher beside it that holds the other end of a pipe of ours: when this process dies, however it dies, the
- * pipe closes and the watcher ends the whole group, so that nothing goes on writing into a sandbox somebody else resumes.
+ * pipe closes and the watcher ends the whole group, so that nothing goes on writing into a sandbox somebody else resumes. Confined
+ * ones too: bubblewrap asks to die with its parent a moment after it was started, and outlives one that is killed before.
  */
 const DIES_WITH_US = '{ read -r _ <&3; kill -s KILL -- -$$; } & exec 3<&-; exec "$@"';
 
@@ -53,10 +54,10 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   const home = join(root, "..", "home");
   await mkdir(home, { recursive: true });
   const confine = await canConfine();
-  const [program = "sh", ...args] = confine
+  const line = confine
     ? confined(command, { readable, writable: [root, home, ...writable], cwd, network: false })
-    : ["sh", "-c", DIES_WITH_US, "sh", ...command];
-  const child = spawn(program, args, {
+    : command;
+  const child = spawn("sh", ["-c", DIES_WITH_US, "sh", ...line], {
     cwd,
     env: { ...environment(home), ...options.environment },
     detached: true,
