@@ -108,6 +108,17 @@ describe("files that are ignored no longer", () => {
   });
 });
 
+test("rules that a file tool writes hold for the next one", async () => {
+  await using plan = await ExecutingPlan.start();
+  const { call, workspace } = await plan.open();
+  await using _open = workspace;
+  await call("write_file", { path: "src/one.new", content: "" });
+  await call("write_file", { path: "src/.gitignore", content: "*.new\n" });
+  await expect(call("write_file", { path: "src/two.new", content: "" })).rejects.toThrow("is ignored by git");
+  await call("edit_file", { path: "src/.gitignore", old: "new", new: "other" });
+  await call("write_file", { path: "src/two.new", content: "" });
+});
+
 describe("what is part of the plan stays so when git ignores it by now", () => {
   test("for commands and for file tools, until it is gone", async () => {
     await using plan = await ExecutingPlan.start();

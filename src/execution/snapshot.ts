@@ -132,11 +132,7 @@ async function versionable(root: string, { files, submodules }: KnownPaths): Pro
     else if (!paths.has(name) && isDirectory(root, name, directories)) nested.push(name);
     else paths.add(name);
   }
-  for (const path of await walkAll(
-    root,
-    nested.filter((path) => !submodules.includes(path)),
-  ))
-    paths.add(path);
+  for (const path of await walkAll(root, nested)) paths.add(path);
   const outside = (path: string): boolean => !submodules.some((submodule) => path.startsWith(`${submodule}/`));
   return submodules.length === 0 ? [...paths] : [...paths].filter(outside);
 }

@@ -139,8 +139,11 @@ test("a content that is lost is told, not made up", async () => {
   });
   await expect(forgetful.restore(changes)).rejects.toThrow('The recorded content of "new" is not there.');
   // Something that nobody recorded came into the sandbox.
-  await fill(join(plan.root), { stranger: "x" });
+  await fill(join(plan.root), { stranger: "x", "crlf.txt": "not what the base holds" });
   await expect(call("shell_execute", { command: "echo y > stranger" })).rejects.toThrow(
     'What "stranger" held before the command is not known.',
+  );
+  await expect(call("shell_execute", { command: "echo y > crlf.txt" })).rejects.toThrow(
+    'What "crlf.txt" held before the command is not known.',
   );
 });
