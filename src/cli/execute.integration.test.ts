@@ -5,73 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { TOOL_NAMES } from "../domain/tool-actor.ts";
-import { Agents, ROOT } from "./testing/agents.ts";
-
-const ACTION = `name: greet
-description: Greet {who}
-definition_of_done: The greeting is there
-execution_actor: local/greeter
-arguments:
-  - { name: who, required: true }
-`;
-
-/** A repository with one commit, its history and files as a user has them. */
-class World implements Disposable {
-  readonly agents = new Agents();
-  readonly repository = join(this.agents.directory, "my repo");
-
-  constructor() {
-    mkdirSync(join(this.repository, "docs"), { recursive: true });
-    writeFileSync(join(this.repository, "a.txt"), "one\ntwo\n");
-    writeFileSync(join(this.repository, ".gitignore"), "*.log\n");
-    this.git("init", "--quiet", "--initial-branch=main");
-    this.git("add", "--all");
-    this.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message=first");
-  }
-
-  git(...args: string[]): string {
-    return execFileSync("git", args, { cwd: this.repository, encoding: "utf8" });
-  }
-
-  /** Everything of the user's repository that a plan must not change. */
-  state(): string {
-    const refs = this.git("for-each-ref")
-      .split("\n")
-      .filter((line) => !line.includes("refs/cleveragents/"));
-    return [
-      refs.join("\n"),
-      this.git("status", "--porcelain", "--ignored"),
-      readFileSync(join(this.repository, ".git/config"), "utf8"),
-    ].join();
-  }
-
-  async plan(steps: string): Promise<string> {
-    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
-    this.agents.write("action.yaml", ACTION);
-    for (const call of [
-      ["actor", "add", "--config", "actor.yaml"],
-      ["action", "create", "--config", "action.yaml"],
-      ["resource", "add", "git-checkout", "api", "--path", this.repository],
-      ["project", "create", "shop", "--resource", "api"],
-    ]) {
-      const { error } = await this.agents.json(...call);
-      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
-    }
-    const { data } = await this.agents.json("plan", "use", "greet", "shop", "--arg", "who=world");
-    return String(data["plan_id"]);
-  }
-
-  [Symbol.dispose](): void {
-    this.agents[Symbol.dispose]();
-  }
-}
+import { ROOT } from "./testing/agents.ts";
+import { World } from "./testing/world.ts";
 
 test("a plan is executed in a sandbox, shown, repeated without effect, and cleaned up; the user's repository stays as it is", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
-  const before = world.state();
+  const before = userState(world);
   const id =
-    await world.plan(`  - { id: write, tool: write_file, params: { path: "docs/{who}.txt", content: "hello {who}\\n" } }
+    await world.typed(`  - { id: write, tool: write_file, params: { path: "docs/{who}.txt", content: "hello {who}\\n" } }
   - { id: shout, tool: shell_execute, params: { command: "tr a-z A-Z < docs/{who}.txt > docs/LOUD.txt; echo noise > x.log" }, needs: [write] }
   - { id: edit, tool: edit-file, params: { path: a.txt, old: two, new: "2" } }
   - { id: move, tool: move_file, params: { path: a.txt, to: b.txt }, needs: [edit] }
@@ -109,7 +51,7 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
     total_size: 30,
   });
   expect((await agents.run(["plan", "artifacts", id])).stdout).toContain("4 artifacts listed");
-  expect(world.state()).toBe(before);
+  expect(userState(world)).toBe(before);
 
   // What the diff says, applied by git itself to the user's commit, is what the sandbox holds.
   const patch = String(diff.data["patch"]);
@@ -126,10 +68,10 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
 });
 
 test("a failing step stops the plan and says why; executed again it goes on behind the recorded steps", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
   const flag = join(agents.directory, "flag");
-  const id = await world.plan(`  - { id: count, tool: shell_execute, params: { command: "echo x >> count.txt" } }
+  const id = await world.typed(`  - { id: count, tool: shell_execute, params: { command: "echo x >> count.txt" } }
   - { id: check, tool: shell_execute, params: { command: "echo half > half.txt; test -e '${flag}'" } }
   - { id: after, tool: write_file, params: { path: after.txt, content: done } }
 `);
@@ -162,9 +104,22 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect(String(data["patch"])).toContain("+x\n");
 });
 
+/** Everything of the user's repository that a plan must not change. */
+function userState(world: World): string {
+  const refs = world
+    .git("for-each-ref")
+    .split("\n")
+    .filter((line) => !line.includes("refs/cleveragents/"));
+  return [
+    refs.join("\n"),
+    world.git("status", "--porcelain", "--ignored"),
+    readFileSync(join(world.repository, ".git/config"), "utf8"),
+  ].join();
+}
+
 test("of several that execute one plan at once one does, and nothing is done twice", async () => {
-  using world = new World();
-  const id = await world.plan(
+  await using world = await World.make({ registered: false });
+  const id = await world.typed(
     `  - { id: slow, tool: shell_execute, params: { command: "sleep 0.5; echo x >> count.txt" } }\n`,
   );
   const runs = await Promise.all(Array.from({ length: 4 }, () => world.agents.json("plan", "execute", id)));
@@ -174,10 +129,10 @@ test("of several that execute one plan at once one does, and nothing is done twi
 });
 
 test("Ctrl-C stops cleanly, and the plan can go on at once", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
   const started = join(agents.directory, "started");
-  const id = await world.plan(`  - { id: first, tool: write_file, params: { path: first.txt, content: "1" } }
+  const id = await world.typed(`  - { id: first, tool: write_file, params: { path: first.txt, content: "1" } }
   - { id: slow, tool: shell_execute, params: { command: "test -e '${started}' || { sleep 60; }; echo slow > slow.txt" } }
 `);
   const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
@@ -201,9 +156,9 @@ test("Ctrl-C stops cleanly, and the plan can go on at once", async () => {
 });
 
 test("a command dies with the process that ran it, even when that was killed", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
-  const id = await world.plan(
+  const id = await world.typed(
     `  - { id: slow, tool: shell_execute, params: { command: "sleep 61.7531; echo late > late.txt" } }\n`,
   );
   const child = spawn(
@@ -237,10 +192,10 @@ function commandLine(pid: string): string {
 }
 
 test("what a command writes into its sandbox's .git neither hides files nor runs outside", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
   const marker = join(agents.directory, "marker");
-  const id = await world.plan(`  - id: hide
+  const id = await world.typed(`  - id: hide
     tool: shell_execute
     params:
       command: |
@@ -259,9 +214,9 @@ test("what a command writes into its sandbox's .git neither hides files nor runs
 });
 
 test("what cannot be executed is refused before anything is changed", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
-  const id = await world.plan(`  - { tool: write_file, params: { resource: api, path: x.txt, content: x } }\n`);
+  const id = await world.typed(`  - { tool: write_file, params: { resource: api, path: x.txt, content: x } }\n`);
   await agents.json("project", "create", "other");
   await agents.json("resource", "add", "fs-directory", "second", "--path", agents.directory);
   await agents.json("project", "link-resource", "other", "second", "--alias", "API");
@@ -297,13 +252,13 @@ test("what cannot be executed is refused before anything is changed", async () =
 });
 
 test("a read-only resource is not written, and a plan of a plain directory works on a copy", async () => {
-  using world = new World();
+  await using world = await World.make({ registered: false });
   const { agents } = world;
   const directory = join(agents.directory, "plain");
   mkdirSync(directory);
   writeFileSync(join(directory, "notes.txt"), "mine\n");
   const id =
-    await world.plan(`  - { id: dir, tool: edit_file, params: { resource: notes, path: notes.txt, old: mine, new: ours } }
+    await world.typed(`  - { id: dir, tool: edit_file, params: { resource: notes, path: notes.txt, old: mine, new: ours } }
   - { id: api, tool: write_file, params: { resource: api, path: x.txt, content: x } }
 `);
   await agents.json("resource", "add", "fs-directory", "notes", "--path", directory);
