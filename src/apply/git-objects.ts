@@ -6,9 +6,11 @@ import { git, gitText } from "../execution/git.ts";
  * They are made durable before a ref can point at them.
  */
 const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
+/** Our messages are UTF-8, whatever the user's own are in. */
+const UTF8 = ["-c", "i18n.commitEncoding=UTF-8"];
 
 /** All blobs through one process; their names in the order of the contents. */
-export async function writeBlobs(repository: string, contents: readonly Uint8Array[]): Promise<string[]> {
+async function writeBlobs(repository: string, contents: readonly Uint8Array[]): Promise<string[]> {
   if (contents.length === 0) return [];
   const parts: Uint8Array[] = [];
   for (const [index, content] of contents.entries()) {
@@ -46,7 +48,7 @@ export async function treeWith(
   const env = { GIT_INDEX_FILE: scratch };
   await git(["read-tree", base], { cwd: repository, env });
   // What goes makes room first: a file may take the place of a directory.
-  const gone = changes.filter(({ after }) => after === undefined).map(({ path }) => `0 ${NO_OBJECT}\t${path}\0`);
+  const gone = changes.filter(({ after }) => after === undefined).map(({ path }) => `0 ${noObject(base)}\t${path}\0`);
   const put = changes.flatMap(({ path, after }) =>
     after === undefined ? [] : [`${after.mode.toString(8)} ${oids.get(after.hash) ?? ""}\t${path}\0`],
   );
@@ -54,7 +56,10 @@ export async function treeWith(
   return gitText([...DURABLE, "write-tree"], { cwd: repository, env });
 }
 
-export const NO_OBJECT: string = "0".repeat(40);
+/** As long as the names of the repository's objects are, which depends on its hash. */
+export function noObject(like: string): string {
+  return "0".repeat(like.length);
+}
 
 export async function treeOf(repository: string, commit: string): Promise<string> {
   return gitText(["rev-parse", "--verify", `${commit}^{tree}`], { cwd: repository });
@@ -92,18 +97,22 @@ export async function commitTree(
 ): Promise<string> {
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
   const env = await identity(repository);
-  return gitText([...DURABLE, "commit-tree", ...parents, "-F", "-", commit.tree], {
+  return gitText([...DURABLE, ...UTF8, "commit-tree", ...parents, "-F", "-", commit.tree], {
     cwd: repository,
     input: commit.message,
     env,
   });
 }
 
-/** The user's, where git knows one; otherwise ours, because a commit needs somebody. */
+const IDENTITY = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+
+/** The user's, where git or the environment knows one; otherwise ours, because a commit needs somebody. */
 async function identity(repository: string): Promise<Record<string, string>> {
-  const { code } = await git(["var", "GIT_COMMITTER_IDENT"], { cwd: repository, accept: [0, 1, 128] });
-  const { code: author } = await git(["var", "GIT_AUTHOR_IDENT"], { cwd: repository, accept: [0, 1, 128] });
-  if (code === 0 && author === 0) return {};
+  const env = Object.fromEntries(IDENTITY.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const asked = { cwd: repository, accept: [0, 1, 128], env };
+  const { code } = await git(["var", "GIT_COMMITTER_IDENT"], asked);
+  const { code: author } = await git(["var", "GIT_AUTHOR_IDENT"], asked);
+  if (code === 0 && author === 0) return env;
   const [name, email] = ["CleverAgents", "cleveragents@localhost"];
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
 }
@@ -179,8 +188,11 @@ async function convertedPaths(repository: string, wanted: readonly WantedFile[])
   const files = wanted.filter(({ file }) => file.mode !== "120000").map(({ path }) => path);
   if (files.length === 0) return new Set();
   const setting = async (key: string): Promise<string> =>
-    (await git(["config", "--get", key], { cwd: repository, accept: [0, 1] })).stdout.toString("utf8").trim();
-  if ((await setting("core.autocrlf")) === "true" || (await setting("core.eol")) === "crlf") return new Set(files);
+    (await git(["config", "--type=bool-or-str", "--get", key], { cwd: repository, accept: [0, 1] })).stdout
+      .toString("utf8")
+      .trim();
+  if ((await setting("core.autocrlf")) === "true" || (await setting("core.eol")).toLowerCase() === "crlf")
+    return new Set(files);
   const { stdout } = await git(["check-attr", "-z", "--stdin", ...CONVERTING], {
     cwd: repository,
     input: files.map((path) => `${path}\0`).join(""),

@@ -249,6 +249,7 @@ function removeEmptyDirectories(
     for (const { move } of leaving) {
       for (let above = dirname(move.path); above !== "."; above = dirname(above)) candidates.add(above);
     }
+    for (const kept of landing.keptDirectories ?? []) candidates.delete(kept);
   }
   for (const directory of [...candidates].sort().reverse()) {
     within(

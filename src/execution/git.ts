@@ -56,12 +56,28 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   });
   if (code === null || !accept.includes(code)) {
     const why = Buffer.concat(stderr).toString("utf8").trim().split("\n").at(-1) ?? "";
-    throw new AgentsError("git_failed", `git ${args[0] ?? ""} failed in ${cwd}: ${why || `exit code ${code}`}`, {
+    const command = args.find((word, index) => word !== "-c" && args[index - 1] !== "-c") ?? "";
+    throw new AgentsError("git_failed", `git ${command} failed in ${cwd}: ${why || `exit code ${code}`}`, {
       detail: { arguments: args, exit_code: code },
       kept: "Nothing of yours was changed.",
     });
   }
   return { code, stdout: Buffer.concat(stdout) };
+}
+
+const OLDEST_GIT = [2, 38] as const;
+
+/** What is wrong with the git that answers `git version` like this; older ones cannot merge without a work tree. */
+export function gitVersionProblem(answer: string): string | undefined {
+  const [whole = "?", major, minor] = /(\d+)\.(\d+)[\w.]*/.exec(answer) ?? [];
+  const isOld = Number(major) < OLDEST_GIT[0] || (Number(major) === OLDEST_GIT[0] && Number(minor) < OLDEST_GIT[1]);
+  return isOld ? `git ${whole} is older than ${OLDEST_GIT.join(".")}, which plans on repositories need` : undefined;
+}
+
+export async function requireGit(cwd: string): Promise<void> {
+  const problem = gitVersionProblem(await gitText(["version"], { cwd }));
+  if (problem === undefined) return;
+  throw new AgentsError("git_failed", `${problem}.`, { kept: "Nothing was changed.", next: ["agents diagnostics"] });
 }
 
 export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
@@ -106,9 +122,17 @@ export async function requireRepository(root: string): Promise<void> {
   });
 }
 
+/** Where the user's own settings are; everything else that begins with GIT_ may speak of another repository. */
+export const OWN_SETTINGS: ReadonlySet<string> = new Set([
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_EXEC_PATH",
+]);
+
 /** Everything of the user's environment but what would point git elsewhere. */
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || OWN_SETTINGS.has(name));
   return {
     ...Object.fromEntries(kept),
     GIT_TERMINAL_PROMPT: "0",

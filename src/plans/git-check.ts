@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { ConfigurationError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
 import { shown } from "../domain/text.ts";
+import { OWN_SETTINGS } from "../execution/git.ts";
 
 /** Asks git what a directory is. It only reads: nothing here runs a hook, takes a lock or refreshes an index. */
 const run = promisify(execFile);
@@ -74,8 +75,6 @@ async function git(directory: string, args: readonly string[]): Promise<Answer> 
 }
 
 /** What a caller inside a git hook has set (GIT_DIR, GIT_WORK_TREE, …) speaks of another repository than the one we ask about. */
-const OWN_SETTINGS = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"]);
-
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || OWN_SETTINGS.has(name));
   return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0" };

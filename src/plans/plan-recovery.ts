@@ -59,7 +59,7 @@ export function lockDirectory(directory: string): string {
   return join(directory, "locks");
 }
 
-export function placesOf({ landings }: Pick<Journal, "landings">): string[] {
+function placesOf({ landings }: Pick<Journal, "landings">): string[] {
   return landings.map(({ root, git }) => git?.commonDirectory ?? root);
 }
 

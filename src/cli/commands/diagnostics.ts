@@ -17,7 +17,6 @@ interface Check {
 }
 
 const LEAST_SPACE = 200 * 1024 * 1024;
-const OLDEST_GIT = [2, 38] as const;
 
 export async function diagnostics(context: CommandContext): Promise<Outcome> {
   const checks = [
@@ -118,12 +117,8 @@ async function git(): Promise<string> {
   const { stdout } = await promisify(execFile)("git", ["--version"]).catch(() => {
     throw new Warning("git was not found; plans on repositories need it");
   });
-  const version = /(\d+)\.(\d+)[\w.]*/.exec(stdout);
-  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
-  if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
-    throw new Warning(
-      `git ${version?.[0] ?? "?"} is older than ${OLDEST_GIT.join(".")}, which plans on repositories need`,
-    );
-  }
-  return `git ${version?.[0] ?? "?"}`;
+  const { gitVersionProblem } = await import("../../execution/git.ts");
+  const problem = gitVersionProblem(stdout);
+  if (problem !== undefined) throw new Warning(problem);
+  return stdout.trim().replace("git version", "git");
 }
