@@ -189,9 +189,10 @@ export class PlanApplier {
         },
       );
     } catch (error) {
-      lease.stop();
-      if (error instanceof StaleLeaseError || (await this.#store.read((reader) => isLanding(reader, lease.planId))))
+      if (error instanceof StaleLeaseError || (await this.#store.read((reader) => isLanding(reader, lease.planId)))) {
+        lease.stop();
         throw error;
+      }
       const message = error instanceof Error ? error.message : String(error);
       const open = facts.kind === "apply" && (await this.#isProcessing(lease.planId));
       if (open) await this.#service.failApply(lease, { message, category: "transient" });
