@@ -14,6 +14,7 @@ import { prepareGit, type Prepared } from "./git-landing.ts";
 import { mergeTrees, treeOf, treeWith } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
 import type { Landing, LandingConflict } from "./landing.ts";
+import { codeOf } from "./user-tree.ts";
 
 /**
  * Works out what lands where. The changes of a plan lead from its base to its result; in the user's resource they lead from what was
@@ -48,10 +49,9 @@ export async function prepareLandings(preparation: Preparation): Promise<Prepare
   for (const record of preparation.records) {
     const own = preparation.entries.filter((entry) => entry.resource === record.alias);
     if (own.length === 0) continue;
-    const prepared =
-      record.baseCommit === undefined
-        ? await directory(preparation, record, own)
-        : await repository(preparation, record, own);
+    const preparing =
+      record.baseCommit === undefined ? directory(preparation, record, own) : repository(preparation, record, own);
+    const prepared = await preparing.catch(unreadable(record));
     conflicts.push(...prepared.conflicts);
     const { landing } = prepared;
     const twin = landings.find((other) => landing !== undefined && sameBranch(other, landing));
@@ -61,6 +61,18 @@ export async function prepareLandings(preparation: Preparation): Promise<Prepare
     for (const [hash, content] of prepared.contents) contents.set(hash, content);
   }
   return { landings, conflicts, contents };
+}
+
+/** What the system does not let us look at cannot take a change either. */
+function unreadable({ alias, path }: SandboxRecord): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error) || error instanceof AgentsError || codeOf(error) === undefined) throw error;
+    throw new AgentsError("resource_failed", `${alias} cannot be read: ${error.message}.`, {
+      cause: error,
+      kept: "Nothing was changed, in any resource.",
+      detail: { resource: alias, path },
+    });
+  };
 }
 
 function sameBranch({ git: a }: Landing, { git: b }: Landing): boolean {

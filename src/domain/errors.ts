@@ -16,6 +16,7 @@ const ERROR_TABLE = {
   stale_lease: { exit: 4, rpc: -32004, http: 409 },
   merge_conflict: { exit: 4, rpc: -32004, http: 409 },
   resource_busy: { exit: 4, rpc: -32004, http: 409 },
+  resource_failed: { exit: 1, rpc: -32008, http: 500 },
   plan: { exit: 1, rpc: -32008, http: 409 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
   contained: { exit: 1, rpc: -32008, http: 422 },

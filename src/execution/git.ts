@@ -52,10 +52,17 @@ export async function git(args: readonly string[], options: GitOptions): Promise
     child.on("error", reject);
     child.on("close", resolve);
   }).catch((error: unknown) => {
-    throw new AgentsError("git_failed", `git cannot be started: ${String(error)}.`, { next: ["agents diagnostics"] });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AgentsError("git_failed", `git cannot be started: ${why}.`, {
+      kept: "Nothing of yours was changed.",
+      next: ["agents diagnostics"],
+      cause: error,
+    });
   });
   if (code === null || !accept.includes(code)) {
-    const why = Buffer.concat(stderr).toString("utf8").trim().split("\n").at(-1) ?? "";
+    const lines = Buffer.concat(stderr).toString("utf8").trim().split("\n");
+    // What comes after it is advice.
+    const why = lines.find((line) => line.startsWith("fatal: ")) ?? lines.at(-1) ?? "";
     const command = args.find((word, index) => word !== "-c" && args[index - 1] !== "-c") ?? "";
     throw new AgentsError("git_failed", `git ${command} failed in ${cwd}: ${why || `exit code ${code}`}`, {
       detail: { arguments: args, exit_code: code },

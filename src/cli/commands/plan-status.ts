@@ -1,11 +1,11 @@
 import type { Plan } from "../../domain/plan.ts";
-import { PHASES, isRecoverable, isTerminal, type Phase } from "../../domain/transitions.ts";
+import { PHASES, isRecoverable, isTerminal, statusKey, type Phase } from "../../domain/transitions.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
-import { planData } from "./plan-data.ts";
+import { planData, undoneAt } from "./plan-data.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
   const service = await context.plans();
@@ -31,6 +31,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       cancel_reason: plan.cancelReason ?? null,
+      undone_at: undoneAt(plan),
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
       next_steps: next,
     },
@@ -56,6 +57,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             ? []
             : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
           ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
+          ...(plan.undoneAt === undefined ? [] : [["undone", toned(instant(plan.undoneAt), "warn")] as const]),
           ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
         ],
       },
@@ -118,7 +120,15 @@ function progressCell(plan: Plan, phase: Phase, now: number): Cell {
 }
 
 function nextSteps(plan: Plan): string[] {
+  if (plan.state === "applied") {
+    return [
+      `agents plan ${plan.undoneAt === undefined ? "undo" : "redo"} ${plan.id}`,
+      `agents audit list --plan ${plan.id}`,
+    ];
+  }
   if (isTerminal(plan)) return [`agents audit list --plan ${plan.id}`];
+  if (statusKey(plan) === "execute/complete") return [`agents plan diff ${plan.id}`, `agents plan apply ${plan.id}`];
+  if (statusKey(plan) === "apply/errored") return [`agents plan errors ${plan.id}`, `agents plan apply ${plan.id}`];
   if (isRecoverable(plan)) return [`agents plan errors ${plan.id}`, `agents plan revert ${plan.id}`];
   return [`agents plan cancel ${plan.id}`];
 }

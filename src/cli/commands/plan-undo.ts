@@ -1,13 +1,12 @@
-import type { Plan } from "../../domain/plan.ts";
 import type { LandedPlan } from "../../plans/plan-applier.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
-import { count, instant } from "../format.ts";
+import { count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import { landingData, landingTable, lateEdits } from "./plan-apply.ts";
-import { planData } from "./plan-data.ts";
+import { planData, undoneAt } from "./plan-data.ts";
 
 export async function planUndo(context: CommandContext, input: Input): Promise<Outcome> {
   const plan = await (await context.plans()).getPlan(input.argument(0));
@@ -46,8 +45,4 @@ function outcome(deed: "undone" | "redone", next: string, { plan, landings, kept
     messages: [...info(`Plan ${plan.id} is ${deed}: ${count(files, "file")} changed.`), ...lateEdits(kept)],
     next: [next],
   };
-}
-
-export function undoneAt(plan: Plan): string | null {
-  return plan.undoneAt === undefined ? null : instant(plan.undoneAt);
 }

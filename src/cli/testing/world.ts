@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { HANDS, type Hands } from "../../apply/hands.ts";
 import type { FileSpec } from "../../execution/testing/trees.ts";
 import {
   ActorService,
@@ -163,13 +164,15 @@ export class World implements AsyncDisposable {
     await new PlanExecutor({ store, service: new PlanLifecycleService({ store }), directory }).execute(id);
   }
 
-  async applier(): Promise<PlanApplier> {
+  async applier(hands: Hands = HANDS): Promise<PlanApplier> {
     const store = await this.store();
-    return new PlanApplier({ store, service: new PlanLifecycleService({ store }), directory: this.agents.dataDir });
+    const service = new PlanLifecycleService({ store });
+    return new PlanApplier({ store, service, directory: this.agents.dataDir, hands });
   }
 
-  apply(id: string): Promise<Envelope> {
-    return this.agents.json("plan", "apply", id, "--yes");
+  async apply(id: string, env: NodeJS.ProcessEnv = {}): Promise<Envelope> {
+    const { stdout } = await this.agents.run(["plan", "apply", id, "--yes", "--format", "json"], { env });
+    return JSON.parse(stdout) as Envelope;
   }
 
   undo(id: string): Promise<Envelope> {
