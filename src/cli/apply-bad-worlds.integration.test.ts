@@ -410,7 +410,10 @@ test("what a crash left where nobody can get at it any more keeps no other comma
   };
   await expect((await world.applier(dying)).apply(id)).rejects.toThrow("the process is gone");
   const restore = [moved(world.repository), moved(world.notes)];
-  expect(await world.agents.json("plan", "list")).toMatchObject({ exit_code: 0 });
+  expect(await world.agents.json("plan", "list")).toMatchObject({
+    exit_code: 0,
+    messages: [{ level: "warning", text: expect.stringContaining("cannot be ended now") }, {}],
+  });
   expect(await world.agents.json("plan", "apply", id, "--yes")).toMatchObject({ exit_code: 4 });
   for (const back of restore) back();
   await world.agents.json("plan", "list");

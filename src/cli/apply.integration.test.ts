@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openSandbox } from "../execution/sandbox.ts";
 import { git } from "../testing/git-repository.ts";
 import { contents, World, type Files, type Step } from "./testing/world.ts";
 
@@ -215,6 +216,22 @@ test("a linked work tree is a checkout like any other", async () => {
   expect(git(tree, "status", "--porcelain")).toBe("");
   expect(contents(tree)).toEqual(contents(world.repository));
   expect(world.leftovers()).toEqual([]);
+});
+
+test("a plan lands on the branch its sandbox was made of, whatever was checked out before the first step", async () => {
+  await using world = await World.make();
+  const id = await world.used([api("write_file", { path: "new.txt", content: "new\n" })]);
+  const place = { directory: join(world.agents.dataDir, "sandboxes"), planId: id, attempt: 1 };
+  const facts = { alias: "api", strategy: "git_worktree", path: world.repository, branch: undefined } as const;
+  // Killed right after the sandbox was made.
+  await openSandbox(place, { ...facts, readOnly: false });
+  world.git("checkout", "--quiet", "-b", "another");
+  world.commit("on another branch");
+  await world.execute(id);
+  const head = world.git("rev-parse", "another");
+  expect(await world.apply(id)).toMatchObject({ exit_code: 0, data: { landings: [{ branch: "main" }] } });
+  expect(world.git("show", "main:new.txt")).toBe("new\n");
+  expect(world.git("rev-parse", "another", "HEAD")).toBe(head + head);
 });
 
 test("a detached HEAD moves by itself, and no branch with it", async () => {

@@ -6,7 +6,11 @@ const LONG_MS = 10_000;
 
 /** What a command says about landings that others left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): Message[] {
-  return recovered.flatMap(({ planId, kind, result, kept, holder, since }): Message[] => {
+  return recovered.flatMap(({ planId, kind, result, kept, holder, since, why }): Message[] => {
+    if (result === "stuck") {
+      const text = `The ${kind} of plan ${planId} had been interrupted and cannot be ended now: ${why}. The next command tries again.`;
+      return [{ level: "warning", text }];
+    }
     if (result === "busy") {
       if (now - since < LONG_MS) return [];
       const text = `The ${kind} of plan ${planId} has been under way for long; ${holder} holds its resources and is running or stopped.`;

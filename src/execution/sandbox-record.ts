@@ -1,6 +1,5 @@
 import type { PlanId } from "../domain/ids.ts";
 import type { Reader, Tx } from "../store/store.ts";
-import { git } from "./git.ts";
 import type { Sandbox, SandboxStrategy } from "./sandbox.ts";
 
 /**
@@ -19,10 +18,8 @@ export interface SandboxRecord {
   readonly dirty: boolean;
 }
 
-export async function describeSandbox(sandbox: Sandbox): Promise<SandboxRecord> {
-  const { alias, strategy, path, branch, base: baseCommit } = sandbox;
-  const ref =
-    strategy !== "git_worktree" ? undefined : branch === undefined ? await headRef(path) : `refs/heads/${branch}`;
+export function describeSandbox(sandbox: Sandbox): SandboxRecord {
+  const { alias, strategy, path, ref, base: baseCommit } = sandbox;
   return { alias, strategy, path, ref, baseCommit, dirty: false };
 }
 
@@ -62,9 +59,4 @@ export async function findSandboxRecords(reader: Reader, planId: PlanId, attempt
     baseCommit: row.base_commit ?? undefined,
     dirty: row.dirty === 1,
   }));
-}
-
-async function headRef(path: string): Promise<string | undefined> {
-  const { code, stdout } = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: path, accept: [0, 1] });
-  return code === 0 ? stdout.toString("utf8").trim() : undefined;
 }

@@ -29,6 +29,8 @@ export interface Sandbox extends SandboxTarget {
   readonly root: string;
   /** The commit it started from; undefined for a copy. */
   readonly base: string | undefined;
+  /** The branch it started from, in full; undefined for a copy and for a detached HEAD. */
+  readonly ref: string | undefined;
   /** Made just now, so that it is as the resource was. */
   readonly fresh: boolean;
 }
@@ -49,8 +51,10 @@ export async function openSandbox(place: SandboxPlace, target: SandboxTarget): P
   const root = join(home, "tree");
   const fresh = !existsSync(home);
   if (fresh) await make(home, place, target);
-  const base = target.strategy === "git_worktree" ? (await readFile(join(home, "commit"), "utf8")).trim() : undefined;
-  return { ...target, root, base, fresh };
+  if (target.strategy !== "git_worktree") return { ...target, root, base: undefined, ref: undefined, fresh };
+  const base = (await readFile(join(home, "commit"), "utf8")).trim();
+  const ref = (await readFile(join(home, "ref"), "utf8")).trim();
+  return { ...target, root, base, ref: ref === "" ? undefined : ref, fresh };
 }
 
 /** One for each sandbox: two of a plan may borrow from one repository, at different commits. */
@@ -73,15 +77,12 @@ async function make(home: string, place: SandboxPlace, target: SandboxTarget): P
 }
 
 async function cloneInto(home: string, place: SandboxPlace, target: SandboxTarget): Promise<void> {
-  const revision = target.branch === undefined ? "HEAD" : `refs/heads/${target.branch}`;
-  const base = await gitText(["rev-parse", "--verify", "--quiet", `${revision}^{commit}`], { cwd: target.path }).catch(
-    (error: unknown) => {
-      throw new AgentsError("git_failed", `${target.path} has no commit at ${target.branch ?? "HEAD"} to start from.`, {
-        cause: error,
-        kept: "Nothing was changed.",
-      });
-    },
-  );
+  const { ref, base } = await startingPoint(target).catch((error: unknown) => {
+    throw new AgentsError("git_failed", `${target.path} has no commit at ${target.branch ?? "HEAD"} to start from.`, {
+      cause: error,
+      kept: "Nothing was changed.",
+    });
+  });
   // Kept alive in the user's repository for as long as the sandbox borrows it.
   await git(["update-ref", pinningRef(place, target.alias), base], { cwd: target.path });
   const tree = join(home, "tree");
@@ -92,6 +93,16 @@ async function cloneInto(home: string, place: SandboxPlace, target: SandboxTarge
   await copyFile(join(tree, ".git", "config"), join(home, PRISTINE_CONFIG));
   await git(["checkout", "--quiet", "--detach", base], { cwd: tree, sandbox: true });
   await writeFile(join(home, "commit"), `${base}\n`);
+  await writeFile(join(home, "ref"), `${ref ?? ""}\n`);
+}
+
+/** Which branch it was is settled with the commit: the user may check out another one before anything is recorded. */
+async function startingPoint({ path, branch }: SandboxTarget): Promise<{ ref: string | undefined; base: string }> {
+  const head = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: path, accept: [0, 1] });
+  const ref = branch === undefined ? head.stdout.toString("utf8").trim() : `refs/heads/${branch}`;
+  const revision = `${ref === "" ? "HEAD" : ref}^{commit}`;
+  const base = await gitText(["rev-parse", "--verify", "--quiet", revision], { cwd: path });
+  return { ref: ref === "" ? undefined : ref, base };
 }
 
 const PLAIN: readonly (readonly [string, string])[] = [

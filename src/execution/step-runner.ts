@@ -133,7 +133,7 @@ async function openWorkspaces(run: StepRun, context: PlanExecutionContext): Prom
   for (const target of run.targets) {
     const place = { directory: run.directory, planId: plan.id, attempt: plan.attempt };
     const sandbox = await openSandbox(place, target);
-    const record = await describeSandbox(sandbox);
+    const record = describeSandbox(sandbox);
     await store.transaction((tx) => recordSandbox(tx, plan, record));
     const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
     const own = changes.filter((entry) => entry.resource === target.alias);

@@ -3,7 +3,7 @@ import { HANDS, type Hands } from "../apply/hands.ts";
 import { bootId, findJournal, unfinishedJournals, type Journal } from "../apply/journal.ts";
 import { resumeLanding, repairAfterPowerLoss, tidyUp, type Landed } from "../apply/land.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
-import { AgentsError } from "../domain/errors.ts";
+import { AgentsError, StoreError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import { recordedSteps } from "../execution/step-runner.ts";
 import { findPlan } from "../store/plans.ts";
@@ -15,8 +15,10 @@ import { ambienceOf, type ServiceParts } from "./transition.ts";
 export interface Recovered {
   readonly planId: PlanId;
   readonly kind: Journal["kind"];
-  /** "busy": its owner is alive, or stopped, and is not overtaken. */
-  readonly result: "done" | "undone" | "busy";
+  /** "busy": its owner is alive, or stopped, and is not overtaken. "stuck": the resources do not let us; it is tried again. */
+  readonly result: "done" | "undone" | "busy" | "stuck";
+  /** What is in the way, when it is stuck. */
+  readonly why?: string;
   readonly kept: readonly string[];
   readonly holder: string;
   readonly since: number;
@@ -48,8 +50,13 @@ export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]
       const result = landed.direction === "forward" ? "done" : "undone";
       recovered.push({ planId, kind, result, kept: landed.kept, holder, since });
     } catch (error) {
-      if (!(error instanceof AgentsError) || error.code !== "resource_busy") throw error;
-      if (journal.outcome === undefined) recovered.push({ planId, kind, result: "busy", kept: [], holder, since });
+      // A repository that is gone, or a full disk, must not keep every other command from working.
+      if (error instanceof StoreError) throw error;
+      const busy = error instanceof AgentsError && error.code === "resource_busy";
+      const why = error instanceof Error ? error.message : String(error);
+      const facts = { planId, kind, kept: [], holder, since };
+      if (journal.outcome === undefined || !busy)
+        recovered.push({ ...facts, ...(busy ? { result: "busy" } : { result: "stuck", why }) });
     }
   }
   return recovered;
