@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PlanId } from "../index.ts";
@@ -215,8 +215,8 @@ const CONFLICTS: readonly Row[] = [
   },
   {
     what: "makes the file executable that the plan edits, without committing",
-    does: (world) => void world.git("update-index", "--chmod=+x", "shared.txt"),
-    theirs: (world) => expect(world.git("ls-files", "-s", "shared.txt")).toContain("100755"),
+    does: (world) => chmodSync(join(world.repository, "shared.txt"), 0o755),
+    theirs: (world) => expect(world.git("diff", "--summary", "shared.txt")).toContain("mode change 100644 => 100755"),
     resolve: unstage,
   },
   {
@@ -254,7 +254,7 @@ const CONFLICTS: readonly Row[] = [
     resolve: (world) => renameSync(join(world.notes, "human.txt"), join(world.notes, "shared.txt")),
   },
   {
-    what: "puts a link where a directory of the plan's path would be",
+    what: "puts a link in the place of a file of the plain directory",
     does: (world) => {
       renameSync(join(world.notes, "shared.txt"), join(world.notes, "aside.txt"));
       world.writeNotes({ "shared.txt": { link: "aside.txt" } });
