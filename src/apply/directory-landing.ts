@@ -16,6 +16,8 @@ export interface DirectoryChange {
   readonly alias: string;
   readonly root: string;
   readonly files: ReadonlyMap<string, { readonly base: FileImage | undefined; readonly theirs: FileImage | undefined }>;
+  /** Directories that stay even when nothing is left in them. */
+  readonly kept: ReadonlySet<string>;
 }
 
 type ContentOf = (hash: string) => Promise<Uint8Array>;
@@ -47,7 +49,8 @@ export async function prepareDirectory(change: DirectoryChange, contentOf: Conte
   for (const hash of new Set(files.flatMap(({ after }) => (after === undefined ? [] : [after.hash])))) {
     contents.set(hash, await sides(hash));
   }
-  const landing = { alias, root, git: undefined, files, newDirectories: missingDirectories(root, files) };
+  const newDirectories = missingDirectories(root, files);
+  const landing = { alias, root, git: undefined, files, newDirectories, keptDirectories: [...change.kept] };
   return { landing, conflicts, contents };
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentsError } from "../domain/errors.ts";
 import { git } from "../execution/git.ts";
-import { NO_OBJECT } from "./git-objects.ts";
+import { noObject } from "./git-objects.ts";
 import type { Hands } from "./hands.ts";
 import type { Direction, FileMove, IndexEntry, Landing } from "./landing.ts";
 import { codeOf, statOf } from "./user-tree.ts";
@@ -13,20 +13,30 @@ export interface ListedEntry extends IndexEntry {
   readonly unmerged: boolean;
   /** Not wanted in the work tree (sparse checkout). */
   readonly skipped: boolean;
+  /** The user told git to take it as unchanged. */
+  readonly assumed: boolean;
 }
 
 export async function readIndex(root: string, indexFile: string): Promise<ReadonlyMap<string, ListedEntry>> {
-  const { stdout } = await git(["ls-files", "-z", "-s", "-t", "--full-name"], {
+  const { stdout } = await git(["ls-files", "-z", "-s", "-v", "--full-name"], {
     cwd: root,
     env: { GIT_INDEX_FILE: indexFile },
   });
   const entries = new Map<string, ListedEntry>();
   for (const line of stdout.toString("utf8").split("\0")) {
     const [, tag, mode = "", oid = "", stage, path = ""] = /^(\S) (\d+) (\w+) (\d)\t(.*)$/s.exec(line) ?? [];
-    if (path !== "") entries.set(path, { mode, oid, unmerged: stage !== "0", skipped: tag === "S" });
+    if (path === "" || tag === undefined) continue;
+    const marks = { skipped: tag.toUpperCase() === "S", assumed: tag !== tag.toUpperCase() };
+    entries.set(path, { mode, oid, unmerged: stage !== "0", ...marks });
   }
   return entries;
 }
+
+/** What the user set on an entry stays with it. */
+const MARKS = [
+  ["skipped", "--skip-worktree"],
+  ["assumed", "--assume-unchanged"],
+] as const;
 
 const PATIENCE_MS = 5_000;
 
@@ -99,12 +109,12 @@ export async function settleIndex(
   const env = { GIT_INDEX_FILE: next };
   const lines = updates
     .toSorted((a, b) => Number(a.goal !== undefined) - Number(b.goal !== undefined))
-    .map(({ path, goal }) => `${goal?.mode ?? "0"} ${goal?.oid ?? NO_OBJECT}\t${path}\0`);
+    .map(({ path, goal }) => `${goal?.mode ?? "0"} ${goal?.oid ?? noObject(target.newCommit)}\t${path}\0`);
   await git(["update-index", "-z", "--index-info"], { cwd: root, env, input: lines.join("") });
-  const skipped = updates.filter(({ path, goal }) => goal !== undefined && entries.get(path)?.skipped === true);
-  if (skipped.length > 0) {
-    const input = skipped.map(({ path }) => `${path}\0`).join("");
-    await git(["update-index", "-z", "--skip-worktree", "--stdin"], { cwd: root, env, input });
+  for (const [mark, option] of MARKS) {
+    const marked = updates.filter(({ path, goal }) => goal !== undefined && entries.get(path)?.[mark] === true);
+    const input = marked.map(({ path }) => `${path}\0`).join("");
+    if (input !== "") await git(["update-index", "-z", option, "--stdin"], { cwd: root, env, input });
   }
   await git(["update-index", "-q", "--refresh"], { cwd: root, env, accept: [0, 1] });
   place.hands.rename(next, own);

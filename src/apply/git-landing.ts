@@ -53,6 +53,11 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
       : await commitTree(root, { tree: merged.tree, parents: [target.commit], message: change.message });
   const git = { ...target, oldCommit: target.commit, newCommit };
   const committed = await treeDifferences(root, ours, merged.tree);
+  const submodules = committed.filter(({ before, after }) => isSubmodule(before) || isSubmodule(after));
+  if (submodules.length > 0) {
+    const why = "is a submodule";
+    return { conflicts: submodules.map(({ path }) => ({ resource: alias, path, why })), contents: none };
+  }
   if (!target.checkedOut) {
     return { landing: landingOf(alias, git, [], []), conflicts: [], contents: none };
   }
@@ -186,13 +191,13 @@ async function uncommitted(
   wantedContent: Uint8Array | undefined,
 ): Promise<string | undefined> {
   if (found === "obstacle") return "is in the way: a directory, or below a link";
+  const isLink = found !== "nothing" && found.image.mode === LINK;
   if (known === undefined) {
     if (found === "nothing") return undefined;
     const same = wantedContent !== undefined && Buffer.compare(found.content, wantedContent) === 0;
-    return same ? undefined : "is there already, and git does not know it";
+    return same && !isLink ? undefined : "is there already, and git does not know it";
   }
   if (found === "nothing") return "was deleted, which is not committed";
-  const isLink = found.image.mode === LINK;
   if (isLink !== (modeOf(known) === LINK)) return "has uncommitted changes";
   if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return "has uncommitted changes";
   if (knownContent !== undefined && Buffer.compare(found.content, knownContent) === 0) return undefined;

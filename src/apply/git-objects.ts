@@ -6,6 +6,8 @@ import { git, gitText } from "../execution/git.ts";
  * They are made durable before a ref can point at them.
  */
 const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
+/** Our messages are UTF-8, whatever the user's own are in. */
+const UTF8 = ["-c", "i18n.commitEncoding=UTF-8"];
 
 /** All blobs through one process; their names in the order of the contents. */
 async function writeBlobs(repository: string, contents: readonly Uint8Array[]): Promise<string[]> {
@@ -46,7 +48,7 @@ export async function treeWith(
   const env = { GIT_INDEX_FILE: scratch };
   await git(["read-tree", base], { cwd: repository, env });
   // What goes makes room first: a file may take the place of a directory.
-  const gone = changes.filter(({ after }) => after === undefined).map(({ path }) => `0 ${NO_OBJECT}\t${path}\0`);
+  const gone = changes.filter(({ after }) => after === undefined).map(({ path }) => `0 ${noObject(base)}\t${path}\0`);
   const put = changes.flatMap(({ path, after }) =>
     after === undefined ? [] : [`${after.mode.toString(8)} ${oids.get(after.hash) ?? ""}\t${path}\0`],
   );
@@ -54,7 +56,10 @@ export async function treeWith(
   return gitText([...DURABLE, "write-tree"], { cwd: repository, env });
 }
 
-export const NO_OBJECT: string = "0".repeat(40);
+/** As long as the names of the repository's objects are, which depends on its hash. */
+export function noObject(like: string): string {
+  return "0".repeat(like.length);
+}
 
 export async function treeOf(repository: string, commit: string): Promise<string> {
   return gitText(["rev-parse", "--verify", `${commit}^{tree}`], { cwd: repository });
@@ -91,11 +96,22 @@ export async function commitTree(
   commit: { readonly tree: string; readonly parents: readonly string[]; readonly message: string },
 ): Promise<string> {
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
-  const args = [...DURABLE, "commit-tree", ...parents, "-F", "-", commit.tree];
+  const args = [...DURABLE, ...UTF8, "commit-tree", ...parents, "-F", "-", commit.tree];
   const options = { cwd: repository, input: commit.message };
-  const { code, stdout } = await git(args, { ...options, accept: [0, 128] });
-  // As the user, where git knows one; otherwise as us, because a commit needs somebody.
+  const { code, stdout } = await git(args, { ...options, accept: [0, 128], env: ownIdentity() });
+  // As the user, where git or the environment knows one; otherwise as us, because a commit needs somebody.
   return code === 0 ? stdout.toString("utf8").trimEnd() : gitText(args, { ...options, env: NOBODY });
+}
+
+const IDENTITY = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+
+function ownIdentity(): Record<string, string> {
+  return Object.fromEntries(
+    IDENTITY.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined || value === "" ? [] : [[name, value]];
+    }),
+  );
 }
 
 const [NAME, EMAIL] = ["CleverAgents", "cleveragents@localhost"];
@@ -176,10 +192,11 @@ const CONVERTING = ["eol", "filter", "ident", "working-tree-encoding"];
 async function convertedPaths(repository: string, wanted: readonly WantedFile[]): Promise<ReadonlySet<string>> {
   const files = wanted.filter(({ file }) => file.mode !== "120000").map(({ path }) => path);
   if (files.length === 0) return new Set();
-  const asked = ["config", "--get-regexp", "^core\\.(autocrlf|eol)$"];
+  const asked = ["config", "--type=bool-or-str", "--get-regexp", "^core\\.(autocrlf|eol)$"];
   const settings = (await git(asked, { cwd: repository, accept: [0, 1] })).stdout.toString("utf8").split("\n");
   const last = (key: string): string | undefined => settings.findLast((line) => line.startsWith(`${key} `));
-  if (last("core.autocrlf") === "core.autocrlf true" || last("core.eol") === "core.eol crlf") return new Set(files);
+  if (last("core.autocrlf") === "core.autocrlf true" || last("core.eol")?.toLowerCase() === "core.eol crlf")
+    return new Set(files);
   const { stdout } = await git(["check-attr", "-z", "--stdin", ...CONVERTING], {
     cwd: repository,
     input: files.map((path) => `${path}\0`).join(""),

@@ -40,8 +40,9 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
   const busy = checkedOut ? inProgress(gitDirectory) : undefined;
   if (busy !== undefined) return `a ${busy} is in progress in ${shown(root, 300)}`;
   if (ref === undefined) return { ...facts, checkedOut };
-  const elsewhere = await checkedOutElsewhere(root, commonDirectory, ref);
-  if (elsewhere !== undefined) return `${shortRef(ref)} is checked out in ${shown(elsewhere, 300)} too`;
+  const elsewhere = await checkedOutElsewhere(root, ref, { gitDirectory, commonDirectory });
+  if (elsewhere !== undefined)
+    return `${shortRef(ref)} is checked out in ${shown(elsewhere, 300)}${checkedOut ? " too" : ""}`;
   if (await isRebased(commonDirectory, ref)) return `${shortRef(ref)} is being rebased`;
   return { ...facts, checkedOut };
 }
@@ -56,26 +57,38 @@ const SIGNS: readonly (readonly [file: string, what: string])[] = [
   ["REVERT_HEAD", "revert"],
   ["rebase-merge", "rebase"],
   ["rebase-apply", "rebase"],
+  ["sequencer", "series of cherry-picks or reverts"],
+  ["BISECT_LOG", "bisection"],
 ];
 
 function inProgress(gitDirectory: string): string | undefined {
   return SIGNS.find(([file]) => existsSync(join(gitDirectory, file)))?.[1];
 }
 
-async function checkedOutElsewhere(root: string, commonDirectory: string, ref: string): Promise<string | undefined> {
+/**
+ * Git lists the main work tree first, and tells its place wrong when the repository is kept elsewhere, as that of a submodule is: so
+ * whoever is in the main work tree is not told from the others by the path.
+ */
+async function checkedOutElsewhere(
+  root: string,
+  ref: string,
+  { gitDirectory, commonDirectory }: Pick<GitTarget, "gitDirectory" | "commonDirectory">,
+): Promise<string | undefined> {
   // Most repositories have one work tree only, and git need not be asked.
   if (!existsSync(join(commonDirectory, "worktrees"))) return undefined;
+  const inMain = gitDirectory === commonDirectory;
   const listing = await gitText(["worktree", "list", "--porcelain"], { cwd: root });
   const here = await realpath(root);
-  for (const block of listing.split("\n\n")) {
+  for (const [index, block] of listing.split("\n\n").entries()) {
     const lines = block.split("\n");
     const path = lines[0]?.replace(/^worktree /, "") ?? "";
-    if (lines.includes(`branch ${ref}`) && path !== here) return path;
+    const isHere = inMain ? index === 0 : path === here;
+    if (lines.includes(`branch ${ref}`) && !isHere) return path;
   }
   return undefined;
 }
 
-/** While a rebase runs HEAD is detached, but at its end git insists on finding the branch where it was. */
+/** While a rebase runs HEAD is detached, but at its end git insists on finding the branch, and those it takes along, where they were. */
 async function isRebased(commonDirectory: string, ref: string): Promise<boolean> {
   const trees = await readdir(join(commonDirectory, "worktrees")).catch(() => []);
   const directories = [commonDirectory, ...trees.map((name) => join(commonDirectory, "worktrees", name))];
@@ -84,6 +97,8 @@ async function isRebased(commonDirectory: string, ref: string): Promise<boolean>
       const name = await readFile(join(directory, kind, "head-name"), "utf8").catch(() => "");
       if (name.trim() === ref) return true;
     }
+    const along = await readFile(join(directory, "rebase-merge", "update-refs"), "utf8").catch(() => "");
+    if (along.split("\n").includes(ref)) return true;
   }
   return false;
 }

@@ -37,6 +37,13 @@ export async function land(
   const context = { ...stored, contentOf, fresh: true };
   try {
     await lockIndexes(journal, hands);
+  } catch (cause) {
+    // Nothing has moved: to go back there is no need to wait for the locks once more.
+    const direction = await store.transaction((tx) => decideDirection(tx, journal.id, "back"));
+    unlockIndexes(journal, hands);
+    return { direction, kept: [], cause };
+  }
+  try {
     await requireUnchanged(journal.landings);
     for (const landing of journal.landings) await stageFiles(landing, "forward", context);
     await settleRefs(journal, "forward", hands, { strict: true });
@@ -239,19 +246,21 @@ async function settleRefs(
   const repositories = new Map<string, { root: string; commands: string[] }>();
   for (const { root, git: target } of journal.landings.filter(isPresent)) {
     if (target === undefined || target.oldCommit === target.newCommit) continue;
-    const place = await refPlace(root, target);
+    const now = await refPlace(root, target);
     const [goal, other] = direction === "forward" ? ["after", "before"] : ["before", "after"];
-    if (place === goal || (direction === "forward" && place === "beyond")) continue;
-    if (place !== other) {
+    if (now === goal || (direction === "forward" && now === "beyond")) continue;
+    if (now !== other) {
       if (options.strict) throw new ForeignChangeError(shortRef(target.ref));
       kept.push(shortRef(target.ref));
       continue;
     }
     const [to, from] =
       direction === "forward" ? [target.newCommit, target.oldCommit] : [target.oldCommit, target.newCommit];
-    const repository = repositories.get(target.commonDirectory) ?? { root, commands: [] };
+    // Each work tree has a HEAD of its own, which only a git that runs there means by that name.
+    const place = target.ref === "HEAD" ? target.gitDirectory : target.commonDirectory;
+    const repository = repositories.get(place) ?? { root, commands: [] };
     repository.commands.push("option no-deref", `update ${target.ref} ${to} ${from}`);
-    repositories.set(target.commonDirectory, repository);
+    repositories.set(place, repository);
   }
   const reason = `cleveragents: ${direction === "forward" ? journal.kind : `${journal.kind} taken back`} ${journal.planId}`;
   for (const { root, commands } of repositories.values()) {

@@ -13,6 +13,8 @@ export interface Landing {
   readonly files: readonly FileMove[];
   /** Directories that are not there yet, outermost first. */
   readonly newDirectories: readonly string[];
+  /** Directories that stay even when the last file in them leaves. */
+  readonly keptDirectories?: readonly string[];
 }
 
 export interface GitLanding {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
-import { git } from "../execution/git.ts";
+import { git, requireGit } from "../execution/git.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import type { SandboxRecord } from "../execution/sandbox-record.ts";
@@ -15,6 +15,7 @@ import { prepareGit, type Prepared } from "./git-landing.ts";
 import { mergeTrees, treeOf, treeWith } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
 import type { Landing, LandingConflict } from "./landing.ts";
+import { codeOf } from "./user-tree.ts";
 
 /**
  * Works out what lands where. The changes of a plan lead from its base to its result; in the user's resource they lead from what was
@@ -43,18 +44,39 @@ export async function prepareLandings(preparation: Preparation): Promise<Prepare
   const landings: Landing[] = [];
   const conflicts: LandingConflict[] = [];
   const contents = new Map<string, Uint8Array>();
+  if (preparation.records.some(({ baseCommit }) => baseCommit !== undefined)) await requireGit();
   for (const record of preparation.records) {
     const own = preparation.entries.filter((entry) => entry.resource === record.alias);
     if (own.length === 0) continue;
-    const prepared =
-      record.baseCommit === undefined
-        ? await directory(preparation, record, own)
-        : await repository(preparation, record, own);
+    const preparing =
+      record.baseCommit === undefined ? directory(preparation, record, own) : repository(preparation, record, own);
+    const prepared = await preparing.catch(unreadable(record));
     conflicts.push(...prepared.conflicts);
-    if (prepared.landing !== undefined) landings.push(prepared.landing);
+    const { landing } = prepared;
+    const twin = landings.find((other) => landing !== undefined && sameBranch(other, landing));
+    if (twin !== undefined)
+      conflicts.push({ resource: record.alias, path: undefined, why: `is the same branch as ${twin.alias}` });
+    if (landing !== undefined) landings.push(landing);
     for (const [hash, content] of prepared.contents) contents.set(hash, content);
   }
   return { landings, conflicts, contents };
+}
+
+/** What the system does not let us look at cannot take a change either. */
+function unreadable({ alias, path }: SandboxRecord): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error) || error instanceof AgentsError || codeOf(error) === undefined) throw error;
+    throw new AgentsError("resource_failed", `${alias} cannot be read: ${error.message}.`, {
+      cause: error,
+      kept: "Nothing was changed, in any resource.",
+      detail: { resource: alias, path },
+    });
+  };
+}
+
+function sameBranch({ git: a }: Landing, { git: b }: Landing): boolean {
+  if (a === undefined || b === undefined || a.ref !== b.ref) return false;
+  return a.ref === "HEAD" ? a.gitDirectory === b.gitDirectory : a.commonDirectory === b.commonDirectory;
 }
 
 /** The kernel locks that the landing needs. */
@@ -93,8 +115,7 @@ async function repository(
         join(scratch, randomUUID()),
       );
     const planBase = await treeOf(path, baseCommit);
-    const applied = preparation.applied?.find((landing) => landing.alias === alias)?.git;
-    if (applied === undefined) {
+    if (preparation.applied === undefined) {
       const theirs = await withSteps(preparation.to);
       return await prepareGit(target, {
         alias,
@@ -104,6 +125,9 @@ async function repository(
         dirty: record.dirty,
       });
     }
+    const applied = preparation.applied.find((landing) => landing.alias === alias)?.git;
+    // Everything was there already when it was applied: none of it is the plan's.
+    if (applied === undefined) return { conflicts: [], contents: new Map() };
     const before = await treeOf(path, applied.oldCommit);
     const stateWith = async (steps: ReadonlySet<string>): Promise<string> => {
       const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: await withSteps(steps) });
@@ -126,11 +150,14 @@ async function directory(
   const contentOf = contentFrom(preparation.store);
   const [from, to] = [effect(own, preparation.from), effect(own, preparation.to)];
   const all = effect(own, new Set(own.map(({ step }) => step)));
-  const before = preparation.applied?.find((landing) => landing.alias === alias)?.files;
+  const applied = preparation.applied?.find((landing) => landing.alias === alias);
   const made = new Map<string, Uint8Array>();
   const files = new Map<string, { base: FileImage | undefined; theirs: FileImage | undefined }>();
+  // A directory that was there before the plan put something into it is the user's, even when it was empty.
+  const kept = new Set<string>();
   for (const [path, { before: planBase }] of all) {
-    const was = before === undefined ? planBase : imageBefore(before, path, all.get(path));
+    const was = preparation.applied === undefined ? planBase : imageBefore(applied?.files ?? [], path, all.get(path));
+    if (was === undefined) for (const above of directoriesAbove(path)) kept.add(above);
     const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined> => {
       const theirs = net.has(path) ? net.get(path)?.after : planBase;
       const merged = await mergeImages(
@@ -143,7 +170,14 @@ async function directory(
     };
     files.set(path, { base: await stateWith(from), theirs: await stateWith(to) });
   }
-  return prepareDirectory({ alias, root, files }, async (hash) => made.get(hash) ?? contentOf(hash));
+  for (const made of applied?.newDirectories ?? []) kept.delete(made);
+  return prepareDirectory({ alias, root, files, kept }, async (hash) => made.get(hash) ?? contentOf(hash));
+}
+
+function directoriesAbove(path: string): string[] {
+  const above: string[] = [];
+  for (let one = dirname(path); one !== "."; one = dirname(one)) above.push(one);
+  return above;
 }
 
 /** A path that apply left alone was already what the plan wanted. */

@@ -256,6 +256,7 @@ function removeEmptyDirectories(landing: Landing, direction: Direction, { hands 
     for (const { path } of landing.files.filter(({ before, after }) => before !== undefined && after === undefined)) {
       for (let above = dirname(path); above !== "."; above = dirname(above)) candidates.add(above);
     }
+    for (const kept of landing.keptDirectories ?? []) candidates.delete(kept);
   }
   for (const directory of [...candidates].sort().reverse()) {
     within(

@@ -173,7 +173,7 @@ test("a whole lifecycle shows in status and list", async () => {
     phase: "apply",
     state: "applied",
     attempt: 2,
-    next_steps: [`agents plan undo ${id}`],
+    next_steps: [`agents plan undo ${id}`, `agents audit list --plan ${id}`],
   });
   expect(data["progress"]).toMatchObject([{ status: "done" }, { status: "done" }, { status: "done" }]);
   expect((await agents.json("plan", "list")).data["summary"]).toMatchObject({ total: 1, completed: 1 });

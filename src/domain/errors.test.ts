@@ -21,6 +21,7 @@ const MEANINGS = {
   merge_conflict: [4, -32004, 409],
   constrained: [1, -32008, 422],
   resource_busy: [4, -32004, 409],
+  resource_failed: [1, -32008, 500],
   configuration: [1, -32009, 500],
   audit_broken: [1, -32603, 500],
   unit_of_work: [1, -32603, 500],

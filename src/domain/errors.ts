@@ -17,6 +17,7 @@ const ERROR_TABLE = {
   merge_conflict: { exit: 4, rpc: -32004, http: 409 },
   constrained: { exit: 1, rpc: -32008, http: 422 },
   resource_busy: { exit: 4, rpc: -32004, http: 409 },
+  resource_failed: { exit: 1, rpc: -32008, http: 500 },
   plan: { exit: 1, rpc: -32008, http: 409 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },

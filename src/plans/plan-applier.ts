@@ -13,6 +13,7 @@ import { land, tidyUp } from "../apply/land.ts";
 import { hasEffect, type Landing, type LandingConflict } from "../apply/landing.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
+import { codeOf } from "../apply/user-tree.ts";
 import { AgentsError, ConflictError, PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
@@ -393,7 +394,9 @@ const VERBS = { apply: "applied", undo: "undone", redo: "brought back" } as cons
 function takenBack(plan: Plan, cause: unknown, kept: readonly string[]): AgentsError {
   const why = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof AgentsError) return cause;
-  return new AgentsError("merge_conflict", `The landing of plan ${plan.id} was taken back: ${why}.`, {
+  // Where the system itself said no (a full disk, missing permissions), nobody else's change was the reason.
+  const code = codeOf(cause) === undefined ? "merge_conflict" : "resource_failed";
+  return new AgentsError(code, `The landing of plan ${plan.id} was taken back: ${why}.`, {
     cause,
     kept: "Every resource is as it was before.",
     next: [`agents plan apply ${plan.id}`],

@@ -1,4 +1,5 @@
 import type { Plan } from "../../domain/plan.ts";
+import { instant } from "../format.ts";
 import { actorData } from "./action.ts";
 
 /** What a plan is, for machines: the part that `plan use` and `plan status` share. */
@@ -21,4 +22,8 @@ export function planData(plan: Plan): Record<string, unknown> {
     automation_profile: plan.profile.name,
     automation: { profile: plan.profile.name, source: plan.profileSource, read_only: plan.readOnly },
   };
+}
+
+export function undoneAt(plan: Plan): string | null {
+  return plan.undoneAt === undefined ? null : instant(plan.undoneAt);
 }

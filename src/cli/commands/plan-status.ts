@@ -5,8 +5,7 @@ import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
-import { planData } from "./plan-data.ts";
-import { undoneAt } from "./plan-undo.ts";
+import { planData, undoneAt } from "./plan-data.ts";
 import { readValidations, summaryCell, summaryData } from "./validation-data.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
@@ -54,7 +53,6 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             `${plan.attempt}${plan.reversionCount === 0 ? "" : ` (sent back ${count(plan.reversionCount, "time")})`}`,
           ],
           ["state", stateCell(plan.state)],
-          ...(plan.undoneAt === undefined ? [] : [["undone", toned(instant(plan.undoneAt), "warn")] as const]),
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
           ["validations", summaryCell(plan, validated)],
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
@@ -62,10 +60,8 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ...(activity.abandonedBy === undefined
             ? []
             : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
-          ...(plan.undoneAt === undefined
-            ? []
-            : [["undone", `${instant(plan.undoneAt)}, out of its resources`] as const]),
           ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
+          ...(plan.undoneAt === undefined ? [] : [["undone", toned(instant(plan.undoneAt), "warn")] as const]),
           ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
         ],
       },
@@ -129,7 +125,10 @@ function progressCell(plan: Plan, phase: Phase, now: number): Cell {
 
 function nextSteps(plan: Plan): string[] {
   const status = statusKey(plan);
-  if (status === "apply/applied") return [`agents plan ${plan.undoneAt === undefined ? "undo" : "redo"} ${plan.id}`];
+  if (status === "apply/applied") {
+    const opposite = plan.undoneAt === undefined ? "undo" : "redo";
+    return [`agents plan ${opposite} ${plan.id}`, `agents audit list --plan ${plan.id}`];
+  }
   if (status === "execute/complete") return [`agents plan diff ${plan.id}`, `agents plan apply ${plan.id}`];
   if (isTerminal(plan)) return [`agents audit list --plan ${plan.id}`];
   if (plan.state === "constrained") return [`agents plan errors ${plan.id}`, `agents plan revert ${plan.id}`];

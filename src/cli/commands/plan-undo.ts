@@ -5,12 +5,12 @@ import { findDecisions } from "../../ledger/decisions.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
-import { count, instant } from "../format.ts";
+import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import { landingData, landingTable, lateEdits, writePreview } from "./plan-apply.ts";
-import { planData } from "./plan-data.ts";
+import { planData, undoneAt } from "./plan-data.ts";
 
 export async function planUndo(context: CommandContext, input: Input): Promise<Outcome> {
   return change(context, input, "undo");
@@ -69,8 +69,4 @@ async function wantedSteps(
   const together = await dependants(store, plan.id, plan.attempt, decision.id);
   const decisions = await store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
   return new Set(decisions.flatMap(({ id, step }) => (together.has(id) && step !== undefined ? [step] : [])));
-}
-
-export function undoneAt(plan: Plan): string | null {
-  return plan.undoneAt === undefined ? null : instant(plan.undoneAt);
 }

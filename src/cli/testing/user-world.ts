@@ -1,0 +1,277 @@
+/**
+ * A user with a git repository and a plain directory, and plans that work on both. The command under test is always a process of its
+ * own; what merely leads up to it is done here, through the same services, because a process for each step would take minutes.
+ */
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { HANDS, type Hands } from "../../apply/hands.ts";
+import type { FileSpec } from "../../execution/testing/trees.ts";
+import {
+  ActorService,
+  openStore,
+  PlanLifecycleService,
+  ProjectService,
+  ResourceService,
+  type JsonValue,
+  type PlanId,
+  type Store,
+  type ToolName,
+} from "../../index.ts";
+import { PlanApplier } from "../../plans/plan-applier.ts";
+import { PlanExecutor } from "../../plans/plan-executor.ts";
+import { git } from "../../testing/git-repository.ts";
+import { Agents, type Envelope } from "./agents.ts";
+
+export type Files = Readonly<Record<string, FileSpec>>;
+export type Step = readonly [tool: ToolName, params: Readonly<Record<string, JsonValue>>];
+
+export interface WorldOptions {
+  readonly files?: Files;
+  readonly notes?: Files;
+  /** The branch the resource names; whatever is checked out unless given. */
+  readonly branch?: string;
+  /** Whether repository and directory are resources of the project "shop" already; yes unless told. */
+  readonly registered?: boolean;
+  /** Before the resources are added. */
+  readonly arrange?: (world: World) => void;
+  /** Where the git resource is, when it is not the repository itself. */
+  readonly checkout?: (world: World) => string;
+}
+
+const ACTION = `name: greet
+description: Greet {who}
+definition_of_done: The greeting is there
+execution_actor: local/greeter
+arguments:
+  - { name: who, required: true }
+`;
+
+export class World implements AsyncDisposable {
+  readonly agents: Agents = new Agents();
+  readonly repository: string = join(realpathSync(this.agents.directory), "my repo");
+  readonly notes: string = join(realpathSync(this.agents.directory), "my notes");
+  #store: Store | undefined;
+  #plans = 0;
+
+  static async make(options: WorldOptions = {}): Promise<World> {
+    const world = new World();
+    put(world.repository, { ".gitignore": "*.log\n", "a.txt": "one\ntwo\n", ...options.files });
+    put(world.notes, { "notes.txt": "mine\n", ...options.notes });
+    world.git("init", "--quiet", "--initial-branch=main");
+    world.git("config", "user.name", "Ann");
+    world.git("config", "user.email", "ann@example.org");
+    world.commit("first");
+    options.arrange?.(world);
+    if (options.registered === false) return world;
+    const parts = { store: await world.store() };
+    const resources = new ResourceService(parts);
+    const path = options.checkout?.(world) ?? world.repository;
+    const { branch } = options;
+    await resources.addResource({ type: "git-checkout", name: "api", arguments: { path, branch } });
+    await resources.addResource({ type: "fs-directory", name: "notes", arguments: { path: world.notes } });
+    await new ProjectService(parts).createProject({ name: "shop", resources: ["api", "notes"] });
+    return world;
+  }
+
+  async store(): Promise<Store> {
+    this.#store ??= await openStore(`sqlite:${this.agents.database}`);
+    return this.#store;
+  }
+
+  git(...args: string[]): string {
+    return git(this.repository, ...args);
+  }
+
+  /** As the user, who may mean another identity than the tests. */
+  commit(message: string): string {
+    this.git("add", "--all");
+    this.git(
+      "-c",
+      "user.name=Ann",
+      "-c",
+      "user.email=ann@example.org",
+      "commit",
+      "--quiet",
+      "--allow-empty",
+      "-m",
+      message,
+    );
+    return this.git("rev-parse", "HEAD").trim();
+  }
+
+  /** One more resource of the project. */
+  async link(type: "git-checkout" | "fs-directory", name: string, path: string): Promise<void> {
+    const resources = new ResourceService({ store: await this.store() });
+    await resources.addResource({ type, name, arguments: { path } });
+    await resources.linkResource("shop", name);
+  }
+
+  async used(steps: readonly Step[], project = "shop"): Promise<PlanId> {
+    const parts = { store: await this.store() };
+    this.#plans += 1;
+    const [actor, action] = [`local/actor-${this.#plans}`, `local/action-${this.#plans}`];
+    await new ActorService(parts).addActor({
+      name: actor,
+      type: "tool",
+      description: "works",
+      steps: steps.map(([tool, params], index) => ({ id: `step-${index + 1}`, tool, params })),
+    });
+    const service = new PlanLifecycleService(parts);
+    const description = `Change things, part ${this.#plans}`;
+    await service.createAction({ name: action, description, executionActor: actor, definitionOfDone: "They changed" });
+    return (await service.useAction({ action, projects: [project] })).id;
+  }
+
+  /** Everything that leads to a plan on the repository, command by command, as a user types it. */
+  async typed(steps: string): Promise<string> {
+    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
+    this.agents.write("action.yaml", ACTION);
+    for (const call of [
+      ["actor", "add", "--config", "actor.yaml"],
+      ["action", "create", "--config", "action.yaml"],
+      ["resource", "add", "git-checkout", "api", "--path", this.repository],
+      ["project", "create", "shop", "--resource", "api"],
+    ]) {
+      const { error } = await this.agents.json(...call);
+      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
+    }
+    const { data } = await this.agents.json("plan", "use", "greet", "shop", "--arg", "who=world");
+    return String(data["plan_id"]);
+  }
+
+  /** A plan with all its steps done in the sandbox. */
+  async executed(...steps: readonly Step[]): Promise<PlanId> {
+    const id = await this.used(steps);
+    await this.execute(id);
+    return id;
+  }
+
+  async execute(id: PlanId): Promise<void> {
+    const store = await this.store();
+    const directory = join(this.agents.dataDir, "sandboxes");
+    await new PlanExecutor({ store, service: new PlanLifecycleService({ store }), directory }).execute(id);
+  }
+
+  async applier(hands: Hands = HANDS): Promise<PlanApplier> {
+    const store = await this.store();
+    const service = new PlanLifecycleService({ store });
+    return new PlanApplier({ store, service, directory: this.agents.dataDir, hands });
+  }
+
+  async apply(id: string, env: NodeJS.ProcessEnv = {}): Promise<Envelope> {
+    const { stdout } = await this.agents.run(["plan", "apply", id, "--yes", "--format", "json"], { env });
+    return JSON.parse(stdout) as Envelope;
+  }
+
+  undo(id: string): Promise<Envelope> {
+    return this.agents.json("plan", "undo", id, "--yes");
+  }
+
+  redo(id: string): Promise<Envelope> {
+    return this.agents.json("plan", "redo", id, "--yes");
+  }
+
+  sandbox(id: string, alias: string): string {
+    return join(this.agents.dataDir, "sandboxes", id, "1", alias, "tree");
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.repository, path), "utf8");
+  }
+
+  readNote(path: string): string {
+    return readFileSync(join(this.notes, path), "utf8");
+  }
+
+  write(files: Files): void {
+    put(this.repository, files);
+  }
+
+  writeNotes(files: Files): void {
+    put(this.notes, files);
+  }
+
+  /** Every byte and permission of repository and directory, and all of git but its objects: index, refs, logs, stash, settings. */
+  everything(): Readonly<Record<string, string>> {
+    return {
+      ...listing(this.repository, { prefix: "repository", without: [join(this.repository, ".git", "objects")] }),
+      ...listing(this.notes, { prefix: "notes" }),
+    };
+  }
+
+  /** What apply and undo use on the way and must not leave behind, in the trees and in git. */
+  leftovers(): string[] {
+    return Object.keys(this.everything()).filter((path) =>
+      /\.cleveragents-|\.git\/cleveragents-|index\.lock|fast_import_crash/.test(path),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store?.close();
+    this.agents[Symbol.dispose]();
+  }
+}
+
+/** Puts the files there, with the directories they need. */
+export function put(root: string, files: Files): void {
+  for (const [path, spec] of Object.entries(files)) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    rmSync(file, { force: true });
+    if (typeof spec === "string" || spec instanceof Uint8Array) {
+      writeFileSync(file, spec);
+    } else if ("link" in spec) {
+      symlinkSync(spec.link, file);
+    } else {
+      writeFileSync(file, spec.executable);
+      chmodSync(file, 0o755);
+    }
+  }
+}
+
+/** Path to permissions and content, of directories too, so that equal listings are equal trees. */
+export function listing(
+  root: string,
+  options: { readonly prefix?: string; readonly without?: readonly string[] } = {},
+): Record<string, string> {
+  const { prefix = "", without = [] } = options;
+  const found: Record<string, string> = {};
+  const walk = (directory: string, below: string): void => {
+    for (const name of readdirSync(directory).sort()) {
+      const [file, path] = [join(directory, name), below === "" ? name : `${below}/${name}`];
+      if (without.includes(file)) continue;
+      const stat = lstatSync(file);
+      const mode = (stat.mode & 0o7777).toString(8);
+      if (stat.isSymbolicLink()) found[path] = `link ${readlinkSync(file)}`;
+      else if (stat.isDirectory()) found[path] = `directory ${mode}`;
+      else found[path] = `${mode} ${createHash("sha256").update(readFileSync(file)).digest("hex")}`;
+      if (stat.isDirectory()) walk(file, path);
+    }
+  };
+  walk(root, prefix);
+  return found;
+}
+
+/** What a tree holds apart from git's own directory and from permissions only the owner cares about. */
+export function contents(root: string): Record<string, string> {
+  const all = Object.entries(listing(root, { without: [join(root, ".git")] }));
+  return Object.fromEntries(
+    all.flatMap(([path, what]) => {
+      if (what.startsWith("directory")) return [];
+      const [mode = "", rest = ""] = what.split(" ", 2);
+      return [[path, mode === "link" ? what : `${(Number.parseInt(mode, 8) & 0o100) === 0 ? "644" : "755"} ${rest}`]];
+    }),
+  );
+}
