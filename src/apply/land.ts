@@ -63,6 +63,7 @@ export async function land(
 
 /** Goes on with what somebody left behind. */
 export async function resumeLanding(store: Store, journal: Journal, hands: Hands): Promise<Landed> {
+  requirePresent(journal.landings);
   for (const landing of journal.landings) await clearRefLocks(landing, journal.id, hands);
   await lockIndexes(journal, hands);
   const wanted = journal.direction ?? (await possibleDirection(store, journal, hands));
@@ -133,11 +134,10 @@ export async function repairAfterPowerLoss(
 
 async function settle(store: Store, journal: Journal, direction: Direction, hands: Hands): Promise<Landed> {
   const context = contextOf(store, journal, hands);
-  // A resource that was taken away as a whole is a person's doing like any other.
-  const kept = journal.landings.filter((landing) => !isPresent(landing)).map(({ root }) => root);
+  const kept: string[] = [];
   await lockIndexes(journal, hands);
   if (direction === "forward") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
-  for (const landing of journal.landings.filter(isPresent)) {
+  for (const landing of journal.landings) {
     await stageFiles(landing, direction, context);
     kept.push(...settleFiles(landing, direction, context, { strict: false }));
   }
@@ -152,10 +152,9 @@ async function settle(store: Store, journal: Journal, direction: Direction, hand
 async function possibleDirection(store: Store, journal: Journal, hands: Hands): Promise<Direction> {
   const context = contextOf(store, journal, hands);
   const places: RefPlace[] = [];
-  for (const { root, git: target } of journal.landings.filter(isPresent)) {
+  for (const { root, git: target } of journal.landings) {
     if (target !== undefined) places.push(await refPlace(root, target));
   }
-  if (!journal.landings.every(isPresent)) return "back";
   // Somebody built on the result: it cannot be taken away from below them.
   if (places.includes("beyond")) return "forward";
   if (places.includes("elsewhere")) return "back";
@@ -178,11 +177,18 @@ function contextOf(store: Store, journal: Journal, hands: Hands): SettleContext 
 }
 
 function checkedOut({ landings }: Journal): Landing[] {
-  return landings.filter((landing) => landing.git?.checkedOut === true && isPresent(landing));
+  return landings.filter((landing) => landing.git?.checkedOut === true);
 }
 
-function isPresent({ root, git: target }: Landing): boolean {
-  return existsSync(root) && (target === undefined || existsSync(target.gitDirectory));
+/** One that is moved away or not mounted may come back half done: it is waited for, and nothing is decided without it. */
+function requirePresent(landings: readonly Landing[]): void {
+  for (const { root, git: target } of landings) {
+    if (existsSync(root) && (target === undefined || existsSync(target.gitDirectory))) continue;
+    throw new AgentsError("resource_failed", `${root} is not there.`, {
+      kept: "Everything else of it is as the interruption left it.",
+      next: [`put ${root} back where it was`],
+    });
+  }
 }
 
 async function lockIndexes(journal: Journal, hands: Hands): Promise<void> {
@@ -244,7 +250,7 @@ async function settleRefs(
 ): Promise<string[]> {
   const kept: string[] = [];
   const repositories = new Map<string, { root: string; commands: string[] }>();
-  for (const { root, git: target } of journal.landings.filter(isPresent)) {
+  for (const { root, git: target } of journal.landings) {
     if (target === undefined || target.oldCommit === target.newCommit) continue;
     const now = await refPlace(root, target);
     const [goal, other] = direction === "forward" ? ["after", "before"] : ["before", "after"];

@@ -88,8 +88,8 @@ const BAD_WORLDS: readonly BadWorld[] = [
     what: "git is not there",
     spoil: () => () => undefined,
     env: (world) => ({ PATH: world.agents.directory }),
-    code: "GIT_FAILED",
-    says: "git cannot be started",
+    code: "CONFIGURATION",
+    says: "git cannot be run",
   },
   {
     what: "git is too old",
@@ -100,8 +100,8 @@ const BAD_WORLDS: readonly BadWorld[] = [
       return () => undefined;
     },
     env: (world) => ({ PATH: `${join(world.agents.directory, "old")}:${process.env["PATH"]}` }),
-    code: "GIT_FAILED",
-    says: "git 2.30.0 is older than 2.38",
+    code: "CONFIGURATION",
+    says: "is too old",
   },
   {
     what: "a merge is in progress",
@@ -298,7 +298,7 @@ test("apply in a bad world: a clear error, everything as it was, and it works on
       const answer = await world.apply(id, env?.(world));
       const expected = { code, message: expect.stringContaining(says), kept: expect.any(String) };
       expect(answer, what).toMatchObject({
-        exit_code: code === "GIT_FAILED" || code === "RESOURCE_FAILED" ? 1 : 4,
+        exit_code: ["GIT_FAILED", "RESOURCE_FAILED", "CONFIGURATION"].includes(code) ? 1 : 4,
         error: expected,
       });
       expect(look(), what).toEqual(before);
@@ -412,7 +412,7 @@ test("what a crash left where nobody can get at it any more keeps no other comma
   const restore = [moved(world.repository), moved(world.notes)];
   expect(await world.agents.json("plan", "list")).toMatchObject({
     exit_code: 0,
-    messages: [{ level: "warning", text: expect.stringContaining("cannot be ended now") }, {}],
+    messages: [{ level: "warning", text: expect.stringContaining("cannot be finished or taken back yet") }, {}],
   });
   expect(await world.agents.json("plan", "apply", id, "--yes")).toMatchObject({ exit_code: 4 });
   for (const back of restore) back();
