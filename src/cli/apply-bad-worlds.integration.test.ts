@@ -32,7 +32,7 @@ interface BadWorld {
   /** Makes it bad; the result makes it good again. "skip": not possible here. */
   readonly spoil: (world: World) => (() => void) | "skip";
   readonly says: string;
-  readonly code: "MERGE_CONFLICT" | "GIT_FAILED" | "RESOURCE_BUSY" | "RESOURCE_FAILED";
+  readonly code: "CONFIGURATION" | "MERGE_CONFLICT" | "GIT_FAILED" | "RESOURCE_BUSY" | "RESOURCE_FAILED";
   readonly env?: (world: World) => NodeJS.ProcessEnv;
 }
 
