@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { commitAt } from "../execution/checkout.ts";
 import { git } from "../execution/git.ts";
 import type { Store } from "../store/store.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
@@ -231,14 +232,6 @@ async function refPlace(root: string, target: GitLanding): Promise<RefPlace> {
     accept: [0, 1, 128],
   });
   return code === 0 ? "beyond" : "elsewhere";
-}
-
-async function commitAt(root: string, ref: string): Promise<string | undefined> {
-  const { code, stdout } = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], {
-    cwd: root,
-    accept: [0, 1, 128],
-  });
-  return code === 0 ? stdout.toString("utf8").trim() : undefined;
 }
 
 /** All refs of one repository in one transaction of git's own, each only from where it should be. */

@@ -51,3 +51,10 @@ async function ask(cwd: string, args: readonly string[]): Promise<Answer> {
   const [first = ""] = stderr.split("\n");
   return { ok: false, complaint: first.replace(/^fatal: /, "") || `exit code ${code}` };
 }
+
+/** Undefined when there is no such revision. */
+export async function commitAt(path: string, revision: string): Promise<string | undefined> {
+  const asked = ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`];
+  const { code, stdout } = await git(asked, { cwd: path, accept: "any" });
+  return code === 0 ? stdout.toString("utf8").trimEnd() : undefined;
+}

@@ -9,7 +9,7 @@ import { withFileLock } from "../store/file-lock.ts";
 import type { Store } from "../store/store.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
-import { pinningRef, removeHome, type Sandbox } from "./sandbox.ts";
+import { pinningRef, removeHome, sandboxHome, type Sandbox, type SandboxPlace } from "./sandbox.ts";
 import { readFacts, type SandboxFacts } from "./sandbox-facts.ts";
 import { isHeld, removeLeftOver, temporaryNames } from "./temporary-home.ts";
 
@@ -55,6 +55,18 @@ export async function sandboxesOf(directory: string, plan: Pick<Plan, "id" | "at
   return sandboxes;
 }
 
+/** No attempt of a plan has this number: files as they will be once it is applied are validated there, and nobody keeps them. */
+export const MERGED_ATTEMPT = 0;
+
+/** Takes one away that only its maker uses. */
+export async function discardSandbox(place: SandboxPlace, alias: string): Promise<void> {
+  const home = sandboxHome(place, alias);
+  if (!existsSync(home)) return;
+  await unpin({ ...place, alias }, await readFacts(home));
+  await removeHome(home);
+  await removeIfEmpty(place.directory, place);
+}
+
 interface Attempt {
   readonly planId: PlanId;
   readonly attempt: number;
@@ -73,7 +85,8 @@ async function judge(store: Store, { planId, attempt }: Attempt): Promise<Verdic
   const plan = await store.read((reader) => findPlan(reader, planId));
   if (plan === undefined) return { removable: false, why: "its plan is not in this store" };
   if (isTerminal(plan)) return { removable: true, why: `the plan is ${plan.state}` };
-  if (attempt < plan.attempt) return { removable: true, why: `the plan is at attempt ${plan.attempt}` };
+  const inUse = attempt === MERGED_ATTEMPT && plan.state === "processing";
+  if (attempt < plan.attempt && !inUse) return { removable: true, why: `the plan is at attempt ${plan.attempt}` };
   return { removable: false, why: `the plan is ${plan.phase}/${plan.state}` };
 }
 
@@ -140,7 +153,10 @@ async function removeIfEmpty(directory: string, { planId, attempt }: Attempt): P
   for (const path of [join(plan, String(attempt)), plan]) await rmdir(path).catch(ifCode("ENOTEMPTY", "ENOENT"));
 }
 
-async function unpin(kept: KeptSandbox, facts: SandboxFacts | undefined): Promise<void> {
+async function unpin(
+  kept: Pick<KeptSandbox, "planId" | "attempt" | "alias">,
+  facts: SandboxFacts | undefined,
+): Promise<void> {
   if (facts?.strategy !== "git_worktree" || !existsSync(facts.path)) return;
   await git(["update-ref", "-d", pinningRef(kept, kept.alias)], { cwd: facts.path, accept: [0, 128] });
 }

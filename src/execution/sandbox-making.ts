@@ -4,7 +4,7 @@ import { appendFile, copyFile, mkdir, rename, writeFile } from "node:fs/promises
 import { join, sep } from "node:path";
 import { AgentsError, StoreError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
-import { checkoutProblem } from "./checkout.ts";
+import { checkoutProblem, commitAt } from "./checkout.ts";
 import { git, gitText } from "./git.ts";
 import { writeFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
 import { PRISTINE_CONFIG } from "./sandbox-repository.ts";
@@ -104,12 +104,6 @@ async function beginningOf(home: string, target: SandboxTarget): Promise<Sandbox
     );
   }
   return { commit: await commitUncommitted(path, head, home), ref, dirty: true };
-}
-
-async function commitAt(path: string, revision: string): Promise<string | undefined> {
-  const asked = ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`];
-  const { code, stdout } = await git(asked, { cwd: path, accept: "any" });
-  return code === 0 ? stdout.toString("utf8").trimEnd() : undefined;
 }
 
 function nothingToStartFrom(message: string, next: readonly string[] = []): AgentsError {

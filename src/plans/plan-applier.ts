@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { landingMessage } from "../apply/commit-message.ts";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import {
@@ -11,6 +12,8 @@ import {
 } from "../apply/journal.ts";
 import { land, tidyUp } from "../apply/land.ts";
 import { hasEffect, type Landing, type LandingConflict } from "../apply/landing.ts";
+import { hasMoved, validateMerged, type Began } from "../apply/merged-validation.ts";
+import { requireRecorded } from "../apply/oracle.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { codeOf } from "../apply/user-tree.ts";
@@ -19,12 +22,14 @@ import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { recordedCommitMessage } from "../execution/commit-message.ts";
+import { netChanges } from "../execution/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
 import { planChanges, recordedSteps, type PlanChange } from "../execution/step-runner.ts";
 import { validationGate, type ValidationGate } from "../execution/validation-gate.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { stageContent, type StagedContent } from "../store/contents.ts";
 import { findPlan } from "../store/plans.ts";
+import { attachedValidations } from "../store/validations.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
@@ -98,16 +103,15 @@ export class PlanApplier {
   async apply(planId: PlanId, options: ApplyOptions = {}): Promise<LandedPlan> {
     const plan = await this.#service.getPlan(planId);
     const entries = await this.#entriesOf(plan);
-    if (statusKey(plan) === "execute/complete" || plan.phase === "apply") requireChanges(plan, entries, options);
+    if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
+      requireChanges(plan, entries, options);
+      await requireRecorded(join(this.#directory, "sandboxes"), plan, entries);
+    }
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
       await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
     }
-    const gate = await validationGate(this.#store, plan);
-    if (!gate.ok) {
-      await this.#service.constrainApply(plan.id, { message: gate.why });
-      throw constrained(plan, gate);
-    }
     const lease = await this.#service.startApply(plan.id);
+    await this.#requireValid(plan, lease);
     const steps = await this.#stepsOf(plan);
     const facts = {
       kind: "apply",
@@ -249,6 +253,7 @@ export class PlanApplier {
     intent.signal?.throwIfAborted();
     if (prepared.conflicts.length > 0) throw conflictError(plan, kind, prepared.conflicts);
     const landings = prepared.landings.filter(hasEffect);
+    if (kind === "apply") await this.#validateMerged(intent, landings, prepared.contents);
     const journal = await this.#journal(intent, landings, prepared.contents);
     onProgress("landing");
     const landed = await land(this.#store, journal, this.#hands, prepared.contents);
@@ -259,6 +264,40 @@ export class PlanApplier {
     await this.#store.transaction((tx) => markTidied(tx, journal.id));
     if (landed.direction === "back") throw takenBack(plan, landed.cause, landed.kept);
     return { plan: sealed, landings, kept: late };
+  }
+
+  /** What is about to land is not what was validated, if the target moved since: then it is validated as it will be. */
+  async #validateMerged(
+    intent: Intent,
+    landings: readonly Landing[],
+    contents: ReadonlyMap<string, Uint8Array>,
+  ): Promise<void> {
+    const { plan, lease, records, entries, onProgress } = intent;
+    const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
+    const own = [...Map.groupBy(entries, ({ resource }) => resource)];
+    const net = new Map(own.map(([alias, changes]) => [alias, netChanges(changes)]));
+    const began: Began = (alias, path) => net.get(alias)?.get(path)?.before?.hash;
+    if (validations.length === 0 || !hasMoved(records, landings, began)) return;
+    const signal = AbortSignal.any([lease.signal, ...(intent.signal === undefined ? [] : [intent.signal])]);
+    await validateMerged({
+      lease,
+      records,
+      landings,
+      contents,
+      validations,
+      signal,
+      directory: join(this.#directory, "sandboxes"),
+      onStart: ({ validation, resource }) => onProgress(`validating ${validation.name} on the merged ${resource}`),
+      onResult: () => undefined,
+    });
+    await this.#requireValid(plan, lease);
+  }
+
+  async #requireValid(plan: Plan, lease: Lease<"apply">): Promise<void> {
+    const gate = await validationGate(this.#store, plan);
+    if (gate.ok) return;
+    await this.#service.constrainApply(lease, { message: gate.why });
+    throw constrained(plan, gate);
   }
 
   async #prepare(intent: Omit<Intent, "lease" | "onProgress" | "signal">): Promise<PreparedLandings> {

@@ -1,0 +1,66 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { PlanError } from "../domain/errors.ts";
+import type { Plan } from "../domain/plan.ts";
+import { readState, stateHash } from "../execution/file-state.ts";
+import { git } from "../execution/git.ts";
+import { sandboxesOf } from "../execution/kept-sandboxes.ts";
+import { netChanges, type NetChange } from "../execution/net-changes.ts";
+import { hasRepository } from "../execution/sandbox-repository.ts";
+import type { Sandbox } from "../execution/sandbox.ts";
+import { changedPaths, takeSnapshot } from "../execution/snapshot.ts";
+import type { PlanChange } from "../execution/step-runner.ts";
+
+/**
+ * What cannot be credited cannot be applied: base and recorded changes must be the sandbox, file by file. A sandbox that is gone has
+ * nothing to contradict with; what lands is what was recorded in any case.
+ */
+export async function requireRecorded(directory: string, plan: Plan, entries: readonly PlanChange[]): Promise<void> {
+  for (const sandbox of await sandboxesOf(directory, plan)) {
+    const changes = netChanges(entries.filter((entry) => entry.resource === sandbox.alias));
+    const differing = await unrecorded(sandbox, changes);
+    const [first] = differing;
+    if (first === undefined) continue;
+    const more = differing.length > 1 ? ` and ${differing.length - 1} more` : "";
+    throw new PlanError(`The sandbox of "${sandbox.alias}" is not what was recorded: ${first}${more} differs.`, {
+      kept: "Nothing was changed, in any resource.",
+      next: [`agents plan diff ${plan.id}`, `agents plan rollback ${plan.id}`],
+      detail: { resource: sandbox.alias, paths: differing.slice(0, 100), sandbox: sandbox.root },
+    });
+  }
+}
+
+async function unrecorded(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<string[]> {
+  const changed = sandbox.base === undefined ? await changedInCopy(sandbox) : await changedInRepository(sandbox);
+  const differing = changed.filter((path) => !changes.has(path));
+  for (const [path, { after }] of changes) {
+    const now = await readState(sandbox.root, path).catch(() => undefined);
+    const same = now === undefined ? after === undefined : stateHash(now) === after?.hash && now.mode === after.mode;
+    if (!same) differing.push(path);
+  }
+  return differing;
+}
+
+async function changedInCopy(sandbox: Sandbox): Promise<string[]> {
+  const base = { ...sandbox, root: join(sandbox.root, "..", "base") };
+  return changedPaths(await takeSnapshot(base), await takeSnapshot(sandbox));
+}
+
+/** Git compares with the commit, by an index of its own: what a command did to the sandbox's index must not hide a file. */
+async function changedInRepository(sandbox: Sandbox): Promise<string[]> {
+  const { root: cwd, base = "" } = sandbox;
+  if (!(await hasRepository(cwd))) return [];
+  const index = join(cwd, "..", "oracle-index");
+  const own = { cwd, sandbox: true, index };
+  try {
+    await git(["read-tree", base], own);
+    await git(["update-index", "-q", "--refresh"], { ...own, accept: [0, 1] });
+    const differing = await git(["diff-files", "-z", "--name-only", "--ignore-submodules=all"], own);
+    const unknown = await git(["ls-files", "-z", "--others", "--exclude-standard"], own);
+    const names = `${differing.stdout.toString("utf8")}${unknown.stdout.toString("utf8")}`.split("\0");
+    // A repository made inside the sandbox is named as a directory; its files are among the recorded ones.
+    return names.filter((name) => name !== "" && !name.endsWith("/"));
+  } finally {
+    await rm(index, { force: true });
+  }
+}
