@@ -199,6 +199,7 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         timeoutMs: TIMEOUT_MS,
         signal: run.signal,
         keep: "end",
+        network: workspace.network,
         environment,
         readable: [path, directory, ...borrowedBy(workspace.sandbox)],
         writable: [scratch],

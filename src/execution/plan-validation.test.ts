@@ -72,7 +72,7 @@ async function root(): Promise<ValidationRoot> {
     readOnly: false,
   } as const;
   const sandbox = await openSandbox(place, target);
-  return { sandbox, restore: () => resetSandbox(sandbox) };
+  return { network: false, sandbox, restore: () => resetSandbox(sandbox) };
 }
 
 async function validate(more: Partial<PlanValidation>): ReturnType<typeof validatePlan> {

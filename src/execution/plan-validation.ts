@@ -63,7 +63,11 @@ export async function validateSandboxes(
   for (const [alias, workspace] of workspaces) {
     const changes = netChanges(entries.filter((entry) => entry.resource === alias));
     fingerprint.update(JSON.stringify([alias, workspace.sandbox.base ?? null, [...changes]]));
-    roots.set(alias, { sandbox: workspace.sandbox, restore: () => workspace.restore(changes) });
+    roots.set(alias, {
+      sandbox: workspace.sandbox,
+      network: workspace.network,
+      restore: () => workspace.restore(changes),
+    });
   }
   await validatePlan({ ...work, where: "sandbox", tree: fingerprint.digest("hex"), roots });
 }

@@ -22,6 +22,8 @@ export interface ProgramOptions {
   readonly keep: "start" | "end";
   /** On top of what every program gets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Whether it may use the network; where it cannot be confined, it can. */
+  readonly network: boolean;
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
@@ -50,13 +52,11 @@ export function runShell(command: string, options: ProgramOptions): Promise<Prog
 }
 
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
-  const { root, cwd, timeoutMs, signal, keep, readable = [], writable = [] } = options;
+  const { root, cwd, timeoutMs, signal, keep, network, readable = [], writable = [] } = options;
   const home = join(root, "..", "home");
   await mkdir(home, { recursive: true });
   const confine = await canConfine();
-  const line = confine
-    ? confined(command, { readable, writable: [root, home, ...writable], cwd, network: false })
-    : command;
+  const line = confine ? confined(command, { readable, writable: [root, home, ...writable], cwd, network }) : command;
   const child = spawn("sh", ["-c", DIES_WITH_US, "sh", ...line], {
     cwd,
     env: { ...environment(home), ...options.environment },

@@ -169,6 +169,7 @@ async function openWorkspaces(
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
   const changes = await planChanges(store, plan.id, plan.attempt);
+  const network = plan.profile.allowUnsafeTools;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
   const workspaces = new Map<string, Workspace>();
   for (const target of run.targets) {
@@ -177,7 +178,9 @@ async function openWorkspaces(
     const sandbox = await openSandbox(place, { ...target, ...beginningIn(known) });
     if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
     run.onSandbox?.(sandbox);
-    const workspace = opened.use(new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) }));
+    const workspace = opened.use(
+      new Workspace({ sandbox, network, context, contents: (hash) => changesets.content(hash) }),
+    );
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));

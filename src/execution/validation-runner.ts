@@ -17,6 +17,8 @@ import { Workspace } from "./workspace.ts";
 export interface ValidationRoot {
   /** The tree to run in. The directory around it is ours: commands have their home there. */
   readonly sandbox: Sandbox;
+  /** Whether commands may use the network. */
+  readonly network: boolean;
   /** Makes the tree again what it was before a validation changed it. */
   readonly restore: () => Promise<void>;
 }
@@ -63,7 +65,7 @@ async function runOne(
   signal: AbortSignal,
 ): Promise<{ result: ValidationResult; after: Snapshot | undefined }> {
   const started = performance.now();
-  const verdict = await judge(validation.check, root.sandbox, signal);
+  const verdict = await judge(validation.check, root, signal);
   const durationMs = Math.round(performance.now() - started);
   const { changedFiles, problem, after } = await putBack(root, before);
   const output = printable(verdict.output);
@@ -90,10 +92,10 @@ interface Verdict {
 }
 
 /** One that cannot be run has failed; one that was aborted has no result. */
-async function judge(check: Check, sandbox: Sandbox, signal: AbortSignal): Promise<Verdict> {
+async function judge(check: Check, root: ValidationRoot, signal: AbortSignal): Promise<Verdict> {
   try {
     const verdict =
-      check.kind === "command" ? await runCommand(check, sandbox, signal) : await runTool(check, sandbox, signal);
+      check.kind === "command" ? await runCommand(check, root, signal) : await runTool(check, root.sandbox, signal);
     signal.throwIfAborted();
     return verdict;
   } catch (error) {
@@ -105,12 +107,12 @@ async function judge(check: Check, sandbox: Sandbox, signal: AbortSignal): Promi
 
 async function runCommand(
   { command, cwd, timeoutMs }: Extract<Check, { kind: "command" }>,
-  sandbox: Sandbox,
+  { sandbox, network }: ValidationRoot,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { root } = sandbox;
   const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
-  const options = { ...place, timeoutMs, signal, keep: "end" } as const;
+  const options = { ...place, network, timeoutMs, signal, keep: "end" } as const;
   const result = await runShell(command, options);
   const failure = failureOf(result, timeoutMs);
   const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;

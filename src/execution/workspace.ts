@@ -32,6 +32,8 @@ const PORTION = { entries: 256, bytes: 8 * 1024 * 1024 } as const;
  */
 export class Workspace implements AsyncDisposable {
   readonly sandbox: Sandbox;
+  /** Whether the plan's profile lets commands use the network. */
+  readonly network: boolean;
   readonly #context: Pick<PlanExecutionContext, "recordChanges">;
   readonly #contents: (hash: string) => Promise<Uint8Array | undefined>;
   readonly #exclusion = new Exclusion();
@@ -45,10 +47,12 @@ export class Workspace implements AsyncDisposable {
 
   constructor(parts: {
     sandbox: Sandbox;
+    network?: boolean;
     context: Pick<PlanExecutionContext, "recordChanges">;
     contents: (hash: string) => Promise<Uint8Array | undefined>;
   }) {
     this.sandbox = parts.sandbox;
+    this.network = parts.network ?? false;
     this.#context = parts.context;
     this.#contents = parts.contents;
     this.#base = new BaseContent(parts.sandbox);

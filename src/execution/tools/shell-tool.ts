@@ -21,6 +21,7 @@ export const SHELL_TOOL: Tool = tool({
         timeoutMs,
         signal,
         readable: borrowedBy(workspace.sandbox),
+        network: workspace.network,
         keep: "start",
       }),
     );
