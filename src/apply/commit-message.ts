@@ -19,8 +19,9 @@ export function landingMessage(
     ...facts.changesets.map((id) => `CleverAgents-Changeset: ${id}`),
     ...facts.decisions.map((id) => `CleverAgents-Decision: ${id}`),
   ];
-  // A hook may have taken our trailer away, or written behind it.
-  const [head, tail] = text.endsWith(named) ? [text, trailers] : [`${text}\n`, [named, ...trailers]];
+  // A hook may have taken our trailer away; one that wrote its own behind it left the block of trailers as it is.
+  const isThere = text.split("\n\n").at(-1)?.split("\n").includes(named) === true;
+  const [head, tail] = isThere ? [text, trailers] : [`${text}\n`, [named, ...trailers]];
   return `${[head, ...tail].join("\n")}\n`;
 }
 

@@ -325,7 +325,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     path: "plan apply",
     summary: "Land a plan's changes in its resources: in all of them or in none",
     arguments: "<plan>",
-    options: [YES, { flags: "--allow-empty", description: "also when the plan changed nothing" }],
+    options: [
+      YES,
+      { flags: "--allow-empty", description: "also when the plan changed nothing" },
+      { flags: "--no-verify", description: "also when the repositories' hooks were skipped" },
+    ],
     example: "agents plan apply 01JABCDE --yes",
     run: async (context, input) => (await import("./commands/plan-apply.ts")).planApply(context, input),
   },

@@ -119,6 +119,12 @@ test("a failing hook stops the plan with what it said; repeated, the steps stay 
       changes: { files: 2 },
     },
   });
+  expect(await agents.json("plan", "apply", id, "--yes")).toMatchObject({
+    exit_code: 1,
+    error: { code: "PLAN", message: expect.stringContaining("pre-commit (api), commit-msg (api)") },
+  });
+  const landed = await agents.json("plan", "apply", id, "--yes", "--no-verify");
+  expect(landed).toMatchObject({ exit_code: 0, data: { phase: "apply", state: "applied" } });
   const { plan, message, hooks } = await recorded(world, id);
   expect(message).toBe(commitMessage(plan));
   expect(hooks).toEqual([
@@ -220,4 +226,24 @@ test("a message that is no message fails the hook, and a link in its place is no
     expect(error).toMatchObject({ code: "HOOK_FAILED", message: expect.stringContaining(why) });
   }
   expect(existsSync(secret)).toBe(true);
+});
+
+test("a resumed plan runs the hooks like any other, and lands with the message they left", async () => {
+  using world = new ShopWorld();
+  const { agents } = world;
+  hook(world, "pre-commit", "test -e $HOME/ready");
+  hook(world, "commit-msg", 'echo "Reviewed-by: hook" >> "$1"');
+  const id = await world.plan(STEPS);
+  expect((await agents.json("plan", "execute", id)).error?.code).toBe("HOOK_FAILED");
+  writeFileSync(join(agents.dataDir, "sandboxes", id, "1", "api", "home", "ready"), "");
+  expect((await agents.json("plan", "resume", id)).data["hooks"]).toMatchObject([
+    { skipped: false },
+    { skipped: false },
+  ]);
+  expect((await agents.json("plan", "apply", id, "--yes")).exit_code).toBe(0);
+  const trailers = world.git("log", "-1", "--format=%(trailers:only)");
+  expect(trailers).toContain("Reviewed-by: hook");
+  expect(trailers).toContain(`CleverAgents-Plan: ${id}`);
+  expect(trailers).toMatch(/CleverAgents-Decision: /);
+  expect((await agents.json("plan", "resume", id)).exit_code).toBe(4);
 });

@@ -22,6 +22,7 @@ import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { recordedCommitMessage } from "../execution/commit-message.ts";
+import { recordedHooks } from "../execution/hooks.ts";
 import { netChanges } from "../execution/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
 import { planChanges, recordedSteps, type PlanChange } from "../execution/step-runner.ts";
@@ -45,6 +46,8 @@ import {
 export interface ApplyOptions {
   /** Apply a plan that changed nothing. */
   readonly allowEmpty?: boolean;
+  /** False: also when the repositories' own hooks were skipped. */
+  readonly verify?: boolean;
   /** Told what is being done, in a few words. */
   readonly onProgress?: (doing: string) => void;
   /** Stops it as long as nothing has been touched; from then on it ends in all of it or nothing anyway, within moments. */
@@ -105,6 +108,7 @@ export class PlanApplier {
     const entries = await this.#entriesOf(plan);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
       requireChanges(plan, entries, options);
+      if (options.verify !== false) await this.#requireHooks(plan);
       await requireRecorded(join(this.#directory, "sandboxes"), plan, entries);
     }
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
@@ -291,6 +295,18 @@ export class PlanApplier {
       onResult: () => undefined,
     });
     await this.#requireValid(plan, lease);
+  }
+
+  /** Whoever skipped the hooks of a repository says so again before it lands there. */
+  async #requireHooks(plan: Plan): Promise<void> {
+    const skipped = (await recordedHooks(this.#store, plan)).filter((hook) => hook.skipped);
+    if (skipped.length === 0) return;
+    const names = skipped.map(({ resource, hook }) => `${hook} (${resource})`).join(", ");
+    throw new PlanError(`The plan ${plan.id} was executed without its repositories' hooks: ${names}.`, {
+      kept: "Nothing was changed, in any resource.",
+      next: [`agents plan apply ${plan.id} --no-verify`, `agents plan rollback ${plan.id}`],
+      detail: { skipped },
+    });
   }
 
   async #requireValid(plan: Plan, lease: Lease<"apply">): Promise<void> {

@@ -28,7 +28,7 @@ export async function planApply(context: CommandContext, input: Input): Promise<
 
   const onProgress = progress(await context.format());
   const { signal, stop } = interruptible();
-  const options = { allowEmpty: input.flag("allowEmpty"), onProgress, signal };
+  const options = { allowEmpty: input.flag("allowEmpty"), verify: input.flag("verify"), onProgress, signal };
   const { plan, landings, kept } = await applier.apply(seen.id, options).finally(stop);
   const next = [`agents plan undo ${plan.id}`];
   return {

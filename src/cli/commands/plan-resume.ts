@@ -19,7 +19,8 @@ export async function planResume(context: CommandContext, input: Input): Promise
       },
     );
   }
+  const verified = { verify: true };
   // An apply that was begun had been agreed to.
-  if (plan.phase === "apply") return planApply(context, new Input([plan.id], { yes: true }));
-  return planExecute(context, input);
+  if (plan.phase === "apply") return planApply(context, new Input([plan.id], { ...verified, yes: true }));
+  return planExecute(context, new Input([plan.id], verified));
 }
