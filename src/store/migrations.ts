@@ -212,6 +212,13 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE changesets ADD COLUMN superseded_at BIGINT`,
     ],
   },
+  {
+    version: 6,
+    name: "kept diffs",
+    statements: [
+      `CREATE TABLE diffs (fingerprint TEXT PRIMARY KEY, content_hash TEXT NOT NULL REFERENCES contents (hash))`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

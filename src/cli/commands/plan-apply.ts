@@ -1,9 +1,8 @@
 import type { PreparedLandings } from "../../apply/prepare.ts";
 import type { Landing } from "../../apply/landing.ts";
 import { shortRef } from "../../apply/git-target.ts";
-import { diffChanges } from "../../execution/plan-diff.ts";
+import { diffOf } from "../../execution/kept-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
-import { ChangesetStore } from "../../ledger/changesets.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
@@ -19,7 +18,7 @@ export async function planApply(context: CommandContext, input: Input): Promise<
   const service = await context.plans();
   const seen = await service.getPlan(input.argument(0));
   const store = await context.store();
-  const diff = await diffChanges(new ChangesetStore(store), await planChanges(store, seen.id, seen.attempt));
+  const diff = await diffOf(store, await planChanges(store, seen.id, seen.attempt));
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
   const applier = await context.applier();
   if (!input.flag("yes")) writePreview(await applier.preview("apply", seen.id));

@@ -1,6 +1,6 @@
-import { diffChanges, type ChangedFile, type PlanDiff } from "../../execution/plan-diff.ts";
+import { diffOf } from "../../execution/kept-diff.ts";
+import type { ChangedFile, PlanDiff } from "../../execution/plan-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
-import { ChangesetStore } from "../../ledger/changesets.ts";
 import type { ChangeEntry } from "../../domain/change-entry.ts";
 import type { Plan } from "../../domain/plan.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -64,7 +64,7 @@ async function read(
   const plan = await (await context.plans()).getPlan(input.argument(0));
   const store = await context.store();
   const entries = await planChanges(store, plan.id, plan.attempt);
-  return { plan, diff: await diffChanges(new ChangesetStore(store), entries), entries };
+  return { plan, diff: await diffOf(store, entries), entries };
 }
 
 function fileTable(files: readonly ChangedFile[]) {

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { recordedHooks, type HookRun } from "../../execution/hooks.ts";
-import { diffChanges } from "../../execution/plan-diff.ts";
+import { diffOf } from "../../execution/kept-diff.ts";
 import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges, type StepRun } from "../../execution/step-runner.ts";
-import { ChangesetStore } from "../../ledger/changesets.ts";
 import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
@@ -52,7 +51,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   };
   const { plan, ran } = await executor.execute(seen.id, options).finally(stop);
   const entries = await planChanges(store, plan.id, plan.attempt);
-  const diff = await diffChanges(new ChangesetStore(store), entries);
+  const diff = await diffOf(store, entries);
   const left = await leftOutOf(context, plan, entries);
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
   const validated = await readValidations(store, plan);
