@@ -25,8 +25,20 @@ test("the network is closed to commands, hooks and validations unless the plan's
     const [, ...own] = readFileSync(notes, "utf8").trimEnd().split("\n");
     return own.map((call) => !call.includes("--unshare-net"));
   };
+  expect((await agents.json("plan", "status", closed)).data["confined"]).toBe(true);
   expect(await calls(closed)).toEqual([false, false, false]);
   const use = ["plan", "use", "greet", "shop", "--arg", "who=world", "--automation-profile", "full-auto"];
   const { data } = await agents.json(...use);
   expect(await calls(String(data["plan_id"]))).toEqual([true, true, true]);
+});
+
+test("a plan's status says when commands cannot be confined", async () => {
+  using world = new World();
+  const { agents } = world;
+  agents.write("bwrap", "#!/bin/sh\nexit 1\n");
+  chmodSync(join(agents.directory, "bwrap"), 0o755);
+  agents.environment["PATH"] = `${agents.directory}:${process.env["PATH"]}`;
+  const id = await world.plan(`  - { id: a, tool: write_file, params: { path: a, content: a } }\n`);
+  expect((await agents.run(["plan", "status", id])).stdout).toContain("not confined: bubblewrap does not work here");
+  expect((await agents.json("plan", "status", id)).data["confined"]).toBe(false);
 });

@@ -1,5 +1,6 @@
 import type { Plan } from "../../domain/plan.ts";
 import { PHASES, isRecoverable, isTerminal, statusKey, type Phase } from "../../domain/transitions.ts";
+import { canConfine } from "../../execution/bubblewrap.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
@@ -14,6 +15,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const failure = isRecoverable(plan) ? (await service.listFailures(plan.id)).at(-1) : undefined;
   const activity = await readActivity(context, plan);
   const validated = await readValidations(await context.store(), plan);
+  const confined = plan.phase === "apply" || isTerminal(plan) ? undefined : await canConfine();
   const now = Date.now();
   const next = nextSteps(plan);
   return {
@@ -33,6 +35,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       validation_summary: summaryData(validated),
+      confined: confined ?? null,
       cancel_reason: plan.cancelReason ?? null,
       undone_at: undoneAt(plan),
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
@@ -55,6 +58,9 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ["state", stateCell(plan.state)],
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
           ["validations", summaryCell(plan, validated)],
+          ...(confined === false
+            ? [["commands", toned("not confined: bubblewrap does not work here", "warn")] as const]
+            : []),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
           ...(activity.abandonedBy === undefined
