@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agents, ROOT } from "./agents.ts";
+import { register } from "./world.ts";
 
 const ACTION = `name: greet
 description: Greet everybody in the shop
@@ -35,17 +36,8 @@ export class ShopWorld implements Disposable {
 
   /** A plan of these steps, in YAML, for the project. */
   async plan(steps: string): Promise<string> {
-    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
-    this.agents.write("action.yaml", ACTION);
-    for (const call of [
-      ["actor", "add", "--config", "actor.yaml"],
-      ["action", "create", "--config", "action.yaml"],
-      ["resource", "add", "git-checkout", "api", "--path", this.repository],
-      ["project", "create", "shop", "--resource", "api"],
-    ]) {
-      const { error } = await this.agents.json(...call);
-      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
-    }
+    const resource = ["git-checkout", "api", "--path", this.repository];
+    await register(this.agents, { steps, action: ACTION, resource });
     const { data } = await this.agents.json("plan", "use", "greet", "shop");
     return String(data["plan_id"]);
   }

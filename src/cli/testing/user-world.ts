@@ -50,14 +50,6 @@ export interface WorldOptions {
   readonly checkout?: (world: World) => string;
 }
 
-const ACTION = `name: greet
-description: Greet {who}
-definition_of_done: The greeting is there
-execution_actor: local/greeter
-arguments:
-  - { name: who, required: true }
-`;
-
 export class World implements AsyncDisposable {
   readonly agents: Agents = new Agents();
   readonly repository: string = join(realpathSync(this.agents.directory), "my repo");
@@ -132,23 +124,6 @@ export class World implements AsyncDisposable {
     const description = `Change things, part ${this.#plans}`;
     await service.createAction({ name: action, description, executionActor: actor, definitionOfDone: "They changed" });
     return (await service.useAction({ action, projects: [project] })).id;
-  }
-
-  /** Everything that leads to a plan on the repository, command by command, as a user types it. */
-  async typed(steps: string): Promise<string> {
-    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
-    this.agents.write("action.yaml", ACTION);
-    for (const call of [
-      ["actor", "add", "--config", "actor.yaml"],
-      ["action", "create", "--config", "action.yaml"],
-      ["resource", "add", "git-checkout", "api", "--path", this.repository],
-      ["project", "create", "shop", "--resource", "api"],
-    ]) {
-      const { error } = await this.agents.json(...call);
-      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
-    }
-    const { data } = await this.agents.json("plan", "use", "greet", "shop", "--arg", "who=world");
-    return String(data["plan_id"]);
   }
 
   /** A plan with all its steps done in the sandbox. */

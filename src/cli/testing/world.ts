@@ -55,17 +55,7 @@ export class World implements Disposable {
 
   /** Registers an actor of these steps and all a plan of it needs, and makes a plan. */
   async plan(steps: string, ...use: string[]): Promise<string> {
-    this.agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${steps}`);
-    this.agents.write("action.yaml", ACTION);
-    for (const call of [
-      ["actor", "add", "--config", "actor.yaml"],
-      ["action", "create", "--config", "action.yaml"],
-      ["resource", "add", ...this.resource],
-      ["project", "create", "shop", "--resource", "api"],
-    ]) {
-      const { error } = await this.agents.json(...call);
-      if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
-    }
+    await register(this.agents, { steps, action: ACTION, resource: this.resource });
     return this.another(...use);
   }
 
@@ -78,5 +68,23 @@ export class World implements Disposable {
 
   [Symbol.dispose](): void {
     this.agents[Symbol.dispose]();
+  }
+}
+
+/** An actor of these steps, an action for it, and the project "shop" with one resource. */
+export async function register(
+  agents: Agents,
+  parts: { readonly steps: string; readonly action: string; readonly resource: readonly string[] },
+): Promise<void> {
+  agents.write("actor.yaml", `name: greeter\ntype: tool\ndescription: greets\nsteps:\n${parts.steps}`);
+  agents.write("action.yaml", parts.action);
+  for (const call of [
+    ["actor", "add", "--config", "actor.yaml"],
+    ["action", "create", "--config", "action.yaml"],
+    ["resource", "add", ...parts.resource],
+    ["project", "create", "shop", "--resource", "api"],
+  ]) {
+    const { error } = await agents.json(...call);
+    if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
   }
 }
