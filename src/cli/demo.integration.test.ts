@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -72,7 +72,9 @@ test("the demo keeps all its promises, fits 80 columns and leaves nothing behind
   expect(stderr).toBe("");
   expect(code).toBe(0);
   expect(stdout).not.toContain("BROKEN");
-  expect(stdout).toContain("error: The plan cannot be applied: code/shop.js was changed on both sides.");
+  const [, conflict = ""] = /^```text\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  expect(conflict).toContain("error: ");
+  for (const line of conflict.trimEnd().split("\n")) expect(stdout).toContain(`  ${line}\n`);
   expect(stdout).toContain("All 15 promises were kept.");
   expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(place.leftovers()).toEqual([]);
