@@ -83,6 +83,7 @@ test("the demo keeps all its promises, fits 80 columns and leaves nothing behind
 test.each([
   ["SIGINT", 130, "plan execute"],
   ["SIGTERM", 143, "agents init"],
+  ["SIGHUP", 129, "agents init"],
 ] as const)("stopped by %s the demo exits with %i and leaves nothing behind", async (signal, exitCode, at) => {
   using place = new Place();
   const { code, stdout, stderr } = await place.demo(ROOT, { at, deed: (child) => child.kill(signal) });
