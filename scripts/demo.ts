@@ -1,256 +1,273 @@
 /**
- * `npm run demo`: six plans, four worker processes at once, and what usually goes wrong: two workers reach for one plan, one is
- * killed in the middle, one plan is cancelled while it runs, one is sent back. It tells what happened from what the store
- * recorded, and checks every promise it makes; the exit code is not 0 if one is broken. Needs no network and no key.
+ * `npm run demo`: three plans at once on a git repository and a plain directory. Two land, the third wants the same line as the
+ * first and is told so; the first is undone beside everybody else's work, and then the third one fits. Every command is the real
+ * one, in a process of its own; every promise is checked on the files, and the exit code is not 0 if one is broken. Needs no
+ * network and no key, and leaves nothing behind.
  */
-import { fork, spawnSync, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { styleText } from "node:util";
-import { z } from "zod";
-import {
-  openStore,
-  PlanLifecycleService,
-  ProjectService,
-  subscribeEvents,
-  verifyAudit,
-  type DomainEvent,
-  type Plan,
-  type PlanId,
-  type Store,
-} from "../src/index.ts";
-import { bold, check, dim, PLANS, tell, tellConflicts } from "./demo-account.ts";
-import type { Checked, Effect, Evidence, Heard, StepRow } from "./demo-account.ts";
-import { reportSchema, type Order, type Report } from "./demo-messages.ts";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { actionFile, actorFile, CHANGES, LINES, MANUAL, SHOP_CODE, type Change } from "./demo-sample.ts";
+import { Telling } from "./demo-telling.ts";
+import { DemoWorld, type Finished } from "./demo-world.ts";
 
-const ROOT = join(import.meta.dirname, "..");
-const AGENTS = join(ROOT, "bin", "agents");
-const WORKERS = ["A", "B", "C", "D"] as const;
-const PATIENCE_MS = 18_000;
-
-interface Worker {
-  readonly name: string;
-  readonly process: ChildProcess;
-  readonly ended: Promise<unknown>;
+/** The parts of the answers for machines that are relied on. */
+interface Answer {
+  readonly data: {
+    readonly phase?: string;
+    readonly state?: string;
+    readonly plans?: readonly { readonly id: string; readonly short_id: string; readonly action: string }[];
+  };
 }
 
-/** The part of `agents plan list --format json` that is relied on. */
-const listSchema = z.object({
-  data: z.object({ plans: z.array(z.object({ id: z.string(), phase: z.string(), state: z.string() })) }),
-});
+interface Made {
+  readonly change: Change["name"];
+  readonly id: string;
+  /** A unique beginning of the id: what one types. */
+  readonly short: string;
+}
+
+/** What a shell reports of a process that ended by the signal. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGPIPE: 141 } as const;
+
+const world = await DemoWorld.make();
+const telling = new Telling();
 
 await main();
 
 async function main(): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), "cleveragents-demo-"));
-  const workers: Worker[] = [];
-  const cleanUp = async (): Promise<void> => {
-    for (const worker of workers) worker.process.kill("SIGKILL");
-    // Only then is nobody left who could write into the directory while it is removed.
-    await Promise.all(workers.map(({ ended }) => ended));
-    await rm(scratch, { recursive: true, force: true });
-  };
-  let interrupted = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    interrupted = true;
-    void cleanUp().finally(() => process.exit(signal === "SIGINT" ? 130 : 143));
-  };
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  const stopped = Promise.withResolvers<number>();
+  const onSignal = (signal: keyof typeof SIGNALS): void => stopped.resolve(SIGNALS[signal]);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  // Node gets an error where others get SIGPIPE: nobody reads on, as in `npm run demo | head`.
+  process.stdout.on("error", () => onSignal("SIGPIPE"));
   try {
-    const promises = await show(scratch, workers);
-    if (promises.some(({ kept }) => !kept)) process.exitCode = 1;
+    process.exitCode = await Promise.race([story(), stopped.promise]);
   } catch (error) {
-    // Workers that end because of the interruption are no failure of theirs.
-    if (!interrupted) throw error;
+    console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
   } finally {
-    await cleanUp();
+    await world[Symbol.asyncDispose]();
   }
 }
 
-async function show(scratch: string, workers: Worker[]): Promise<Checked[]> {
-  const dataDir = join(scratch, "data");
-  await using store = await openStore(`sqlite:${join(dataDir, "cleveragents.db")}`);
-  const plans = await setUp(store, scratch);
-  console.log(bold(`${plans.length} plans of one action, ${WORKERS.length} worker processes, one database`));
-
-  const evidence = await carryOut(store, scratch, plans, workers);
-  for (const [index, plan] of evidence.plans.entries()) tell(plan, index, evidence);
-  tellConflicts(evidence);
-
-  const checked = check(evidence);
-  checked.push(await checkAudit(store));
-  if (existsSync(AGENTS)) {
-    checked.push(command(dataDir, ["plan", "list"]), command(dataDir, ["audit", "verify"]));
-    checked.push(checkListed(dataDir, evidence.plans));
-  } else {
-    console.log(dim("\nThere is no bin/agents here, so the command line is not shown."));
-  }
-  console.log(bold("\nPromises"));
-  for (const { promise, kept } of checked) {
-    console.log(`  ${kept ? styleText("green", "kept  ") : styleText("red", "BROKEN")}  ${promise}`);
-  }
-  return checked;
+async function story(): Promise<number> {
+  await openShop();
+  const [round, shout, discount] = await makePlans();
+  await executeAll([round, shout, discount]);
+  await applyTwo(round, shout);
+  await meetConflict(discount);
+  await workByHand();
+  await undoFirst(round);
+  await applyThird(discount);
+  await lookBack(round);
+  telling.end();
+  return telling.broken === 0 ? 0 : 1;
 }
 
-async function setUp(store: Store, scratch: string): Promise<PlanId[]> {
-  const service = new PlanLifecycleService({ store });
-  const projects = new ProjectService({ store });
-  await projects.createProject({ name: "local/shop", description: "What customers see" });
-  await projects.createProject({ name: "local/warehouse", description: "What they do not" });
-  await service.createAction({
-    name: "local/change",
-    description: "Change: {change}",
-    definitionOfDone: "The change is made, tested and reviewed.",
-    executionActor: "local/demo-worker",
-    arguments: [
-      { name: "change", required: true },
-      { name: "mishap", default: "none", pattern: "none|crash|cancel|revert" },
-    ],
-  });
-  const ids: PlanId[] = [];
-  for (const [index, { change, mishap }] of PLANS.entries()) {
-    const plan = await service.useAction({
-      action: "local/change",
-      projects: [index % 2 === 0 ? "local/shop" : "local/warehouse"],
-      arguments: { change, mishap },
-    });
-    ids.push(plan.id);
-    await writeFile(join(scratch, `strike-${plan.id}`), "");
+async function openShop(): Promise<void> {
+  telling.chapter(
+    "1. A shop",
+    "Its code is in a git repository, its manual in a plain directory. Three actors, which are lists of tool calls and need no model, each know one change. This is the first:",
+  );
+  await mkdir(join(world.directory, "shop"));
+  await mkdir(join(world.directory, "manual"));
+  await write("shop/shop.js", SHOP_CODE);
+  await write("manual/manual.md", MANUAL);
+  await world.git("init", "--quiet", "--initial-branch=main");
+  await world.git("config", "user.name", "Ann");
+  await world.git("config", "user.email", "ann@example.org");
+  await world.git("add", "--all");
+  await world.git("commit", "--quiet", "--message=Open the shop");
+  for (const change of CHANGES) {
+    await write(`${change.name}-actor.yaml`, actorFile(change));
+    await write(`${change.name}-action.yaml`, actionFile(change));
   }
-  return ids;
+  telling.command("cat round-actor.yaml");
+  telling.said(await world.read("round-actor.yaml"));
+  await quietly("init");
+  await quietly("resource", "add", "git-checkout", "code", "--path", "shop");
+  await quietly("resource", "add", "fs-directory", "manual", "--path", "manual");
+  await quietly("project", "create", "shop", "--resource", "code", "--resource", "manual");
+  for (const { name } of CHANGES) {
+    await quietly("actor", "add", "--config", `${name}-actor.yaml`);
+    await quietly("action", "create", "--config", `${name}-action.yaml`);
+  }
 }
 
-/** Lets the workers loose and plays the two parts they do not: the one who kills, and the person who steers. */
-async function carryOut(store: Store, scratch: string, ids: readonly PlanId[], workers: Worker[]): Promise<Evidence> {
-  const service = new PlanLifecycleService({ store, user: "demo" });
-  const heard: Heard[] = [];
-  const failed = Promise.withResolvers<never>();
-  let killed = "";
-
-  const react = async (worker: Worker, report: Report): Promise<void> => {
-    heard.push({ ...report, worker: worker.name });
-    if (report.kind === "review") {
-      await service.revertPlan(report.planId, { reason: "a test is missing" });
-    } else if (report.kind === "waiting") {
-      // Only the first one to come here meets the mishap.
-      await rm(join(scratch, `strike-${report.planId}`));
-      const { mishap } = PLANS[ids.indexOf(report.planId)] ?? { mishap: "none" };
-      if (mishap === "crash") {
-        killed = worker.name;
-        worker.process.kill("SIGKILL");
-      } else {
-        await service.cancelPlan(report.planId, { reason: "the customers still need it" });
-        send(worker, { kind: "continue" });
-      }
-    }
+async function makePlans(): Promise<[Made, Made, Made]> {
+  const abouts = CHANGES.map(({ name, about }) => `"${name}" ${about}`).join("; ");
+  telling.chapter("2. Three plans", `${abouts}.`);
+  for (const { name } of CHANGES) await quietly("plan", "use", name, "shop");
+  await show("plan", "list");
+  const { plans = [] } = await ask("plan", "list");
+  const made = (change: Change["name"]): Made => {
+    const plan = plans.find(({ action }) => action === `local/${change}`);
+    if (plan === undefined) throw new Error(`There is no plan of ${change}.`);
+    return { change, id: plan.id, short: plan.short_id };
   };
-  const ready = WORKERS.map((name) => {
-    const worker = start(name, store.url, scratch, (code, signal) => {
-      if (code !== 0 && name !== killed) failed.reject(new Error(`worker ${name} ended with ${code ?? signal}`));
-    });
-    workers.push(worker);
-    return new Promise<void>((resolve) => {
-      worker.process.on("message", (message) => {
-        const report = reportSchema.parse(message);
-        if (report.kind === "ready") resolve();
-        else react(worker, report).catch(failed.reject);
-      });
-    });
-  });
-  const timer = setTimeout(() => failed.reject(new Error(`not finished after ${PATIENCE_MS / 1_000} s`)), PATIENCE_MS);
-  try {
-    await Promise.race([Promise.all(ready), failed.promise]);
-    const [raced] = ids;
-    if (raced === undefined) throw new Error("there are no plans");
-    const at = Date.now() + 100;
-    for (const worker of workers) {
-      const races = worker.name === "A" || worker.name === "B";
-      send(worker, races ? { kind: "race", planId: raced, at } : { kind: "work", avoid: raced, at });
-    }
-    const events = await Promise.race([eventsUntilAllEnded(store, ids), failed.promise]);
-    for (const worker of workers) if (worker.name !== killed) send(worker, { kind: "stop" });
-    await Promise.race([Promise.all(workers.map(({ ended }) => ended)), failed.promise]);
-    return {
-      plans: await Promise.all(ids.map((id) => service.getPlan(id))),
-      events,
-      steps: await store.read((reader) => reader.all<StepRow>("SELECT plan_id, attempt, key, epoch FROM steps")),
-      effects: await readEffects(join(scratch, "effects")),
-      heard,
-      killed,
-    };
-  } finally {
-    clearTimeout(timer);
-  }
+  return [made("round"), made("shout"), made("discount")];
 }
 
-function start(
-  name: string,
-  url: string,
-  scratch: string,
-  onExit: (code: number | null, signal: NodeJS.Signals | null) => void,
-): Worker {
-  const child = fork(join(import.meta.dirname, "demo-worker.ts"), [name, url, scratch]);
-  child.on("exit", onExit);
-  // Its last words may arrive after its end: only when the channel is closed too, all of them were heard.
-  const ended = Promise.all([once(child, "exit"), once(child, "disconnect")]);
-  return { name, process: child, ended };
+async function executeAll(plans: readonly Made[]): Promise<void> {
+  telling.chapter(
+    "3. All three at once",
+    "Three processes carry them out, each in a sandbox of its own. Their words as they come:",
+  );
+  const before = await world.everything();
+  for (const { short } of plans) telling.command(`agents plan execute ${short} &`);
+  const finished = await Promise.all(
+    plans.map(async ({ change, short }) =>
+      world.agents(["plan", "execute", short], (line) => telling.said(line, change)),
+    ),
+  );
+  const states = await Promise.all(plans.map(stateOf));
+  telling.promise(
+    "all three are executed",
+    finished.every(({ code }) => code === 0) && states.every((state) => state === "execute/complete"),
+  );
+  telling.promise("repository and directory are as they were", before === (await world.everything()));
 }
 
-function send(worker: Worker, order: Order): void {
-  worker.process.send(order);
+async function applyTwo(round: Made, shout: Made): Promise<void> {
+  telling.chapter("4. Look, then land", "The first two change the same files, but not the same lines.");
+  await show("plan", "diff", round.short);
+  const applied = [
+    await show("plan", "apply", round.short, "--yes"),
+    await show("plan", "apply", shout.short, "--yes"),
+  ].every(({ code }) => code === 0);
+  const states = await Promise.all([stateOf(round), stateOf(shout)]);
+  telling.promise("both are applied", applied && states.every((state) => state === "apply/applied"));
+  telling.promise(
+    "repository and directory have the lines of both",
+    (await hasLines("round")) && (await hasLines("shout")),
+  );
+  telling.promise("git finds the checkout clean", (await world.git("status", "--porcelain")) === "");
 }
 
-async function eventsUntilAllEnded(store: Store, ids: readonly PlanId[]): Promise<DomainEvent[]> {
-  const events: DomainEvent[] = [];
-  const open = new Set<PlanId>(ids);
-  for await (const event of subscribeEvents(store, { after: 0, pollMs: 50 })) {
-    events.push(event);
-    const ended = event.type === "plan.applied" || event.type === "plan.cancelled";
-    if (ended && event.planId !== undefined) open.delete(event.planId);
-    if (open.size === 0) break;
-  }
-  return events;
+async function meetConflict(discount: Made): Promise<void> {
+  telling.chapter(
+    "5. A conflict",
+    "The third changes the line the first has changed. Its new file for the manual would fit, but a plan lands as a whole or not at all.",
+  );
+  const before = await world.everything();
+  const { code, stderr } = await show("plan", "apply", discount.short, "--yes");
+  telling.promise(
+    "the conflict is reported, with exit code 4",
+    code === 4 && stderr.includes("code/shop.js") && (await stateOf(discount)) === "apply/errored",
+  );
+  telling.promise("nothing was touched, in neither place", before === (await world.everything()));
 }
 
-async function readEffects(file: string): Promise<Effect[]> {
-  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
-  return lines.map((line): Effect => JSON.parse(line));
+async function workByHand(): Promise<void> {
+  telling.chapter(
+    "6. A person works there too",
+    "Ann changes the phone number and commits it, edits the manual, and has begun a file that she has not committed.",
+  );
+  await write("shop/shop.js", (await world.read("shop/shop.js")).replace("555-0100", "555-0199"));
+  await write("manual/manual.md", (await world.read("manual/manual.md")).replace("at any time", "before noon"));
+  await write("shop/todo.txt", "ask Bob\n");
+  telling.command('git -C shop commit -m "Change the phone number" shop.js');
+  telling.said(await world.git("commit", "-m", "Change the phone number", "shop.js"));
 }
 
-async function checkAudit(store: Store): Promise<Checked> {
-  const { problem, entries, chains } = await verifyAudit(store, { at: Date.now() });
-  return {
-    promise: `the audit log verifies: ${entries} entries in ${chains} chains${problem === undefined ? "" : `: ${problem.message}`}`,
-    kept: problem === undefined,
-  };
+async function undoFirst(round: Made): Promise<void> {
+  telling.chapter(
+    "7. Undo beside the others",
+    "The first plan is taken out again, from files that others have changed since.",
+  );
+  const { code } = await show("plan", "undo", round.short, "--yes");
+  telling.command("cat shop/shop.js manual/manual.md");
+  telling.said((await world.read("shop/shop.js")) + (await world.read("manual/manual.md")));
+  telling.promise("the lines of the first plan are gone", code === 0 && !(await hasAnyLine("round")));
+  telling.promise("the lines of the second are still there", await hasLines("shout"));
+  telling.promise(
+    "so is Ann's work, committed or not",
+    (await hasLines("person")) &&
+      (await hasLine("shop/todo.txt", "ask Bob")) &&
+      (await world.git("status", "--porcelain")) === "?? todo.txt\n",
+  );
 }
 
-/** Runs the real command line on the same data and shows what it says. */
-function command(dataDir: string, words: readonly string[]): Checked {
-  const shown = `agents ${words.join(" ")}`;
-  const { status, stdout, stderr } = agents(dataDir, words);
-  console.log(`\n${bold(`$ ${shown}`)}\n${(stdout + stderr).trimEnd()}`);
-  return { promise: `${shown} succeeds`, kept: status === 0 };
+async function applyThird(discount: Made): Promise<void> {
+  telling.chapter("8. The third fits now", "Nothing it did was lost when it had to wait.");
+  const { code } = await show("plan", "apply", discount.short, "--yes");
+  telling.promise("it is applied", code === 0 && (await stateOf(discount)) === "apply/applied");
+  telling.promise(
+    "everybody's lines are there, in both places",
+    (await hasLines("discount")) && (await hasLines("shout")) && (await hasLines("person")),
+  );
 }
 
-/** What people see may be shortened; programs get the whole ids and the states. */
-function checkListed(dataDir: string, plans: readonly Plan[]): Checked {
-  const { status, stdout } = agents(dataDir, ["--format", "json", "plan", "list"]);
-  const listed = status === 0 ? listSchema.parse(JSON.parse(stdout)).data.plans : [];
-  const kept =
-    listed.length === plans.length &&
-    plans.every((plan) =>
-      listed.some(({ id, phase, state }) => id === plan.id && phase === plan.phase && state === plan.state),
-    );
-  return { promise: "the command line lists the same plans in the same states", kept };
+async function lookBack(round: Made): Promise<void> {
+  telling.chapter("9. What happened", "Each plan is one commit, which says what plan and decisions it is of.");
+  telling.command("git -C shop log --oneline --graph");
+  telling.said(await world.git("log", "--oneline", "--graph"));
+  const subjects = (await world.git("log", "--reverse", "--format=%s")).trimEnd().split("\n");
+  const expected = [
+    "Open the shop",
+    "Round prices",
+    "Shout titles",
+    "Change the phone number",
+    "Undo: Round prices",
+    "Give a discount",
+  ];
+  telling.promise("the log has one commit for each, and no other", subjects.join("\n") === expected.join("\n"));
+  telling.command("git -C shop log -1 --format=%B HEAD~4");
+  const message = await world.git("log", "-1", "--format=%B", "HEAD~4");
+  telling.said(message);
+  telling.promise("the commit names its plan", message.includes(`CleverAgents-Plan: ${round.id}\n`));
+  const { code } = await show("audit", "verify");
+  telling.promise("the audit log is complete and unchanged", code === 0);
 }
 
-function agents(dataDir: string, words: readonly string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(AGENTS, ["--data-dir", dataDir, ...words], {
-    encoding: "utf8",
-    env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` },
-  });
+async function write(path: string, text: string): Promise<void> {
+  await writeFile(join(world.directory, path), text);
+}
+
+/** Runs a command and shows all it says, with the temporary directory left out of paths. */
+async function show(...args: readonly string[]): Promise<Finished> {
+  telling.command(`agents ${args.join(" ")}`);
+  const finished = await world.agents(args);
+  telling.said((finished.stderr + finished.stdout).replaceAll(world.directory, "…"));
+  return finished;
+}
+
+/** For commands that only prepare: shown without what they say, unless they fail. */
+async function quietly(...args: readonly string[]): Promise<void> {
+  telling.command(`agents ${args.join(" ")}`);
+  const { code, stderr } = await world.agents(args);
+  if (code !== 0) throw new Error(`agents ${args.join(" ")} failed: ${stderr}`);
+}
+
+/** Asks the way a program does. */
+async function ask(...args: readonly string[]): Promise<Answer["data"]> {
+  const { stdout, stderr } = await world.agents([...args, "--format", "json"]);
+  if (stdout === "") throw new Error(`agents ${args.join(" ")} gave no answer: ${stderr}`);
+  const answer: Answer = JSON.parse(stdout);
+  return answer.data;
+}
+
+async function stateOf({ id }: Made): Promise<string> {
+  const { phase, state } = await ask("plan", "status", id);
+  return `${phase}/${state}`;
+}
+
+async function hasLines(whose: keyof typeof LINES): Promise<boolean> {
+  return (await presence(whose)).every((present) => present);
+}
+
+async function hasAnyLine(whose: keyof typeof LINES): Promise<boolean> {
+  return (await presence(whose)).some((present) => present);
+}
+
+/** Whether the line somebody left in the code is there, and the one in the manual. */
+async function presence(whose: keyof typeof LINES): Promise<boolean[]> {
+  const { code, manual } = LINES[whose];
+  const page = whose === "discount" ? "manual/discount.md" : "manual/manual.md";
+  return [await hasLine("shop/shop.js", code), await hasLine(page, manual)];
+}
+
+async function hasLine(path: string, line: string): Promise<boolean> {
+  return existsSync(join(world.directory, path)) && (await world.read(path)).split("\n").includes(line);
 }

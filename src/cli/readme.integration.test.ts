@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { COMMANDS } from "./commands.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
@@ -21,6 +22,10 @@ test("what the README tells a new user to type works, and so does the library ex
   const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${shell}`;
   const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: agents.directory, env: environment });
   expect(stdout).toContain("+# Issue 42");
+  expect(stdout).toContain("is applied: 2 files");
+  expect(stdout).toMatch(/^\w+ Undo: Fix issue 42\n\w+ Say when\n\w+ Fix issue 42\n\w+ Open the shop$/m);
+  expect(readdirSync(join(agents.directory, "demo"))).toEqual([".git", "README.md"]);
+  expect(readFileSync(join(agents.directory, "demo/README.md"), "utf8")).toBe("# Shop\nOpen on Sundays.\n");
   expect(stdout).toContain("The audit log is complete and unchanged.");
 
   const [library = ""] = blocks("ts");
@@ -36,4 +41,22 @@ test("the README names the commands the test suite and CI run", () => {
   const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
   expect(README).toContain("npm ci && npm test");
   expect(ci.trimEnd().split("\n").at(-1)).toBe("npm ci && npm test");
+});
+
+test("the README's table has every command, and no other", () => {
+  const paths = COMMANDS.map(({ path }) => path);
+  const groups = new Set(paths.flatMap((path) => path.split(" ").slice(0, -1)));
+  const listed = new Set<string>();
+  const [, table = ""] = README.split("## What you can do with it today");
+  for (const row of table.split("\n").filter((line) => line.startsWith("| "))) {
+    let group: string[] = [];
+    for (const [, code = ""] of row.matchAll(/`([^`]+)`/g)) {
+      const words = code.replace(/^agents /, "").split(" ");
+      const verb = words.findIndex((word) => !groups.has(word));
+      // "`action list`, `show`": what names no group is of the last one named.
+      if (verb > 0) group = words.slice(0, verb);
+      listed.add([...(code.startsWith("agents ") && verb === 0 ? [] : group), words[verb]].join(" "));
+    }
+  }
+  expect([...listed].toSorted()).toEqual(paths.toSorted());
 });

@@ -1,0 +1,64 @@
+/** What the demo prints: chapters, commands with what they said, and promises that were checked. */
+import { styleText } from "node:util";
+
+const WIDTH = 80;
+
+const bold = (text: string): string => styleText("bold", text);
+const dim = (text: string): string => styleText("dim", text);
+
+export class Telling {
+  #kept = 0;
+  #broken = 0;
+
+  get broken(): number {
+    return this.#broken;
+  }
+
+  chapter(title: string, meaning: string): void {
+    console.log(`\n${bold(title)}`);
+    for (const line of fold(meaning, "")) console.log(line);
+    console.log();
+  }
+
+  command(shown: string): void {
+    for (const line of fold(`$ ${shown}`, "    ")) console.log(bold(line));
+  }
+
+  /** What a command said, or a part of it; `who` tells the parts of commands that run at once apart. */
+  said(text: string, who = ""): void {
+    const before = who === "" ? "  " : `  ${who.padEnd(9)}`;
+    for (const line of text.trimEnd().split("\n")) {
+      for (const part of fold(before + line, `${before}       `)) console.log(dim(part.trimEnd()));
+    }
+  }
+
+  /** Says whether a promise was kept; one that was not makes the demo fail in the end. */
+  promise(text: string, kept: boolean): void {
+    if (kept) this.#kept++;
+    else this.#broken++;
+    const mark = kept ? styleText("green", "kept  ") : styleText("red", "BROKEN");
+    const [first = "", ...rest] = fold(`BROKEN  ${text}`, " ".repeat(8));
+    console.log(mark + first.slice("BROKEN".length));
+    for (const line of rest) console.log(line);
+  }
+
+  end(): void {
+    const all = this.#kept + this.#broken;
+    console.log(this.#broken === 0 ? bold(`\nAll ${all} promises were kept.`) : `\n${this.#broken} of ${all} BROKEN.`);
+  }
+}
+
+/** Breaks a line that is too wide at spaces; what follows is indented. A word that is too wide by itself stays whole. */
+function fold(line: string, indent: string): string[] {
+  const folded: string[] = [];
+  let rest = line;
+  while (rest.length > WIDTH) {
+    const start = rest.length - rest.trimStart().length;
+    const last = rest.lastIndexOf(" ", WIDTH);
+    const at = last > start ? last : rest.indexOf(" ", WIDTH);
+    if (at === -1) break;
+    folded.push(rest.slice(0, at).trimEnd());
+    rest = indent + rest.slice(at).trimStart();
+  }
+  return [...folded, rest];
+}

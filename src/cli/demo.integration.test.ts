@@ -1,0 +1,151 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { ROOT, type Finished } from "./testing/agents.ts";
+
+interface Disturbance {
+  readonly at: string;
+  readonly deed: (child: ChildProcessByStdio<null, Readable, Readable>) => unknown;
+}
+
+const NOTHING: Disturbance = { at: "", deed: () => undefined };
+
+/** Where a demo puts its temporary directory, so that what it leaves behind shows. */
+class Place implements Disposable {
+  readonly directory: string = mkdtempSync(join(tmpdir(), "cleveragents-demo-test-"));
+
+  /** Runs the demo; as soon as it says `at`, the deed is done to it. */
+  async demo(root: string, { at, deed }: Disturbance = NOTHING): Promise<Finished> {
+    const { FORCE_COLOR: _, ...environment } = process.env;
+    const child = spawn(process.execPath, [join(root, "scripts/demo.ts")], {
+      env: { ...environment, TMPDIR: this.directory },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [stdout, stderr, done] = ["", "", false];
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      if (done || !stdout.includes(at)) return;
+      done = true;
+      deed(child);
+    });
+    return new Promise((resolve, reject) => {
+      child.on("close", (code) => resolve({ code, stdout, stderr }));
+      child.on("error", reject);
+    });
+  }
+
+  /** The demo with an `agents` that does `mischief` before it does what it is told. */
+  async sabotaged(mischief: string): Promise<Finished> {
+    const root = join(this.directory, "checkout");
+    mkdirSync(join(root, "bin"), { recursive: true });
+    cpSync(join(ROOT, "scripts"), join(root, "scripts"), { recursive: true });
+    writeFileSync(join(root, "package.json"), '{ "type": "module" }');
+    writeFileSync(
+      join(root, "bin/agents"),
+      `import { execFileSync, spawnSync } from "node:child_process";
+       import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+       const words = process.argv.slice(2);
+       const command = words.slice(0, 2).join(" ");
+       const real = () => spawnSync(process.execPath, [${JSON.stringify(join(ROOT, "bin/agents"))}, ...words], { stdio: "inherit" }).status;
+       ${mischief}
+       process.exitCode = real();`,
+    );
+    return this.demo(root);
+  }
+
+  leftovers(): string[] {
+    return readdirSync(this.directory).filter((name) => name.startsWith("cleveragents-"));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+test("the demo keeps all its promises, fits 80 columns and leaves nothing behind", async () => {
+  using place = new Place();
+  const { code, stdout, stderr } = await place.demo(ROOT);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("BROKEN");
+  const [, conflict = ""] = /^```text\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  expect(conflict).toContain("error: ");
+  for (const line of conflict.trimEnd().split("\n")) expect(stdout).toContain(`  ${line}\n`);
+  expect(stdout).toContain("All 15 promises were kept.");
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  expect(place.leftovers()).toEqual([]);
+});
+
+test.each([
+  ["SIGINT", 130, "plan execute"],
+  ["SIGTERM", 143, "agents init"],
+  ["SIGHUP", 129, "agents init"],
+] as const)("stopped by %s the demo exits with %i and leaves nothing behind", async (signal, exitCode, at) => {
+  using place = new Place();
+  const { code, stdout, stderr } = await place.demo(ROOT, { at, deed: (child) => child.kill(signal) });
+  expect({ code, stderr }).toEqual({ code: exitCode, stderr: "" });
+  expect(stdout).not.toContain("BROKEN");
+  expect(place.leftovers()).toEqual([]);
+});
+
+test("when nobody reads on, the demo ends and leaves nothing behind", async () => {
+  using place = new Place();
+  const { code, stderr } = await place.demo(ROOT, { at: "agents init", deed: (child) => child.stdout.destroy() });
+  expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
+  expect(place.leftovers()).toEqual([]);
+});
+
+// Several at once where they do not hide each other, because a demo takes seconds.
+test.each([
+  [
+    "work that spills over, and an audit log that does not verify",
+    `if (command === "plan execute") appendFileSync("manual/manual.md", "\\n");
+     if (command === "plan apply") {
+       const status = real();
+       if (status === 4) writeFileSync("manual/discount.md", "");
+       process.exit(status);
+     }
+     if (command === "plan undo") execFileSync("git", ["-C", "shop", "clean", "-fdq"]);
+     if (command === "audit verify") process.exit(1);`,
+    [
+      "repository and directory are as they were",
+      "nothing was touched, in neither place",
+      "so is Ann's work, committed or not",
+      "the audit log is complete and unchanged",
+    ],
+  ],
+  [
+    "a conflict called a success, an undo that does nothing and commits too many",
+    `if (command === "plan apply") {
+       real();
+       execFileSync("git", ["-C", "shop", "commit", "-q", "--allow-empty", "-m", "Extra"]);
+       process.exit(0);
+     }
+     if (command === "plan undo") process.exit(0);`,
+    [
+      "the conflict is reported, with exit code 4",
+      "the lines of the first plan are gone",
+      "the log has one commit for each, and no other",
+      "the commit names its plan",
+    ],
+  ],
+  [
+    "an undo that takes other people's work along",
+    `if (command === "plan undo") {
+       writeFileSync("shop/shop.js", execFileSync("git", ["-C", "shop", "show", "HEAD~3:shop.js"]));
+       execFileSync("git", ["-C", "shop", "commit", "-qam", "Undo: Round prices"]);
+       process.exit(0);
+     }`,
+    ["the lines of the second are still there", "so is Ann's work, committed or not"],
+  ],
+])("the demo fails at %s", async (_, mischief, promises) => {
+  using place = new Place();
+  const { code, stdout } = await place.sabotaged(mischief);
+  for (const promise of promises) expect(stdout).toContain(`BROKEN  ${promise}`);
+  expect(code).toBe(1);
+  expect(place.leftovers()).toEqual([]);
+});
