@@ -20,7 +20,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     configuredProfile: await configuredProfile(context, projects),
     actors: overrides,
   });
-  const next = [`agents plan status ${plan.id}`, `agents plan cancel ${plan.id}`];
+  const next = [`agents plan execute ${plan.id}`, `agents plan status ${plan.id}`];
   return {
     data: {
       ...planData(plan),
