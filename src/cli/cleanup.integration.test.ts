@@ -1,6 +1,6 @@
 /** What is left behind: nothing, however plans end, once it is cleaned up. */
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -14,6 +14,7 @@ test(`${PLANS} failed and cancelled plans leave refs, sandboxes, temporary direc
   using world = new World();
   const { agents } = world;
   const temporary = join(agents.directory, "temporary");
+  mkdirSync(temporary);
   const run = (args: readonly string[]): ReturnType<typeof agents.run> =>
     agents.run(args, { env: { TMPDIR: temporary } });
   const marker = `leaves-${Math.random()}`;

@@ -88,7 +88,7 @@ class Killable implements Disposable {
     const changes = await planChanges(store, id, 1);
     const tree = await readTree(join(this.agents.dataDir, "sandboxes", id, "1", "api", "tree"));
     const replayed = await replay(await readTree(this.repository), changes, new ChangesetStore(store));
-    const entries = changes.map(({ operation, path, toolInvocation }) => `${toolInvocation} ${operation} ${path}`);
+    const entries = changes.map(({ operation, path, step }) => `${step} ${operation} ${path}`);
     return { entries, tree, replayed, patch: data["patch"] };
   }
 
