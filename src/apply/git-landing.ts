@@ -5,8 +5,10 @@ import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
 import { contentHash } from "../store/contents.ts";
 import type { FileImage } from "../domain/change-entry.ts";
 import {
+  blobName,
   checkedOutContents,
   commitTree,
+  convertedPaths,
   mergeTrees,
   treeDifferences,
   treeOf,
@@ -24,6 +26,8 @@ export interface GitChange {
   readonly alias: string;
   readonly base: string;
   readonly theirs: string;
+  /** Blobs of `theirs` whose bytes are at hand, by their names. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
   readonly message: string;
   /** The user's files were part of the base although they were not committed: on disk they are to go from `base` to `theirs`. */
   readonly dirty: boolean;
@@ -62,7 +66,7 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
     return { landing: landingOf(alias, git, [], []), conflicts: [], contents: none };
   }
   const onDisk = change.dirty ? await treeDifferences(root, change.base, change.theirs) : committed;
-  const files = await moves(target, committed, onDisk);
+  const files = await moves(target, committed, onDisk, change.blobs);
   const conflicts = files.conflicts.map(({ path, why }) => ({ resource: alias, path, why }));
   if (conflicts.length > 0) return { conflicts, contents: none };
   const landing = landingOf(alias, git, files.moves, missingDirectories(root, files.moves));
@@ -91,6 +95,7 @@ async function moves(
   target: GitTarget,
   committed: readonly TreeDifference[],
   onDisk: readonly TreeDifference[],
+  blobs: ReadonlyMap<string, Uint8Array>,
 ): Promise<Moves> {
   const { root } = target;
   const index = await readIndex(root, join(target.gitDirectory, "index"));
@@ -102,7 +107,7 @@ async function moves(
       const file = difference[side];
       return file === undefined ? [] : [{ path: difference.path, file }];
     });
-  const { before, after } = await contentsOf(root, wanted("before"), wanted("after"));
+  const { before, after } = await contentsOf(root, wanted("before"), wanted("after"), blobs);
   const result: Moves = { moves: [], conflicts: [], contents: new Map() };
   const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
   for (const path of paths) {
@@ -143,18 +148,23 @@ async function moves(
   return result;
 }
 
-/** Both sides through the same few processes of git. */
+/**
+ * Both sides through the same few processes of git. What was there before is needed only where the files differ from their blobs;
+ * elsewhere the file tells by its own name in git whether it is the blob.
+ */
 async function contentsOf(
   root: string,
   before: readonly WantedFile[],
   after: readonly WantedFile[],
+  known: ReadonlyMap<string, Uint8Array>,
 ): Promise<Record<"before" | "after", ReadonlyMap<string, Uint8Array>>> {
-  const [old, now] = [before, after].map((side) => side.filter(({ file }) => !isSubmodule(file)));
-  const sides = { before: old ?? [], after: now ?? [] };
-  const contents = await checkedOutContents(root, [...sides.before, ...sides.after]);
+  const [old = [], now = []] = [before, after].map((side) => side.filter(({ file }) => !isSubmodule(file)));
+  const converted = await convertedPaths(root, [...old, ...now]);
+  const unlike = old.filter(({ path }) => converted.has(path));
+  const contents = await checkedOutContents(root, [...unlike, ...now], { converted, known });
   const from = (side: readonly WantedFile[], offset: number): ReadonlyMap<string, Uint8Array> =>
     new Map(side.map(({ path }, index) => [path, contents[offset + index] ?? new Uint8Array()]));
-  return { before: from(sides.before, 0), after: from(sides.after, sides.before.length) };
+  return { before: from(unlike, 0), after: from(now, unlike.length) };
 }
 
 function imageFor(
@@ -200,7 +210,11 @@ async function uncommitted(
   if (found === "nothing") return "was deleted, which is not committed";
   if (isLink !== (modeOf(known) === LINK)) return "has uncommitted changes";
   if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return "has uncommitted changes";
-  if (knownContent !== undefined && Buffer.compare(found.content, knownContent) === 0) return undefined;
+  const same =
+    knownContent === undefined
+      ? blobName(found.content, known.oid) === known.oid
+      : Buffer.compare(found.content, knownContent) === 0;
+  if (same) return undefined;
   if (isLink) return "has uncommitted changes";
   // Line ends and filters: what counts is what git would store.
   const asStored = await git(["hash-object", `--path=${path}`, "--stdin"], { cwd: root, input: found.content });
