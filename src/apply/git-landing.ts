@@ -11,7 +11,6 @@ import {
   convertedPaths,
   mergeTrees,
   treeDifferences,
-  treeOf,
   type TreeDifference,
   type TreeFile,
   type WantedFile,
@@ -25,6 +24,8 @@ import { find, statOf, type Found } from "./user-tree.ts";
 export interface GitChange {
   readonly alias: string;
   readonly base: string;
+  /** The tree of the branch as it is. */
+  readonly ours: string;
   readonly theirs: string;
   /** Blobs of `theirs` whose bytes are at hand, by their names. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
@@ -43,9 +44,8 @@ export interface Prepared {
 /** Works out the landing in object storage; the user's files and refs are only read. */
 export async function prepareGit(target: GitTarget, change: GitChange): Promise<Prepared> {
   const { root } = target;
-  const { alias } = change;
+  const { alias, ours } = change;
   const none = new Map<string, Uint8Array>();
-  const ours = await treeOf(root, target.commit);
   const merged = await mergeTrees(root, { base: change.base, ours, theirs: change.theirs });
   if (merged.conflicts !== undefined) {
     const why = "was changed on both sides";
@@ -98,7 +98,6 @@ async function moves(
   blobs: ReadonlyMap<string, Uint8Array>,
 ): Promise<Moves> {
   const { root } = target;
-  const index = await readIndex(root, join(target.gitDirectory, "index"));
   const staged = new Map(committed.map((difference) => [difference.path, difference]));
   const paths = [...new Set([...onDisk.map(({ path }) => path), ...staged.keys()])].sort();
   const disk = new Map(onDisk.map((difference) => [difference.path, difference]));
@@ -107,7 +106,10 @@ async function moves(
       const file = difference[side];
       return file === undefined ? [] : [{ path: difference.path, file }];
     });
-  const { before, after } = await contentsOf(root, wanted("before"), wanted("after"), blobs);
+  const [index, { before, after }] = await Promise.all([
+    readIndex(root, join(target.gitDirectory, "index")),
+    contentsOf(root, wanted("before"), wanted("after"), blobs),
+  ]);
   const result: Moves = { moves: [], conflicts: [], contents: new Map() };
   const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
   for (const path of paths) {
@@ -228,12 +230,13 @@ async function tracksModes(root: string): Promise<boolean> {
 
 /** What is at the path, where files that leave are taken as gone: a file may take the place of a directory, and the other way round. */
 export function lookFor(root: string, path: string, leaving: ReadonlySet<string>): Found {
+  const found = find(root, path);
+  if (typeof found !== "string") return found;
   for (let above = dirname(path); above !== "."; above = dirname(above)) {
     if (leaving.has(above)) return "nothing";
     const there = statOf(join(root, above));
     if (there !== undefined && !there.isDirectory()) return "obstacle";
   }
-  const found = find(root, path);
   if (found !== "obstacle" || statOf(join(root, path))?.isDirectory() !== true) return found;
   return allLeaving(root, path, leaving) ? "nothing" : "obstacle";
 }
@@ -248,9 +251,11 @@ function allLeaving(root: string, directory: string, leaving: ReadonlySet<string
 /** Directories the new files need that are not there, outermost first. */
 export function missingDirectories(root: string, files: readonly FileMove[]): string[] {
   const missing = new Set<string>();
+  const seen = new Set<string>();
   for (const { path, after } of files) {
     if (after === undefined) continue;
-    for (let above = dirname(path); above !== "."; above = dirname(above)) {
+    for (let above = dirname(path); above !== "." && !seen.has(above); above = dirname(above)) {
+      seen.add(above);
       if (statOf(join(root, above))?.isDirectory() !== true) missing.add(above);
     }
   }

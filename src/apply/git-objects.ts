@@ -83,8 +83,14 @@ export function noObject(like: string): string {
   return "0".repeat(like.length);
 }
 
-export async function treeOf(repository: string, commit: string): Promise<string> {
+async function treeOf(repository: string, commit: string): Promise<string> {
   return gitText(["rev-parse", "--verify", `${commit}^{tree}`], { cwd: repository });
+}
+
+/** The trees of several commits, in their order. */
+export async function treesOf(repository: string, commits: readonly string[]): Promise<string[]> {
+  const asked = commits.map((commit) => `${commit}^{tree}`);
+  return (await gitText(["rev-parse", ...asked], { cwd: repository })).split("\n");
 }
 
 export type Merged =
@@ -218,15 +224,18 @@ export async function convertedPaths(repository: string, wanted: readonly Wanted
   const files = [...new Set(wanted.filter(({ file }) => file.mode !== "120000").map(({ path }) => path))];
   if (files.length === 0) return new Set();
   const asked = ["config", "--type=bool-or-str", "--get-regexp", "^core\\.(autocrlf|eol)$"];
-  const settings = (await git(asked, { cwd: repository, accept: [0, 1] })).stdout.toString("utf8").split("\n");
+  const [configured, attributes] = await Promise.all([
+    git(asked, { cwd: repository, accept: [0, 1] }),
+    git(["check-attr", "-z", "--stdin", ...CONVERTING], {
+      cwd: repository,
+      input: files.map((path) => `${path}\0`).join(""),
+    }),
+  ]);
+  const settings = configured.stdout.toString("utf8").split("\n");
   const last = (key: string): string | undefined => settings.findLast((line) => line.startsWith(`${key} `));
   if (last("core.autocrlf") === "core.autocrlf true" || last("core.eol")?.toLowerCase() === "core.eol crlf")
     return new Set(files);
-  const { stdout } = await git(["check-attr", "-z", "--stdin", ...CONVERTING], {
-    cwd: repository,
-    input: files.map((path) => `${path}\0`).join(""),
-  });
-  const fields = stdout.toString("utf8").split("\0");
+  const fields = attributes.stdout.toString("utf8").split("\0");
   const converted = new Set<string>();
   for (let index = 0; index + 2 < fields.length; index += 3) {
     const [path = "", attribute, value] = fields.slice(index, index + 3);

@@ -204,11 +204,14 @@ async function requireUnchanged(landings: readonly Landing[]): Promise<void> {
   for (const landing of landings) {
     const { git: target, root } = landing;
     if (target === undefined) continue;
-    const now = await findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref);
+    const [now, unchanged] = await Promise.all([
+      findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref),
+      target.checkedOut ? indexUnchanged(landing) : true,
+    ]);
     if (typeof now === "string") throw meanwhile(now);
     if (now.checkedOut !== target.checkedOut) throw meanwhile(`another branch was checked out in ${root}`);
     if (now.commit !== target.oldCommit) throw meanwhile(`${shortRef(target.ref)} moved`);
-    if (target.checkedOut && !(await indexUnchanged(landing))) throw meanwhile("something was staged");
+    if (!unchanged) throw meanwhile("something was staged");
   }
 }
 

@@ -10,7 +10,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treeOf, treeWith, type MadeTree } from "./git-objects.ts";
+import { mergeTrees, treesOf, treeWith, type MadeTree } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
 import type { Landing, LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
@@ -109,16 +109,19 @@ async function repository(
       [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after })),
       contentsFrom(preparation.store),
     );
-  const planBase = await treeOf(path, baseCommit);
+  const appliedAt = preparation.applied?.find((landing) => landing.alias === alias)?.git;
+  const [planBase = "", ours = "", before = ""] = await treesOf(path, [
+    baseCommit,
+    target.commit,
+    ...(appliedAt === undefined ? [] : [appliedAt.oldCommit]),
+  ]);
   const message = preparation.messageFor(alias);
   if (preparation.applied === undefined) {
     const { tree: theirs, blobs } = await withSteps(preparation.to);
-    return prepareGit(target, { alias, base: planBase, theirs, blobs, message, dirty: record.dirty });
+    return prepareGit(target, { alias, base: planBase, ours, theirs, blobs, message, dirty: record.dirty });
   }
-  const applied = preparation.applied.find((landing) => landing.alias === alias)?.git;
   // Everything was there already when it was applied: none of it is the plan's.
-  if (applied === undefined) return { conflicts: [], contents: new Map() };
-  const before = await treeOf(path, applied.oldCommit);
+  if (appliedAt === undefined) return { conflicts: [], contents: new Map() };
   const stateWith = async (steps: ReadonlySet<string>): Promise<MadeTree> => {
     const { tree, blobs } = await withSteps(steps);
     const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: tree });
@@ -129,7 +132,7 @@ async function repository(
     await stateWith(preparation.from),
     await stateWith(preparation.to),
   ];
-  return prepareGit(target, { alias, base, theirs, blobs, message, dirty: false });
+  return prepareGit(target, { alias, base, ours, theirs, blobs, message, dirty: false });
 }
 
 async function directory(
