@@ -54,7 +54,17 @@ export async function treeWith(
   parts.push(`ls ""\n\nreset ${PASSING}\n\ndone\n`);
   const input = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
   // Names that differ in case only are two names, whatever the user's file system makes of them.
-  const args = [...DURABLE, "-c", "core.ignoreCase=false", "fast-import", "--quiet", "--done", "--depth=0"];
+  const args = [
+    ...DURABLE,
+    "-c",
+    "pack.compression=1",
+    "-c",
+    "core.ignoreCase=false",
+    "fast-import",
+    "--quiet",
+    "--done",
+    "--depth=0",
+  ];
   const { stdout } = await git(args, { cwd: repository, input });
   const [, tree] = /^040000 tree (\w+)\t/.exec(stdout.toString("utf8")) ?? [];
   return { tree: tree ?? (await emptyTree(repository)), blobs };
@@ -83,14 +93,8 @@ export function noObject(like: string): string {
   return "0".repeat(like.length);
 }
 
-async function treeOf(repository: string, commit: string): Promise<string> {
+export async function treeOf(repository: string, commit: string): Promise<string> {
   return gitText(["rev-parse", "--verify", `${commit}^{tree}`], { cwd: repository });
-}
-
-/** The trees of several commits, in their order. */
-export async function treesOf(repository: string, commits: readonly string[]): Promise<string[]> {
-  const asked = commits.map((commit) => `${commit}^{tree}`);
-  return (await gitText(["rev-parse", ...asked], { cwd: repository })).split("\n");
 }
 
 export type Merged =

@@ -10,7 +10,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treesOf, treeWith, type MadeTree } from "./git-objects.ts";
+import { mergeTrees, treeOf, treeWith, type MadeTree } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
 import type { Landing, LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
@@ -110,11 +110,8 @@ async function repository(
       contentsFrom(preparation.store),
     );
   const appliedAt = preparation.applied?.find((landing) => landing.alias === alias)?.git;
-  const [planBase = "", ours = "", before = ""] = await treesOf(path, [
-    baseCommit,
-    target.commit,
-    ...(appliedAt === undefined ? [] : [appliedAt.oldCommit]),
-  ]);
+  const planBase = await treeOf(path, baseCommit);
+  const ours = target.commit === baseCommit ? planBase : await treeOf(path, target.commit);
   const message = preparation.messageFor(alias);
   if (preparation.applied === undefined) {
     const { tree: theirs, blobs } = await withSteps(preparation.to);
@@ -122,6 +119,7 @@ async function repository(
   }
   // Everything was there already when it was applied: none of it is the plan's.
   if (appliedAt === undefined) return { conflicts: [], contents: new Map() };
+  const before = await treeOf(path, appliedAt.oldCommit);
   const stateWith = async (steps: ReadonlySet<string>): Promise<MadeTree> => {
     const { tree, blobs } = await withSteps(steps);
     const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: tree });
