@@ -44,19 +44,18 @@ export interface Prepared {
 /** Works out the landing in object storage; the user's files and refs are only read. */
 export async function prepareGit(target: GitTarget, change: GitChange): Promise<Prepared> {
   const { root } = target;
-  const { alias, ours } = change;
+  const { alias, ours, message } = change;
   const none = new Map<string, Uint8Array>();
   const merged = await mergeTrees(root, { base: change.base, ours, theirs: change.theirs });
   if (merged.conflicts !== undefined) {
     const why = "was changed on both sides";
     return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why })), contents: none };
   }
-  const newCommit =
-    merged.tree === ours
-      ? target.commit
-      : await commitTree(root, { tree: merged.tree, parents: [target.commit], message: change.message });
+  const [newCommit, committed] = await Promise.all([
+    merged.tree === ours ? target.commit : commitTree(root, { tree: merged.tree, parents: [target.commit], message }),
+    treeDifferences(root, ours, merged.tree),
+  ]);
   const git = { ...target, oldCommit: target.commit, newCommit };
-  const committed = await treeDifferences(root, ours, merged.tree);
   const submodules = committed.filter(({ before, after }) => isSubmodule(before) || isSubmodule(after));
   if (submodules.length > 0) {
     const why = "is a submodule";
