@@ -1,18 +1,24 @@
 /**
  * What recording costs: a file written through the tool pipeline, with its bytes and its author durable, beside a bare write and
- * fsync of the same bytes; a sandbox beside `git worktree add`; a plan's diff beside `git diff` of the same change. Ours and the
- * peer's run in turn, on the same disk, with the same files. And whether a change costs more once many are recorded.
+ * fsync of the same bytes; a sandbox beside `git worktree add`; a plan's diff beside `git diff` of the same change, and its apply
+ * beside `git merge`. Ours and the peer's run in turn, on the same disk, with the same files. And whether a change costs more once
+ * many are recorded.
  */
 import { execFile } from "node:child_process";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import {
+  ActorService,
   ChangesetStore,
   monotonicIds,
   openStore,
+  PlanApplier,
   PlanExecutionContext,
+  PlanExecutor,
   PlanLifecycleService,
+  ProjectService,
+  ResourceService,
   type DecisionId,
   type Lease,
   type PlanId,
@@ -32,7 +38,7 @@ export async function run(options: { readonly dir: string; readonly quick: boole
   await using scratch = await scratchDirectory(options.dir);
   console.log(`files in ${options.dir} (${await fileSystem(options.dir)}), ${await git(scratch.path, "--version")}`);
   const rounds = options.quick ? 5 : 11;
-  for (const measure of [writes, growth, sandboxes, diffs, looks]) {
+  for (const measure of [writes, growth, sandboxes, diffs, applies, looks]) {
     const dir = join(scratch.path, measure.name);
     await mkdir(dir);
     await measure(dir, rounds);
@@ -168,6 +174,73 @@ async function diffs(dir: string, rounds: number): Promise<void> {
 
 function changed(index: number): string {
   return text(0, index).replaceAll("line 7 ", "another line ").concat("one more\n");
+}
+
+// --- apply ------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Each side has a repository of its own, with the same history. The peer's branch is made in another work tree, so that its files and
+ * index are as untouched before the merge as ours are before the apply. What ours does besides: it takes the recorded bytes into the
+ * repository, looks at each file it replaces, journals both sides durably, and can be stopped anywhere.
+ */
+async function applies(dir: string, rounds: number): Promise<void> {
+  const [ours, peer] = [
+    await repository(join(dir, "ours"), 2 * CHANGED),
+    await repository(join(dir, "peer"), 2 * CHANGED),
+  ];
+  await using store = await openStore(`sqlite:${join(dir, "data", "ours.db")}`);
+  await new ResourceService({ store }).addResource({ type: "git-checkout", name: ALIAS, arguments: { path: ours } });
+  await new ProjectService({ store }).createProject({ name: "bench", resources: [ALIAS] });
+  const author = join(dir, "author");
+  await git(peer, "worktree", "add", "--quiet", "--detach", author);
+  await compare(rounds, {
+    what: `the apply of ${grouped(CHANGED)} changed files in ${grouped(2 * CHANGED)}`,
+    aim: 2,
+    unit: { name: "ms", perMs: 1 },
+    ours: async (round) => {
+      const apply = await executedPlan(store, join(dir, "data"), { name: `round-${round}`, command: nextRound(round) });
+      return timed(apply);
+    },
+    peer: {
+      name: "git merge --no-ff",
+      run: async (round) => {
+        await git(author, "checkout", "--quiet", "-B", `round-${round}`, await git(peer, "rev-parse", "HEAD"));
+        await promisify(execFile)("sh", ["-c", nextRound(round)], { cwd: author });
+        await git(author, "commit", "--quiet", "--all", "--message=changed");
+        return timed(() => git(peer, "merge", "--quiet", "--no-ff", "--message=merged", `round-${round}`));
+      },
+    },
+  });
+  const [own, theirs] = [await landed(ours), await landed(peer)];
+  if (own !== theirs) throw new Error("apply and merge did not lead to the same files");
+}
+
+/** In half of the directories each line of each file changes; `text` says in which round it is. */
+function nextRound(round: number): string {
+  return `sed -i 's/in round .*/in round ${round + 1}/' 0?/*.txt`;
+}
+
+/** The tree that HEAD has, once git has found the work tree to be the same. */
+async function landed(repositoryPath: string): Promise<string> {
+  const status = await git(repositoryPath, "status", "--porcelain");
+  if (status !== "") throw new Error(`the work tree is not what was committed: ${status.slice(0, 200)}`);
+  return git(repositoryPath, "rev-parse", "HEAD^{tree}");
+}
+
+/** A plan that ran the command and is ready to be applied by the function returned. */
+async function executedPlan(
+  store: Store,
+  data: string,
+  { name, command }: { readonly name: string; readonly command: string },
+): Promise<() => Promise<unknown>> {
+  const service = new PlanLifecycleService({ store });
+  const steps = [{ id: "change", tool: "shell_execute", params: { command } }];
+  await new ActorService({ store }).addActor({ name, type: "tool", description: "Changes", steps });
+  const definition = { description: "Change", definitionOfDone: "Changed", executionActor: `local/${name}` };
+  await service.createAction({ name, ...definition });
+  const { id } = await service.useAction({ action: name, projects: ["bench"] });
+  await new PlanExecutor({ store, service, directory: join(data, "sandboxes") }).execute(id);
+  return () => new PlanApplier({ store, service, directory: data }).apply(id);
 }
 
 // --- looks ------------------------------------------------------------------------------------------------------------------

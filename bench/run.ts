@@ -14,7 +14,7 @@ const USAGE = `usage: npm run bench -- steps|breaker|scale|changes [--quick] [--
   steps    durable steps per second beside LangGraph.js and Mastra
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
   scale    the command line and a transition with 1,000 and with 1,000,000 plans in the store
-  changes  recorded writes, sandboxes and diffs beside plain writes and git
+  changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   --quick  fewer rounds; 100,000 plans
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentsError } from "../domain/errors.ts";
@@ -17,7 +17,29 @@ export interface ListedEntry extends IndexEntry {
   readonly assumed: boolean;
 }
 
-export async function readIndex(root: string, indexFile: string): Promise<ReadonlyMap<string, ListedEntry>> {
+type Entries = ReadonlyMap<string, ListedEntry>;
+
+/** One landing looks three times, and to ask git costs more than the rest of the look. */
+let lastReading: { readonly indexFile: string; readonly identity: string; readonly entries: Entries } | undefined;
+
+/** The entries of the index. Git never changes the file but replaces it, so the same file has the same entries. */
+export async function readIndex(root: string, indexFile: string): Promise<Entries> {
+  const identity = identityOf(indexFile);
+  if (identity !== undefined && lastReading?.indexFile === indexFile && lastReading.identity === identity)
+    return lastReading.entries;
+  const entries = await listEntries(root, indexFile);
+  // One that was replaced while git read it may be the old one or the new one.
+  if (identity !== undefined && identityOf(indexFile) === identity) lastReading = { indexFile, identity, entries };
+  return entries;
+}
+
+function identityOf(file: string): string | undefined {
+  const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  return [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(" ");
+}
+
+async function listEntries(root: string, indexFile: string): Promise<Entries> {
   const { stdout } = await git(["ls-files", "-z", "-s", "-v", "--full-name"], {
     cwd: root,
     env: { GIT_INDEX_FILE: indexFile },

@@ -5,11 +5,12 @@ import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
 import { contentHash } from "../store/contents.ts";
 import type { FileImage } from "../domain/change-entry.ts";
 import {
+  blobName,
   checkedOutContents,
   commitTree,
+  convertedPaths,
   mergeTrees,
   treeDifferences,
-  treeOf,
   type TreeDifference,
   type TreeFile,
   type WantedFile,
@@ -23,7 +24,11 @@ import { find, statOf, type Found } from "./user-tree.ts";
 export interface GitChange {
   readonly alias: string;
   readonly base: string;
+  /** The tree of the branch as it is. */
+  readonly ours: string;
   readonly theirs: string;
+  /** Blobs of `theirs` whose bytes are at hand, by their names. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
   readonly message: string;
   /** The user's files were part of the base although they were not committed: on disk they are to go from `base` to `theirs`. */
   readonly dirty: boolean;
@@ -39,20 +44,18 @@ export interface Prepared {
 /** Works out the landing in object storage; the user's files and refs are only read. */
 export async function prepareGit(target: GitTarget, change: GitChange): Promise<Prepared> {
   const { root } = target;
-  const { alias } = change;
+  const { alias, ours, message } = change;
   const none = new Map<string, Uint8Array>();
-  const ours = await treeOf(root, target.commit);
   const merged = await mergeTrees(root, { base: change.base, ours, theirs: change.theirs });
   if (merged.conflicts !== undefined) {
     const why = "was changed on both sides";
     return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why })), contents: none };
   }
-  const newCommit =
-    merged.tree === ours
-      ? target.commit
-      : await commitTree(root, { tree: merged.tree, parents: [target.commit], message: change.message });
+  const [newCommit, committed] = await Promise.all([
+    merged.tree === ours ? target.commit : commitTree(root, { tree: merged.tree, parents: [target.commit], message }),
+    treeDifferences(root, ours, merged.tree),
+  ]);
   const git = { ...target, oldCommit: target.commit, newCommit };
-  const committed = await treeDifferences(root, ours, merged.tree);
   const submodules = committed.filter(({ before, after }) => isSubmodule(before) || isSubmodule(after));
   if (submodules.length > 0) {
     const why = "is a submodule";
@@ -62,7 +65,7 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
     return { landing: landingOf(alias, git, [], []), conflicts: [], contents: none };
   }
   const onDisk = change.dirty ? await treeDifferences(root, change.base, change.theirs) : committed;
-  const files = await moves(target, committed, onDisk);
+  const files = await moves(target, committed, onDisk, change.blobs);
   const conflicts = files.conflicts.map(({ path, why }) => ({ resource: alias, path, why }));
   if (conflicts.length > 0) return { conflicts, contents: none };
   const landing = landingOf(alias, git, files.moves, missingDirectories(root, files.moves));
@@ -91,9 +94,9 @@ async function moves(
   target: GitTarget,
   committed: readonly TreeDifference[],
   onDisk: readonly TreeDifference[],
+  blobs: ReadonlyMap<string, Uint8Array>,
 ): Promise<Moves> {
   const { root } = target;
-  const index = await readIndex(root, join(target.gitDirectory, "index"));
   const staged = new Map(committed.map((difference) => [difference.path, difference]));
   const paths = [...new Set([...onDisk.map(({ path }) => path), ...staged.keys()])].sort();
   const disk = new Map(onDisk.map((difference) => [difference.path, difference]));
@@ -102,7 +105,10 @@ async function moves(
       const file = difference[side];
       return file === undefined ? [] : [{ path: difference.path, file }];
     });
-  const { before, after } = await contentsOf(root, wanted("before"), wanted("after"));
+  const [index, { before, after }] = await Promise.all([
+    readIndex(root, join(target.gitDirectory, "index")),
+    contentsOf(root, wanted("before"), wanted("after"), blobs),
+  ]);
   const result: Moves = { moves: [], conflicts: [], contents: new Map() };
   const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
   for (const path of paths) {
@@ -143,18 +149,23 @@ async function moves(
   return result;
 }
 
-/** Both sides through the same few processes of git. */
+/**
+ * Both sides through the same few processes of git. What was there before is needed only where the files differ from their blobs;
+ * elsewhere the file tells by its own name in git whether it is the blob.
+ */
 async function contentsOf(
   root: string,
   before: readonly WantedFile[],
   after: readonly WantedFile[],
+  known: ReadonlyMap<string, Uint8Array>,
 ): Promise<Record<"before" | "after", ReadonlyMap<string, Uint8Array>>> {
-  const [old, now] = [before, after].map((side) => side.filter(({ file }) => !isSubmodule(file)));
-  const sides = { before: old ?? [], after: now ?? [] };
-  const contents = await checkedOutContents(root, [...sides.before, ...sides.after]);
+  const [old = [], now = []] = [before, after].map((side) => side.filter(({ file }) => !isSubmodule(file)));
+  const converted = await convertedPaths(root, [...old, ...now]);
+  const unlike = old.filter(({ path }) => converted.has(path));
+  const contents = await checkedOutContents(root, [...unlike, ...now], { converted, known });
   const from = (side: readonly WantedFile[], offset: number): ReadonlyMap<string, Uint8Array> =>
     new Map(side.map(({ path }, index) => [path, contents[offset + index] ?? new Uint8Array()]));
-  return { before: from(sides.before, 0), after: from(sides.after, sides.before.length) };
+  return { before: from(unlike, 0), after: from(now, unlike.length) };
 }
 
 function imageFor(
@@ -200,7 +211,11 @@ async function uncommitted(
   if (found === "nothing") return "was deleted, which is not committed";
   if (isLink !== (modeOf(known) === LINK)) return "has uncommitted changes";
   if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return "has uncommitted changes";
-  if (knownContent !== undefined && Buffer.compare(found.content, knownContent) === 0) return undefined;
+  const same =
+    knownContent === undefined
+      ? blobName(found.content, known.oid) === known.oid
+      : Buffer.compare(found.content, knownContent) === 0;
+  if (same) return undefined;
   if (isLink) return "has uncommitted changes";
   // Line ends and filters: what counts is what git would store.
   const asStored = await git(["hash-object", `--path=${path}`, "--stdin"], { cwd: root, input: found.content });
@@ -214,12 +229,13 @@ async function tracksModes(root: string): Promise<boolean> {
 
 /** What is at the path, where files that leave are taken as gone: a file may take the place of a directory, and the other way round. */
 export function lookFor(root: string, path: string, leaving: ReadonlySet<string>): Found {
+  const found = find(root, path);
+  if (typeof found !== "string") return found;
   for (let above = dirname(path); above !== "."; above = dirname(above)) {
     if (leaving.has(above)) return "nothing";
     const there = statOf(join(root, above));
     if (there !== undefined && !there.isDirectory()) return "obstacle";
   }
-  const found = find(root, path);
   if (found !== "obstacle" || statOf(join(root, path))?.isDirectory() !== true) return found;
   return allLeaving(root, path, leaving) ? "nothing" : "obstacle";
 }
@@ -234,9 +250,11 @@ function allLeaving(root: string, directory: string, leaving: ReadonlySet<string
 /** Directories the new files need that are not there, outermost first. */
 export function missingDirectories(root: string, files: readonly FileMove[]): string[] {
   const missing = new Set<string>();
+  const seen = new Set<string>();
   for (const { path, after } of files) {
     if (after === undefined) continue;
-    for (let above = dirname(path); above !== "."; above = dirname(above)) {
+    for (let above = dirname(path); above !== "." && !seen.has(above); above = dirname(above)) {
+      seen.add(above);
       if (statOf(join(root, above))?.isDirectory() !== true) missing.add(above);
     }
   }

@@ -20,23 +20,15 @@ export interface GitTarget {
  */
 export async function findGitTarget(root: string, ref: string | undefined): Promise<GitTarget | string> {
   if (!existsSync(root)) return `${shown(root, 300)} is gone`;
-  const asked = ["--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"];
-  const { code, stdout } = await git(["rev-parse", ...asked], { cwd: root, accept: [0, 128] });
-  const [gitDirectory = "", commonDirectory = "", top = ""] = stdout.toString("utf8").split("\n");
-  if (code !== 0 || top !== (await realpath(root))) return `${shown(root, 300)} is no git work tree any more`;
-  const head = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: root, accept: [0, 1] });
-  const headRef = head.code === 0 ? head.stdout.toString("utf8").trim() : undefined;
+  const head = await readHead(root, ref ?? "HEAD");
+  if (typeof head === "string") return head;
+  const { headRef, ...facts } = head;
   if (ref === undefined && headRef !== undefined) {
     return `the plan started from a detached HEAD, and ${shortRef(headRef)} is checked out now`;
   }
-  const target = ref ?? "HEAD";
-  const found = await git(["rev-parse", "--verify", "--quiet", `${target}^{commit}`], {
-    cwd: root,
-    accept: [0, 1, 128],
-  });
-  if (found.code !== 0) return `the branch ${shortRef(target)} is gone`;
-  const facts = { root, gitDirectory, commonDirectory, ref: target, commit: found.stdout.toString("utf8").trim() };
+  if (facts.commit === "") return `the branch ${shortRef(facts.ref)} is gone`;
   const checkedOut = headRef === ref;
+  const { gitDirectory, commonDirectory } = facts;
   const busy = checkedOut ? inProgress(gitDirectory) : undefined;
   if (busy !== undefined) return `a ${busy} is in progress in ${shown(root, 300)}`;
   if (ref === undefined) return { ...facts, checkedOut };
@@ -45,6 +37,33 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
     return `${shortRef(ref)} is checked out in ${shown(elsewhere, 300)}${checkedOut ? " too" : ""}`;
   if (await isRebased(commonDirectory, ref)) return `${shortRef(ref)} is being rebased`;
   return { ...facts, checkedOut };
+}
+
+type Head = Omit<GitTarget, "checkedOut"> & { readonly headRef: string | undefined };
+
+const PLACES = ["--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"];
+
+/** Where the repository is and what is checked out; an empty commit when `ref` has none. */
+async function readHead(root: string, ref: string): Promise<Head | string> {
+  const top = await realpath(root);
+  const all = await linesOf(root, [...PLACES, `${ref}^{commit}`, "--symbolic-full-name", "HEAD"]);
+  const [gitDirectory = "", commonDirectory = "", foundTop, commit = "", head] = all;
+  if (all.length === 5 && foundTop === top) {
+    return { root, gitDirectory, commonDirectory, ref, commit, headRef: head === "HEAD" ? undefined : head };
+  }
+  // Not everything is there. Asked piece by piece, git tells what is.
+  const places = await linesOf(root, PLACES);
+  if (places[2] !== top) return `${shown(root, 300)} is no git work tree any more`;
+  const symbolic = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: root, accept: [0, 1] });
+  const headRef = symbolic.code === 0 ? symbolic.stdout.toString("utf8").trim() : undefined;
+  const [found = ""] = await linesOf(root, ["--verify", "--quiet", `${ref}^{commit}`]);
+  return { root, gitDirectory: places[0] ?? "", commonDirectory: places[1] ?? "", ref, commit: found, headRef };
+}
+
+/** Nothing when there is an answer missing. */
+async function linesOf(root: string, asked: readonly string[]): Promise<string[]> {
+  const { code, stdout } = await git(["rev-parse", ...asked], { cwd: root, accept: [0, 1, 128] });
+  return code === 0 ? stdout.toString("utf8").trimEnd().split("\n") : [];
 }
 
 export function shortRef(ref: string): string {

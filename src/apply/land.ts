@@ -205,11 +205,14 @@ async function requireUnchanged(landings: readonly Landing[]): Promise<void> {
   for (const landing of landings) {
     const { git: target, root } = landing;
     if (target === undefined) continue;
-    const now = await findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref);
+    const [now, unchanged] = await Promise.all([
+      findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref),
+      target.checkedOut ? indexUnchanged(landing) : true,
+    ]);
     if (typeof now === "string") throw meanwhile(now);
     if (now.checkedOut !== target.checkedOut) throw meanwhile(`another branch was checked out in ${root}`);
     if (now.commit !== target.oldCommit) throw meanwhile(`${shortRef(target.ref)} moved`);
-    if (target.checkedOut && !(await indexUnchanged(landing))) throw meanwhile("something was staged");
+    if (!unchanged) throw meanwhile("something was staged");
   }
 }
 
@@ -242,14 +245,14 @@ async function settleRefs(
   options: { readonly strict: boolean },
 ): Promise<string[]> {
   const kept: string[] = [];
-  const repositories = new Map<string, { root: string; commands: string[] }>();
+  const repositories = new Map<string, { root: string; commands: string[]; targets: GitLanding[] }>();
   for (const { root, git: target } of journal.landings) {
     if (target === undefined || target.oldCommit === target.newCommit) continue;
-    const now = await refPlace(root, target);
     const [goal, other] = direction === "forward" ? ["after", "before"] : ["before", "after"];
+    // The first owner has just looked, and git looks again as it moves the ref.
+    const now = options.strict ? other : await refPlace(root, target);
     if (now === goal || (direction === "forward" && now === "beyond")) continue;
     if (now !== other) {
-      if (options.strict) throw new ForeignChangeError(shortRef(target.ref));
       kept.push(shortRef(target.ref));
       continue;
     }
@@ -257,15 +260,29 @@ async function settleRefs(
       direction === "forward" ? [target.newCommit, target.oldCommit] : [target.oldCommit, target.newCommit];
     // Each work tree has a HEAD of its own, which only a git that runs there means by that name.
     const place = target.ref === "HEAD" ? target.gitDirectory : target.commonDirectory;
-    const repository = repositories.get(place) ?? { root, commands: [] };
+    const repository = repositories.get(place) ?? { root, commands: [], targets: [] };
     repository.commands.push("option no-deref", `update ${target.ref} ${to} ${from}`);
+    repository.targets.push(target);
     repositories.set(place, repository);
   }
   const reason = `cleveragents: ${direction === "forward" ? journal.kind : `${journal.kind} taken back`} ${journal.planId}`;
-  for (const { root, commands } of repositories.values()) {
-    await hands.updateRefs(root, ["start", ...commands, "prepare", "commit", ""].join("\n"), reason);
+  for (const { root, commands, targets } of repositories.values()) {
+    try {
+      await hands.updateRefs(root, ["start", ...commands, "prepare", "commit", ""].join("\n"), reason);
+    } catch (error) {
+      if (options.strict) await requireUnmoved(root, targets);
+      throw error;
+    }
   }
   return kept;
+}
+
+/** What git refused because somebody moved the branch is told as that. */
+async function requireUnmoved(root: string, targets: readonly GitLanding[]): Promise<void> {
+  for (const target of targets) {
+    const place = await refPlace(root, target);
+    if (place === "beyond" || place === "elsewhere") throw new ForeignChangeError(shortRef(target.ref));
+  }
 }
 
 function lateEdits(landing: Landing, staging: string, journal: Journal): string[] {

@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git, requireGit } from "../execution/git.ts";
@@ -12,7 +10,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treeOf, treeWith } from "./git-objects.ts";
+import { mergeTrees, treeOf, treeWith, type MadeTree } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
 import type { Landing, LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
@@ -104,41 +102,35 @@ async function repository(
   const target = await findGitTarget(path, record.ref);
   if (typeof target === "string")
     return { conflicts: [{ resource: alias, path: undefined, why: target }], contents: new Map() };
-  const scratch = await mkdtemp(join(tmpdir(), "cleveragents-apply-"));
-  try {
-    const withSteps = (steps: ReadonlySet<string>): Promise<string> =>
-      treeWith(
-        path,
-        baseCommit,
-        [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after })),
-        contentFrom(preparation.store),
-        join(scratch, randomUUID()),
-      );
-    const planBase = await treeOf(path, baseCommit);
-    if (preparation.applied === undefined) {
-      const theirs = await withSteps(preparation.to);
-      return await prepareGit(target, {
-        alias,
-        base: planBase,
-        theirs,
-        message: preparation.messageFor(alias),
-        dirty: record.dirty,
-      });
-    }
-    const applied = preparation.applied.find((landing) => landing.alias === alias)?.git;
-    // Everything was there already when it was applied: none of it is the plan's.
-    if (applied === undefined) return { conflicts: [], contents: new Map() };
-    const before = await treeOf(path, applied.oldCommit);
-    const stateWith = async (steps: ReadonlySet<string>): Promise<string> => {
-      const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: await withSteps(steps) });
-      if (merged.tree === undefined) throw new Error(`the changes of ${alias} merged once and do not merge again`);
-      return merged.tree;
-    };
-    const [base, theirs] = [await stateWith(preparation.from), await stateWith(preparation.to)];
-    return await prepareGit(target, { alias, base, theirs, message: preparation.messageFor(alias), dirty: false });
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
+  const withSteps = (steps: ReadonlySet<string>): Promise<MadeTree> =>
+    treeWith(
+      path,
+      baseCommit,
+      [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after })),
+      contentsFrom(preparation.store),
+    );
+  const appliedAt = preparation.applied?.find((landing) => landing.alias === alias)?.git;
+  const planBase = await treeOf(path, baseCommit);
+  const ours = target.commit === baseCommit ? planBase : await treeOf(path, target.commit);
+  const message = preparation.messageFor(alias);
+  if (preparation.applied === undefined) {
+    const { tree: theirs, blobs } = await withSteps(preparation.to);
+    return prepareGit(target, { alias, base: planBase, ours, theirs, blobs, message, dirty: record.dirty });
   }
+  // Everything was there already when it was applied: none of it is the plan's.
+  if (appliedAt === undefined) return { conflicts: [], contents: new Map() };
+  const before = await treeOf(path, appliedAt.oldCommit);
+  const stateWith = async (steps: ReadonlySet<string>): Promise<MadeTree> => {
+    const { tree, blobs } = await withSteps(steps);
+    const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: tree });
+    if (merged.tree === undefined) throw new Error(`the changes of ${alias} merged once and do not merge again`);
+    return { tree: merged.tree, blobs };
+  };
+  const [{ tree: base }, { tree: theirs, blobs }] = [
+    await stateWith(preparation.from),
+    await stateWith(preparation.to),
+  ];
+  return prepareGit(target, { alias, base, ours, theirs, blobs, message, dirty: false });
 }
 
 async function directory(
@@ -191,13 +183,29 @@ function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): Readonl
   return netChanges(own.filter((entry) => steps.has(entry.step)));
 }
 
+/** Many at once: one by one, a thousand took 50 ms longer. */
+function contentsFrom(store: Store): (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>> {
+  const changesets = new ChangesetStore(store);
+  return async (hashes) => {
+    const contents = new Map<string, Uint8Array>();
+    for await (const [hash, bytes] of changesets.contents(hashes)) contents.set(hash, bytes);
+    const missing = hashes.find((hash) => !contents.has(hash));
+    if (missing !== undefined) throw notStored(missing);
+    return contents;
+  };
+}
+
 function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {
   const changesets = new ChangesetStore(store);
   return async (hash) => {
     const content = await changesets.content(hash);
-    if (content !== undefined) return content;
-    throw new AgentsError("store_corrupt", `The recorded content ${hash} is not in the store.`, {
-      kept: "Nothing was changed.",
-    });
+    if (content === undefined) throw notStored(hash);
+    return content;
   };
+}
+
+function notStored(hash: string): AgentsError {
+  return new AgentsError("store_corrupt", `The recorded content ${hash} is not in the store.`, {
+    kept: "Nothing was changed.",
+  });
 }

@@ -181,7 +181,7 @@ function takeAside(landing: Landing, direction: Direction, context: SettleContex
     (at) => {
       if (at === undefined) throw new ForeignChangeError(move.path);
       try {
-        if (statOf(aside) !== undefined) hands.remove(aside);
+        if (!context.fresh && statOf(aside) !== undefined) hands.remove(aside);
         hands.rename(at, aside);
       } catch (error) {
         if (codeOf(error) === "ENOENT") throw new ForeignChangeError(move.path);
@@ -203,17 +203,14 @@ function putBack(hands: Hands, aside: string, at: string): void {
 function putIn(landing: Landing, direction: Direction, context: SettleContext, { move, index }: Todo): void {
   const { hands, journalId } = context;
   const source = asideOf(stagingOf(landing, journalId), direction, index);
-  makeDirectoriesFor(landing.root, move.path, hands);
-  const done = within(
-    landing.root,
-    move.path,
-    (at) => {
-      if (at === undefined) return false;
-      return linkIn(hands, source, at);
-    },
-    false,
-  );
-  if (!done) throw new ForeignChangeError(move.path);
+  const put = (): boolean | undefined =>
+    within(landing.root, move.path, (at) => (at === undefined ? undefined : linkIn(hands, source, at)), false);
+  let done = put();
+  if (done === undefined) {
+    makeDirectoriesFor(landing.root, move.path, hands);
+    done = put();
+  }
+  if (done !== true) throw new ForeignChangeError(move.path);
 }
 
 /** False when there is something at the name. File systems without second names take a rename, after a look. */

@@ -1,7 +1,9 @@
 /** What other commands, people and the machine do while a landing is interrupted, through the command line. */
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -248,12 +250,12 @@ async function inTheWay(verb: "apply" | "undo", round: number): Promise<void> {
   const touched = join(round % 2 === 0 ? world.repository : world.directory, "a/03.txt");
   const content = readFileSync(touched);
   if (round % 3 === 2) {
-    const started = world.agents.start([...command, "--format", "json"]);
-    const preparing = (): boolean =>
-      readdirSync(world.temporary).some((name) => name.startsWith("cleveragents-apply-"));
-    await until(preparing, started);
+    const preparing = join(world.agents.directory, "preparing");
+    const started = world.agents.start([...command, "--format", "json"], { env: { PATH: slowImport(preparing) } });
+    await until(() => existsSync(preparing), started);
     started.child.kill("SIGINT");
     const { code, stdout } = await started.finished;
+    rmSync(preparing);
     expect([code, stdout]).toEqual([1, expect.stringContaining("was interrupted")]);
     return;
   }
@@ -261,4 +263,14 @@ async function inTheWay(verb: "apply" | "undo", round: number): Promise<void> {
   const { exit_code, error } = await world.agents.json(...command);
   expect([exit_code, error?.code]).toEqual([4, "MERGE_CONFLICT"]);
   writeFileSync(touched, content);
+}
+
+/** A path whose git says when it begins to take the plan's files in, and takes its time for that: nothing has moved by then. */
+function slowImport(mark: string): string {
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const directory = join(world.agents.directory, "slow");
+  mkdirSync(directory, { recursive: true });
+  const script = `case "$*" in *fast-import*) : > '${mark}'; sleep 0.3;; esac\nexec '${real}' "$@"`;
+  writeFileSync(join(directory, "git"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return `${directory}:${process.env["PATH"]}`;
 }

@@ -28,7 +28,7 @@ import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-rec
 import { planChanges, recordedSteps, type PlanChange } from "../execution/step-runner.ts";
 import { validationGate, type ValidationGate } from "../execution/validation-gate.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
-import { stageContent, type StagedContent } from "../store/contents.ts";
+import { commitContents, stageContent, type StagedContent } from "../store/contents.ts";
 import { findPlan } from "../store/plans.ts";
 import { attachedValidations } from "../store/validations.ts";
 import type { Reader, Store } from "../store/store.ts";
@@ -347,7 +347,7 @@ export class PlanApplier {
     const journal = { id, planId: plan.id, kind, holder: lease.holder, undoneSteps, landings };
     return this.#store.transaction(async (tx) => {
       await assertHeld(tx, lease);
-      for (const content of staged) await content.commit(tx);
+      await commitContents(tx, staged);
       return insertJournal(tx, journal);
     });
   }

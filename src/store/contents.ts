@@ -43,6 +43,22 @@ export async function stageContent(
 /** How many are asked for in one statement. */
 const PORTION = 200;
 
+/**
+ * Adds the rows of many contents, most of which are there already, as those of an apply are: to ask which are takes a tenth of the
+ * time that offering the bytes of all of them does.
+ */
+export async function commitContents(tx: Tx, staged: readonly StagedContent[]): Promise<void> {
+  for (let at = 0; at < staged.length; at += PORTION) {
+    const portion = staged.slice(at, at + PORTION);
+    const rows = await tx.all<{ hash: string }>(
+      `SELECT hash FROM contents WHERE hash IN (${portion.map(() => "?").join(", ")})`,
+      ...portion.map(({ hash }) => hash),
+    );
+    const known = new Set(rows.map(({ hash }) => hash));
+    for (const content of portion) if (!known.has(content.hash)) await content.commit(tx);
+  }
+}
+
 /** The bytes of recorded contents in any order, checked against their hashes; those that were never stored are left out. */
 export async function* readContents(
   store: Store,

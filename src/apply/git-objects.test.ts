@@ -1,0 +1,112 @@
+/** The tree of an apply is made by git beside everything the user sees; what it holds must not depend on names or settings. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
+import { contentHash } from "../store/contents.ts";
+import { git } from "../testing/git-repository.ts";
+import { blobName, treeWith, type MadeTree, type TreeChange } from "./git-objects.ts";
+
+const NEW = Buffer.from("new\n");
+const CONTENTS = new Map([[contentHash(NEW), NEW]]);
+
+function repositoryWith(files: Readonly<Record<string, string>>, format: "sha1" | "sha256" = "sha1"): string {
+  const root = mkdtempSync(join(tmpdir(), "cleveragents-test-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  git(root, "init", "--quiet", `--object-format=${format}`);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  git(root, "add", "--all");
+  git(root, "commit", "--quiet", "--allow-empty", "--message=first");
+  return root;
+}
+
+function changed(path: string, mode: number = REGULAR): TreeChange {
+  return { path, after: { hash: contentHash(NEW), mode } };
+}
+
+function gone(path: string): TreeChange {
+  return { path, after: undefined };
+}
+
+function make(root: string, changes: readonly TreeChange[]): Promise<MadeTree> {
+  return treeWith(root, git(root, "rev-parse", "HEAD").trim(), changes, () => Promise.resolve(CONTENTS));
+}
+
+function listed(root: string, tree: string): string[] {
+  const lines = git(root, "ls-tree", "-r", "-z", tree).split("\0").slice(0, -1);
+  return lines.map((line) => line.replace(/ blob \w+\t/, " ")).sort();
+}
+
+describe.each(["sha1", "sha256"] as const)("in a repository with %s names", (format) => {
+  test("files come, change, go, and take each other's places", async () => {
+    const root = repositoryWith({ "kept/a": "a\n", "kept/b": "b\n", "place/only": "x\n", file: "y\n" }, format);
+    const { tree, blobs } = await make(root, [
+      changed("kept/a"),
+      changed("run", EXECUTABLE),
+      changed("link", LINK),
+      changed("place"),
+      gone("place/only"),
+      gone("file"),
+      changed("file/below"),
+    ]);
+    expect(listed(root, tree)).toEqual(
+      ["100644 kept/a", "100644 kept/b", "100755 run", "120000 link", "100644 place", "100644 file/below"].sort(),
+    );
+    const name = blobName(NEW, tree);
+    expect([...blobs]).toEqual([[name, NEW]]);
+    expect(git(root, "cat-file", "blob", name)).toBe("new\n");
+    expect(git(root, "rev-parse", `${tree}:run`).trim()).toBe(name);
+  });
+});
+
+test("nothing that the user sees has changed, and nothing is left in the repository but objects", async () => {
+  const root = repositoryWith({ a: "a\n" });
+  const seen = (): string[] =>
+    readdirSync(join(root, ".git"), { recursive: true, encoding: "utf8" })
+      .filter((name) => !name.startsWith("objects/"))
+      .sort();
+  const [before, refs] = [seen(), git(root, "for-each-ref")];
+  await make(root, [changed("a"), changed("b")]);
+  expect(seen()).toEqual(before);
+  expect(git(root, "for-each-ref")).toBe(refs);
+  expect(git(root, "status", "--porcelain")).toBe("");
+});
+
+test("a tree without files is the empty tree", async () => {
+  const root = repositoryWith({ "only/file": "a\n" });
+  const { tree } = await make(root, [gone("only/file")]);
+  expect(tree).toBe(git(root, "hash-object", "-t", "tree", "/dev/null").trim());
+  expect(listed(root, tree)).toEqual([]);
+});
+
+test("every name that git can hold arrives as it is", async () => {
+  const names = [
+    'quo"te',
+    "back\\slash",
+    "new\nline",
+    "tab\there",
+    " space ",
+    "ümläut",
+    '"whole"',
+    "a\\nb",
+    "-n",
+    ":1",
+  ];
+  const root = repositoryWith({ other: "a\n" });
+  const { tree } = await make(
+    root,
+    names.map((name) => changed(name)),
+  );
+  expect(listed(root, tree)).toEqual([...names, "other"].map((name) => `100644 ${name}`).sort());
+});
+
+test("names that differ in case only stay two, also where the file system takes them for one", async () => {
+  const root = repositoryWith({ "Read.me": "a\n" });
+  git(root, "config", "core.ignoreCase", "true");
+  const { tree } = await make(root, [changed("read.me")]);
+  expect(listed(root, tree)).toEqual(["100644 Read.me", "100644 read.me"]);
+});
