@@ -6,13 +6,14 @@ import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git, requireGit } from "../execution/git.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
+import { standingChanges } from "../execution/standing-changes.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import type { SandboxRecord } from "../execution/sandbox-record.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treeOf, treeWith } from "./git-objects.ts";
+import { mergeTrees, treeOf, treeWith, type Merged } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
 import type { Landing, LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
@@ -129,13 +130,15 @@ async function repository(
     // Everything was there already when it was applied: none of it is the plan's.
     if (applied === undefined) return { conflicts: [], contents: new Map() };
     const before = await treeOf(path, applied.oldCommit);
-    const stateWith = async (steps: ReadonlySet<string>): Promise<string> => {
-      const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: await withSteps(steps) });
-      if (merged.tree === undefined) throw new Error(`the changes of ${alias} merged once and do not merge again`);
-      return merged.tree;
-    };
+    // All steps together merged when they were applied; only some of them may not.
+    const stateWith = async (steps: ReadonlySet<string>): Promise<Merged> =>
+      mergeTrees(path, { base: planBase, ours: before, theirs: await withSteps(steps) });
     const [base, theirs] = [await stateWith(preparation.from), await stateWith(preparation.to)];
-    return await prepareGit(target, { alias, base, theirs, message: preparation.messageFor(alias), dirty: false });
+    const conflicts = [...(base.conflicts ?? []), ...(theirs.conflicts ?? [])];
+    if (base.tree === undefined || theirs.tree === undefined)
+      return { conflicts: conflicts.map((file) => inseparable(alias, file)), contents: new Map() };
+    const trees = { base: base.tree, theirs: theirs.tree };
+    return await prepareGit(target, { alias, ...trees, message: preparation.messageFor(alias), dirty: false });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -155,23 +158,29 @@ async function directory(
   const files = new Map<string, { base: FileImage | undefined; theirs: FileImage | undefined }>();
   // A directory that was there before the plan put something into it is the user's, even when it was empty.
   const kept = new Set<string>();
-  for (const [path, { before: planBase }] of all) {
-    const was = preparation.applied === undefined ? planBase : imageBefore(applied?.files ?? [], path, all.get(path));
+  const conflicts: LandingConflict[] = [];
+  // A file that one step changed and another changed back is no change of all of them, but one of each.
+  for (const [path, { before: planBase }] of new Map([...from, ...to, ...all])) {
+    const whole = all.get(path);
+    const leftAlone = preparation.applied === undefined || whole === undefined;
+    const was = leftAlone ? planBase : imageBefore(applied?.files ?? [], path, whole);
     if (was === undefined) for (const above of directoriesAbove(path)) kept.add(above);
-    const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined> => {
+    const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined | "conflict"> => {
       const theirs = net.has(path) ? net.get(path)?.after : planBase;
-      const merged = await mergeImages(
-        { base: planBase, now: was, theirs },
-        async (hash) => made.get(hash) ?? contentOf(hash),
-        made,
-      );
-      if (merged === "conflict") throw new Error(`the changes of ${path} merged once and do not merge again`);
-      return merged;
+      return mergeImages({ base: planBase, now: was, theirs }, async (hash) => made.get(hash) ?? contentOf(hash), made);
     };
-    files.set(path, { base: await stateWith(from), theirs: await stateWith(to) });
+    const [base, theirs] = [await stateWith(from), await stateWith(to)];
+    if (base === "conflict" || theirs === "conflict") conflicts.push(inseparable(alias, path));
+    else files.set(path, { base, theirs });
   }
+  if (conflicts.length > 0) return { conflicts, contents: new Map() };
   for (const made of applied?.newDirectories ?? []) kept.delete(made);
   return prepareDirectory({ alias, root, files, kept }, async (hash) => made.get(hash) ?? contentOf(hash));
+}
+
+/** Somebody else's change was there before the plan's, and fits to all of its steps together only. */
+function inseparable(resource: string, path: string): LandingConflict {
+  return { resource, path, why: "was changed by somebody else too, so that a part of the plan cannot be told from it" };
 }
 
 function directoriesAbove(path: string): string[] {
@@ -181,14 +190,14 @@ function directoriesAbove(path: string): string[] {
 }
 
 /** A path that apply left alone was already what the plan wanted. */
-function imageBefore(moves: Landing["files"], path: string, change: NetChange | undefined): FileImage | undefined {
+function imageBefore(moves: Landing["files"], path: string, change: NetChange): FileImage | undefined {
   const move = moves.find((candidate) => candidate.path === path);
-  return move === undefined ? change?.after : move.before;
+  return move === undefined ? change.after : move.before;
 }
 
 /** What these steps change on the whole. Steps that are left out are later ones on their paths, so the rest fits together. */
 function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): ReadonlyMap<string, NetChange> {
-  return netChanges(own.filter((entry) => steps.has(entry.step)));
+  return netChanges(standingChanges(own, steps));
 }
 
 function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {
