@@ -15,7 +15,7 @@ import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
 import { mergeTrees, treeOf, treeWith, type Merged } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
-import type { Landing, LandingConflict } from "./landing.ts";
+import { sameImage, type Landing, type LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
 
 /**
@@ -171,7 +171,7 @@ async function directory(
     };
     const [base, theirs] = [await stateWith(from), await stateWith(to)];
     if (base === "conflict" || theirs === "conflict") conflicts.push(inseparable(alias, path));
-    else files.set(path, { base, theirs });
+    else if (!sameImage(base, theirs)) files.set(path, { base, theirs });
   }
   if (conflicts.length > 0) return { conflicts, contents: new Map() };
   for (const made of applied?.newDirectories ?? []) kept.delete(made);

@@ -145,7 +145,11 @@ test("a later change is found through a rename, and where a file and a directory
       ["empty", "file"],
     ]) {
       const undone = await undoDecision(world, id, `${step}-${name}`);
-      expect([undone.exit_code, undone.data["steps"]]).toEqual([0, [`${step}-${name}`, `${later}-${name}`]]);
+      expect([undone.error?.message, undone.exit_code, undone.data["steps"]]).toEqual([
+        undefined,
+        0,
+        [`${step}-${name}`, `${later}-${name}`],
+      ]);
     }
   }
   expect([contents(world.repository), contents(world.notes)]).toEqual(before);
