@@ -90,7 +90,7 @@ async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | un
     const direction = journal.outcome === "done" ? "forward" : "back";
     if (journal.boot !== bootId()) await repairAfterPowerLoss(store, journal, direction, hands);
     tidyUp(journal, hands);
-    writeOut(journal);
+    writeOut(journal, hands);
     await store.transaction((tx) => finishJournal(tx, journal.id));
     return undefined;
   }

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { chmod, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -64,9 +64,17 @@ export class StoppingHands {
       makeDirectory: counted("make directory", HANDS.makeDirectory),
       removeDirectory: counted("remove directory", HANDS.removeDirectory),
       removeTree: counted("remove tree", HANDS.removeTree),
+      sync: HANDS.sync,
       updateRefs: counted("update refs", HANDS.updateRefs),
     };
   }
+}
+
+/** What a process that may stop is made of. */
+export interface Stopping {
+  readonly hands: Hands;
+  readonly stopped: boolean;
+  readonly beforeTransaction?: () => void;
 }
 
 /** Everything a user could look at. */
@@ -112,7 +120,7 @@ export class LandingWorld implements Disposable {
   }
 
   /** Runs one landing with these hands; false when the world stopped on the way. */
-  async run(deed: "apply" | "undo" | "redo", stopping?: StoppingHands): Promise<boolean> {
+  async run(deed: "apply" | "undo" | "redo", stopping?: Stopping): Promise<boolean> {
     return this.#alive(stopping, async (store, hands) => {
       const service = new PlanLifecycleService({ store });
       await new PlanApplier({ store, service, directory: this.dataDir, hands })[deed](this.planId);
@@ -120,7 +128,7 @@ export class LandingWorld implements Disposable {
   }
 
   /** What the next command does first. */
-  async recover(stopping?: StoppingHands): Promise<Recovered[] | undefined> {
+  async recover(stopping?: Stopping): Promise<Recovered[] | undefined> {
     let recovered: Recovered[] | undefined;
     const alive = await this.#alive(stopping, async (store, hands) => {
       recovered = await recoverLandings({ store, directory: this.dataDir, hands });
@@ -128,14 +136,14 @@ export class LandingWorld implements Disposable {
     return alive ? recovered : undefined;
   }
 
-  async #alive(
-    stopping: StoppingHands | undefined,
-    act: (store: Store, hands: Hands) => Promise<void>,
-  ): Promise<boolean> {
+  async #alive(stopping: Stopping | undefined, act: (store: Store, hands: Hands) => Promise<void>): Promise<boolean> {
     await using store = await this.open();
     const guarded = alteredStore(store, {
       // A dead process writes nothing into the store either.
-      transaction: (unit) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.transaction(unit)),
+      transaction: (unit) => {
+        stopping?.beforeTransaction?.();
+        return stopping?.stopped === true ? Promise.reject(new Stopped()) : store.transaction(unit);
+      },
       read: (query) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.read(query)),
     });
     try {
@@ -242,12 +250,6 @@ export class LandingWorld implements Disposable {
     const plan = await service.useAction({ action: "work", projects: ["shop"] });
     await new PlanExecutor({ store, service, directory: join(this.dataDir, "sandboxes") }).execute(plan.id);
     this.planId = plan.id;
-  }
-
-  /** A person replaces a file between two of our moments. */
-  async human(path: string, text: string | { readonly link: string }): Promise<void> {
-    await rm(path, { force: true });
-    await (typeof text === "string" ? writeFile(path, text) : symlink(text.link, path));
   }
 
   [Symbol.dispose](): void {
