@@ -70,7 +70,7 @@ test("a file that a person saves in the moment before it is moved aside is their
   await expectUntouched("edit.txt");
 });
 
-test.each(["tail", "edit.txt"])("a %s that a person makes in the moment before ours comes in stays", async (name) => {
+test.each(["tail", "edit.txt"])("%s: what a person makes in the moment before ours comes in stays", async (name) => {
   const file = join(world.directory, name);
   const make = (): void => writeFileSync(file, "made just now\n");
   const link = onceBefore(HANDS.link, (_, to) => isNote(to, name), make);
@@ -139,7 +139,7 @@ test("what it writes even later, when ours is in the place, is kept and named", 
     };
     const kept = await applyWith({ link });
     expect(kept.map((file) => readFileSync(file, "utf8"))).toEqual([expect.stringMatching(/^late/)]);
-    expect(readFileSync(join(world.directory, "edit.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+    expect(readFileSync(join(world.directory, "edit.txt"), "utf8")).toBe("one\nTWO\nthree\nfour\nfive\nsix\n");
   } finally {
     closeSync(held);
   }

@@ -74,7 +74,7 @@ test("a plan has one landing at a time, and that one direction", async () => {
   const { planId } = world;
   const journal = { planId, kind: "apply", holder: "somebody", undoneSteps: [], landings: [] } as const;
   await store.transaction((tx) => insertJournal(tx, { id: "1", ...journal }));
-  await expect(store.transaction((tx) => insertJournal(tx, { id: "2", ...journal }))).rejects.toThrow();
+  await expect(store.transaction((tx) => insertJournal(tx, { id: "2", ...journal }))).rejects.toThrow("UNIQUE");
   const decide = (direction: "forward" | "back"): Promise<string> =>
     store.transaction((tx) => decideDirection(tx, "1", direction));
   expect([await decide("back"), await decide("forward")]).toEqual(["back", "back"]);

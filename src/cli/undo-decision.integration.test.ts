@@ -91,7 +91,7 @@ test("one step goes alone; then the rest; redo brings all of it back; at each mo
   expect([contents(world.repository), contents(world.notes)]).toEqual(before);
   expect(await status(world, id)).toMatchObject({
     undone_at: expect.any(String),
-    undone_steps: STEPS.map(([, , more]) => more?.id).sort(),
+    undone_steps: STEPS.map(([, , more]) => String(more?.id)).sort(),
     next_steps: [`agents plan redo ${id}`, expect.any(String)],
   });
   expect((await undoDecision(world, id, "first")).exit_code).toBe(4);
