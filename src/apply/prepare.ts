@@ -127,9 +127,10 @@ async function repository(
       });
     }
     const applied = preparation.applied.find((landing) => landing.alias === alias)?.git;
+    const changedNothing = effect(own, new Set(own.map(({ step }) => step))).size === 0;
     // Everything was there already when it was applied: none of it is the plan's.
-    if (applied === undefined) return { conflicts: [], contents: new Map() };
-    const before = await treeOf(path, applied.oldCommit);
+    if (applied === undefined && !changedNothing) return { conflicts: [], contents: new Map() };
+    const before = applied === undefined ? planBase : await treeOf(path, applied.oldCommit);
     // All steps together merged when they were applied; only some of them may not.
     const stateWith = async (steps: ReadonlySet<string>): Promise<Merged> =>
       mergeTrees(path, { base: planBase, ours: before, theirs: await withSteps(steps) });

@@ -165,24 +165,30 @@ test("a later change is found through a rename, and where a file and a directory
   expect(contents(world.notes)).toEqual(contents(world.sandbox(id, "notes")));
 });
 
-test("a file that one step made and a later one deleted comes back when only the deletion is undone", async () => {
-  await using world = await World.make();
-  const on = (make: typeof api, name: string): Step[] => [
-    make("write_file", { path: "made.txt", content: "made\n" }, { id: `make-${name}` }),
-    make("write_file", { path: "other.txt", content: "other\n" }, { id: `other-${name}` }),
-    make("delete_file", { path: "made.txt" }, { id: `drop-${name}`, needs: [`make-${name}`] }),
-  ];
-  const id = await applied(world, ...on(api, "api"), ...on(notes, "notes"));
-  for (const [name, root] of [
-    ["api", world.repository],
-    ["notes", world.notes],
-  ] as const) {
-    expect(await undoDecision(world, id, `drop-${name}`)).toMatchObject({ exit_code: 0 });
-    expect(existsSync(join(root, "made.txt"))).toBe(true);
-    expect(await undoDecision(world, id, `make-${name}`)).toMatchObject({ exit_code: 0 });
-    expect(existsSync(join(root, "made.txt"))).toBe(false);
-  }
-});
+test.each([
+  ["beside another change", ["other"]],
+  ["which is all the plan did", []],
+])(
+  "a file that one step made and a later one deleted, %s, comes back when only the deletion is undone",
+  async (_, others) => {
+    await using world = await World.make();
+    const on = (make: typeof api, name: string): Step[] => [
+      make("write_file", { path: "made.txt", content: "made\n" }, { id: `make-${name}` }),
+      ...others.map((id) => make("write_file", { path: "other.txt", content: "other\n" }, { id: `${id}-${name}` })),
+      make("delete_file", { path: "made.txt" }, { id: `drop-${name}`, needs: [`make-${name}`] }),
+    ];
+    const id = await applied(world, ...on(api, "api"), ...on(notes, "notes"));
+    for (const [name, root] of [
+      ["api", world.repository],
+      ["notes", world.notes],
+    ] as const) {
+      expect(await undoDecision(world, id, `drop-${name}`)).toMatchObject({ exit_code: 0 });
+      expect(existsSync(join(root, "made.txt"))).toBe(true);
+      expect(await undoDecision(world, id, `make-${name}`)).toMatchObject({ exit_code: 0 });
+      expect(existsSync(join(root, "made.txt"))).toBe(false);
+    }
+  },
+);
 
 test("what others did beside it stays; where they changed the same, nothing at all is undone", async () => {
   await using world = await World.make({ files: FILES, notes: FILES });
