@@ -48,6 +48,23 @@ Feature: Undoing an applied plan
     And the file "shop-notes/todo.txt" holds "done\n"
     And the file "shop-code/docs/hello.txt" holds "hello\n"
 
+  Scenario: One decision out, and the rest later
+    When I run "agents plan undo <plan> --decision edit --yes"
+    Then it succeeds
+    And the file "shop-code/README" holds "hello\n"
+    And the file "shop-code/docs/hello.txt" holds "hello\n"
+    And the file "shop-notes/todo.txt" holds "done\n"
+    When I run "agents plan status <plan>"
+    Then the output contains "only edit"
+    When I run "agents plan undo <plan> --decision edit --yes"
+    Then it fails with exit code 4
+    When I run "agents plan undo <plan> --yes"
+    Then it succeeds
+    And the file "shop-notes/todo.txt" holds "open\n"
+    When I run "agents plan redo <plan> --yes"
+    Then it succeeds
+    And the file "shop-code/README" holds "welcome\n"
+
   Scenario: What others did meanwhile stays
     When somebody commits "mine\n" as "docs/mine.txt" in "shop-code"
     And somebody writes "mine\n" into "shop-notes/mine.txt"

@@ -48,8 +48,8 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
   const none = new Map<string, Uint8Array>();
   const merged = await mergeTrees(root, { base: change.base, ours, theirs: change.theirs });
   if (merged.conflicts !== undefined) {
-    const why = "was changed on both sides";
-    return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why })), contents: none };
+    const why = await reasons(root, change, ours);
+    return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why: why(path) })), contents: none };
   }
   const [newCommit, committed] = await Promise.all([
     merged.tree === ours ? target.commit : commitTree(root, { tree: merged.tree, parents: [target.commit], message }),
@@ -65,12 +65,30 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
     return { landing: landingOf(alias, git, [], []), conflicts: [], contents: none };
   }
   const onDisk = change.dirty ? await treeDifferences(root, change.base, change.theirs) : committed;
-  const files = await moves(target, committed, onDisk, change.blobs);
+  const files = await moves(target, committed, onDisk, change.blobs, change.dirty ? WORDS_WHEN_DIRTY : WORDS);
   const conflicts = files.conflicts.map(({ path, why }) => ({ resource: alias, path, why }));
   if (conflicts.length > 0) return { conflicts, contents: none };
   const landing = landingOf(alias, git, files.moves, missingDirectories(root, files.moves));
   return { landing, conflicts: [], contents: files.contents };
 }
+
+/** Why the plan's change of a path and what is committed do not fit together. */
+async function reasons(root: string, { base, dirty }: GitChange, ours: string): Promise<(path: string) => string> {
+  if (!dirty) return () => "was changed on both sides";
+  const missing = (await treeDifferences(root, base, ours)).filter(({ after }) => after === undefined);
+  const unknown = new Set(missing.map(({ path }) => path));
+  return (path) =>
+    unknown.has(path)
+      ? "is not committed: commit it, and the plan's change can land on it"
+      : "was changed by the plan in lines that are not committed, or that were changed on the branch meanwhile";
+}
+
+/** How a file differs from what it should be, in the words of a user. */
+const WORDS = { changed: "has uncommitted changes", deleted: "was deleted, which is not committed" };
+const WORDS_WHEN_DIRTY = {
+  changed: "was changed since the plan began from it",
+  deleted: "was deleted since the plan began from it",
+};
 
 function landingOf(
   alias: string,
@@ -95,6 +113,7 @@ async function moves(
   committed: readonly TreeDifference[],
   onDisk: readonly TreeDifference[],
   blobs: ReadonlyMap<string, Uint8Array>,
+  words: typeof WORDS,
 ): Promise<Moves> {
   const { root } = target;
   const staged = new Map(committed.map((difference) => [difference.path, difference]));
@@ -136,7 +155,11 @@ async function moves(
       continue;
     }
     const found = lookFor(root, path, leaving);
-    const problem = await uncommitted(root, path, found, difference.before, before.get(path), after.get(path));
+    const problem = await uncommitted(
+      { root, path, found, words },
+      { file: difference.before, content: before.get(path) },
+      after.get(path),
+    );
     if (problem !== undefined) {
       complain(problem);
       continue;
@@ -194,13 +217,11 @@ function sameEntry(entry: ListedEntry | undefined, expected: TreeFile | undefine
 
 /** Undefined when the file is what git knows it to be; otherwise what a user would call it. */
 async function uncommitted(
-  root: string,
-  path: string,
-  found: Found,
-  known: TreeFile | undefined,
-  knownContent: Uint8Array | undefined,
+  place: { readonly root: string; readonly path: string; readonly found: Found; readonly words: typeof WORDS },
+  { file: known, content: knownContent }: { readonly file: TreeFile | undefined; content: Uint8Array | undefined },
   wantedContent: Uint8Array | undefined,
 ): Promise<string | undefined> {
+  const { root, path, found, words } = place;
   if (found === "obstacle") return "is in the way: a directory, or below a link";
   const isLink = found !== "nothing" && found.image.mode === LINK;
   if (known === undefined) {
@@ -208,18 +229,18 @@ async function uncommitted(
     const same = wantedContent !== undefined && Buffer.compare(found.content, wantedContent) === 0;
     return same && !isLink ? undefined : "is there already, and git does not know it";
   }
-  if (found === "nothing") return "was deleted, which is not committed";
-  if (isLink !== (modeOf(known) === LINK)) return "has uncommitted changes";
-  if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return "has uncommitted changes";
+  if (found === "nothing") return words.deleted;
+  if (isLink !== (modeOf(known) === LINK)) return words.changed;
+  if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return words.changed;
   const same =
     knownContent === undefined
       ? blobName(found.content, known.oid) === known.oid
       : Buffer.compare(found.content, knownContent) === 0;
   if (same) return undefined;
-  if (isLink) return "has uncommitted changes";
+  if (isLink) return words.changed;
   // Line ends and filters: what counts is what git would store.
   const asStored = await git(["hash-object", `--path=${path}`, "--stdin"], { cwd: root, input: found.content });
-  return asStored.stdout.toString("utf8").trim() === known.oid ? undefined : "has uncommitted changes";
+  return asStored.stdout.toString("utf8").trim() === known.oid ? undefined : words.changed;
 }
 
 async function tracksModes(root: string): Promise<boolean> {

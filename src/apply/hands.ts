@@ -1,6 +1,8 @@
 import {
   chmodSync,
   closeSync,
+  constants,
+  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -29,6 +31,8 @@ export interface Hands {
   readonly removeDirectory: (path: string) => void;
   /** Only for a directory proven to be our own. */
   readonly removeTree: (path: string) => void;
+  /** Returns when the file or directory is on disk. */
+  readonly sync: (path: string) => void;
   /** All of one repository's refs at once, each only if it is still what it was. */
   readonly updateRefs: (repository: string, commands: string, reason: string) => Promise<void>;
 }
@@ -51,6 +55,14 @@ export const HANDS: Hands = {
   makeDirectory: (path) => mkdirSync(path),
   removeDirectory: rmdirSync,
   removeTree: (path) => rmSync(path, { recursive: true, force: true }),
+  sync: (path) => {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  },
   updateRefs: async (repository, commands, reason) => {
     const durable = ["-c", "core.fsync=committed,loose-object,reference"];
     await git([...durable, "update-ref", "-m", reason, "--stdin"], { cwd: repository, input: commands });

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commitAt } from "../execution/checkout.ts";
 import { git } from "../execution/git.ts";
@@ -87,27 +87,23 @@ export function tidyUp(journal: Journal, hands: Hands): string[] {
 }
 
 /** Asks for everything the landing wrote to be on disk; a file that is somebody else's by now does no harm. */
-export function writeOut(journal: Journal): void {
+export function writeOut(journal: Journal, hands: Hands): void {
   for (const { root, files } of journal.landings) {
     const places = new Set(files.flatMap(({ path }) => [path, dirname(path)]));
     for (const place of places) {
-      within(root, place, (at) => (at === undefined ? undefined : syncFile(at)), undefined);
+      within(root, place, (at) => (at === undefined ? undefined : syncFile(at, hands)), undefined);
     }
   }
 }
 
-function syncFile(file: string): void {
+function syncFile(file: string, hands: Hands): void {
   const found = statOf(file);
   if (found === undefined || !(found.isFile() || found.isDirectory())) return;
-  let handle: number | undefined;
   try {
-    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
-    fsyncSync(handle);
+    hands.sync(file);
   } catch (error) {
     // Gone, or not ours to read any more: then it is not ours to care for either.
     if (!["ENOENT", "EACCES", "ELOOP"].includes(codeOf(error) ?? "")) throw error;
-  } finally {
-    if (handle !== undefined) closeSync(handle);
   }
 }
 

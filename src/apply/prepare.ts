@@ -4,15 +4,16 @@ import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git, requireGit } from "../execution/git.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
+import { standingChanges } from "../execution/standing-changes.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import type { SandboxRecord } from "../execution/sandbox-record.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treeOf, treeWith, type MadeTree } from "./git-objects.ts";
+import { mergeTrees, treeOf, treeWith, type MadeTree, type Merged } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
-import type { Landing, LandingConflict } from "./landing.ts";
+import { sameImage, type Landing, type LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
 
 /**
@@ -117,20 +118,24 @@ async function repository(
     const { tree: theirs, blobs } = await withSteps(preparation.to);
     return prepareGit(target, { alias, base: planBase, ours, theirs, blobs, message, dirty: record.dirty });
   }
+  const changedNothing = effect(own, new Set(own.map(({ step }) => step))).size === 0;
   // Everything was there already when it was applied: none of it is the plan's.
-  if (appliedAt === undefined) return { conflicts: [], contents: new Map() };
-  const before = await treeOf(path, appliedAt.oldCommit);
-  const stateWith = async (steps: ReadonlySet<string>): Promise<MadeTree> => {
+  if (appliedAt === undefined && !changedNothing) return { conflicts: [], contents: new Map() };
+  const before = appliedAt === undefined ? planBase : await treeOf(path, appliedAt.oldCommit);
+  // All steps together merged when they were applied; only some of them may not.
+  const stateWith = async (steps: ReadonlySet<string>): Promise<{ merged: Merged; blobs: MadeTree["blobs"] }> => {
     const { tree, blobs } = await withSteps(steps);
-    const merged = await mergeTrees(path, { base: planBase, ours: before, theirs: tree });
-    if (merged.tree === undefined) throw new Error(`the changes of ${alias} merged once and do not merge again`);
-    return { tree: merged.tree, blobs };
+    return { merged: await mergeTrees(path, { base: planBase, ours: before, theirs: tree }), blobs };
   };
-  const [{ tree: base }, { tree: theirs, blobs }] = [
+  const [{ merged: base }, { merged: theirs, blobs }] = [
     await stateWith(preparation.from),
     await stateWith(preparation.to),
   ];
-  return prepareGit(target, { alias, base, ours, theirs, blobs, message, dirty: false });
+  if (base.tree === undefined || theirs.tree === undefined) {
+    const conflicts = [...(base.conflicts ?? []), ...(theirs.conflicts ?? [])];
+    return { conflicts: conflicts.map((file) => inseparable(alias, file)), contents: new Map() };
+  }
+  return prepareGit(target, { alias, base: base.tree, ours, theirs: theirs.tree, blobs, message, dirty: false });
 }
 
 async function directory(
@@ -147,23 +152,29 @@ async function directory(
   const files = new Map<string, { base: FileImage | undefined; theirs: FileImage | undefined }>();
   // A directory that was there before the plan put something into it is the user's, even when it was empty.
   const kept = new Set<string>();
-  for (const [path, { before: planBase }] of all) {
-    const was = preparation.applied === undefined ? planBase : imageBefore(applied?.files ?? [], path, all.get(path));
+  const conflicts: LandingConflict[] = [];
+  // A file that one step changed and another changed back is no change of all of them, but one of each.
+  for (const [path, { before: planBase }] of new Map([...from, ...to, ...all])) {
+    const whole = all.get(path);
+    const leftAlone = preparation.applied === undefined || whole === undefined;
+    const was = leftAlone ? planBase : imageBefore(applied?.files ?? [], path, whole);
     if (was === undefined) for (const above of directoriesAbove(path)) kept.add(above);
-    const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined> => {
+    const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined | "conflict"> => {
       const theirs = net.has(path) ? net.get(path)?.after : planBase;
-      const merged = await mergeImages(
-        { base: planBase, now: was, theirs },
-        async (hash) => made.get(hash) ?? contentOf(hash),
-        made,
-      );
-      if (merged === "conflict") throw new Error(`the changes of ${path} merged once and do not merge again`);
-      return merged;
+      return mergeImages({ base: planBase, now: was, theirs }, async (hash) => made.get(hash) ?? contentOf(hash), made);
     };
-    files.set(path, { base: await stateWith(from), theirs: await stateWith(to) });
+    const [base, theirs] = [await stateWith(from), await stateWith(to)];
+    if (base === "conflict" || theirs === "conflict") conflicts.push(inseparable(alias, path));
+    else if (!sameImage(base, theirs)) files.set(path, { base, theirs });
   }
+  if (conflicts.length > 0) return { conflicts, contents: new Map() };
   for (const made of applied?.newDirectories ?? []) kept.delete(made);
   return prepareDirectory({ alias, root, files, kept }, async (hash) => made.get(hash) ?? contentOf(hash));
+}
+
+/** Somebody else's change was there before the plan's, and fits to all of its steps together only. */
+function inseparable(resource: string, path: string): LandingConflict {
+  return { resource, path, why: "was changed by somebody else too, so that a part of the plan cannot be told from it" };
 }
 
 function directoriesAbove(path: string): string[] {
@@ -173,14 +184,14 @@ function directoriesAbove(path: string): string[] {
 }
 
 /** A path that apply left alone was already what the plan wanted. */
-function imageBefore(moves: Landing["files"], path: string, change: NetChange | undefined): FileImage | undefined {
+function imageBefore(moves: Landing["files"], path: string, change: NetChange): FileImage | undefined {
   const move = moves.find((candidate) => candidate.path === path);
-  return move === undefined ? change?.after : move.before;
+  return move === undefined ? change.after : move.before;
 }
 
 /** What these steps change on the whole. Steps that are left out are later ones on their paths, so the rest fits together. */
 function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): ReadonlyMap<string, NetChange> {
-  return netChanges(own.filter((entry) => steps.has(entry.step)));
+  return netChanges(standingChanges(own, steps));
 }
 
 /** Many at once: one by one, a thousand took 50 ms longer. */

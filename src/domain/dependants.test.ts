@@ -6,6 +6,10 @@ import type { DecisionId } from "./ids.ts";
 
 const id = (number: number): DecisionId => `d${number}` as DecisionId;
 
+function overlap(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
 /** Looks at every pair again and again until nothing is added, word for word as the rule is written. */
 function model(start: DecisionId, decisions: readonly Related[], touches: readonly Touch[]): Set<DecisionId> {
   const found = new Set([start]);
@@ -18,7 +22,9 @@ function model(start: DecisionId, decisions: readonly Related[], touches: readon
     for (const [index, earlier] of touches.entries()) {
       if (!found.has(earlier.decision)) continue;
       for (const later of touches.slice(index + 1)) {
-        const shared = later.resource === earlier.resource && later.paths.some((path) => earlier.paths.includes(path));
+        const shared =
+          later.resource === earlier.resource &&
+          later.paths.some((path) => earlier.paths.some((other) => overlap(path, other)));
         if (shared) found.add(later.decision);
       }
     }
@@ -42,7 +48,10 @@ const worlds = fc.integer({ min: 1, max: 12 }).chain((size) =>
       fc.record({
         decision: fc.nat(size - 1).map(id),
         resource: fc.constantFrom("api", "web"),
-        paths: fc.uniqueArray(fc.constantFrom("a", "b", "c", "d/e"), { minLength: 1, maxLength: 2 }),
+        paths: fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "d/e", "d/f/g", "d/f"), {
+          minLength: 1,
+          maxLength: 2,
+        }),
       }),
       { maxLength: 16 },
     ),

@@ -16,7 +16,7 @@ export interface Touch {
 
 /**
  * The decision and everything that cannot stand without it: what was decided below it, what needs it, and what later changed a path
- * that one of these had changed, until nothing more is found. `touches` are in the order in which they were made.
+ * that one of these had changed, or one above or below it, until nothing more is found. `touches` are in the order in which they were made.
  */
 export function dependantsOf(
   id: DecisionId,
@@ -34,12 +34,21 @@ export function dependantsOf(
   }
   // Whoever touches a path follows the one who touched it last: who was before that is reached through the one in between.
   const last = new Map<string, DecisionId>();
+  const below = new Map<string, Set<DecisionId>>();
   for (const { decision, resource, paths } of touches) {
     for (const path of paths) {
       const place = `${resource}\n${path}`;
       const before = last.get(place);
       if (before !== undefined) follows(decision, before);
       last.set(place, decision);
+      // A file where a directory was, and the other way round: one makes room for the other.
+      for (const one of below.get(place) ?? []) follows(decision, one);
+      for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+        const above = `${resource}\n${path.slice(0, end)}`;
+        const there = last.get(above);
+        if (there !== undefined) follows(decision, there);
+        below.set(above, (below.get(above) ?? new Set()).add(decision));
+      }
     }
   }
   const found = new Set([id]);

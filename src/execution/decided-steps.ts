@@ -6,7 +6,7 @@ import { stepOrder } from "../domain/tool-actor.ts";
 import { findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/store.ts";
-import { planChanges, recordedSteps, type ToolStep } from "./step-runner.ts";
+import { isHookStep, planChanges, recordedSteps, type ToolStep } from "./step-runner.ts";
 
 /** Between decisions and the steps that carry them out: what is to run, what ran for a decision, and what hangs on one. */
 
@@ -59,7 +59,8 @@ export async function dependants(
     throw new NotFoundError("decision", decisionId, { next: [`agents plan tree ${planId}`] });
   }
   const touches = (await planChanges(store, planId, attempt)).flatMap((change): Touch[] => {
-    if (change.decision === undefined) return [];
+    // What a hook made of a file goes with the change it was made of; the hook itself, and the rest it did, stay.
+    if (change.decision === undefined || isHookStep(change.step)) return [];
     const paths = change.fromPath === undefined ? [change.path] : [change.path, change.fromPath];
     return [{ decision: change.decision as DecisionId, resource: change.resource, paths }];
   });

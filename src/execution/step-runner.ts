@@ -106,6 +106,11 @@ export function isToolStep(key: string): boolean {
   return key.startsWith(stepKey(""));
 }
 
+/** The steps of an actor have names of letters, digits, "_" and "-". */
+export function isHookStep(id: string): boolean {
+  return id.startsWith("hook:");
+}
+
 interface StepResult {
   readonly order: readonly [wave: number, position: number];
   /** Missing for a hook that was skipped. */

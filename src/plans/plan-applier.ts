@@ -25,6 +25,7 @@ import { recordedCommitMessage } from "../execution/commit-message.ts";
 import { recordedHooks } from "../execution/hooks.ts";
 import { netChanges } from "../execution/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
+import { standingChanges } from "../execution/standing-changes.ts";
 import { planChanges, recordedSteps, type PlanChange } from "../execution/step-runner.ts";
 import { validationGate, type ValidationGate } from "../execution/validation-gate.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
@@ -79,6 +80,14 @@ interface Intent {
   readonly applied: readonly Landing[] | undefined;
   readonly onProgress: (doing: string) => void;
   readonly signal: AbortSignal | undefined;
+}
+
+/** What a person asks to take out or to bring back, of all there is. */
+interface WantedChange {
+  readonly kind: "undo" | "redo";
+  readonly all: ReadonlySet<string>;
+  readonly entries: readonly PlanChange[];
+  readonly steps: ReadonlySet<string> | undefined;
 }
 
 const LOCK_PATIENCE_MS = 60_000;
@@ -153,22 +162,21 @@ export class PlanApplier {
     ];
     const facts = { kind, plan, entries, records };
     if (kind === "apply") return this.#prepare({ ...facts, from: new Set(), to: all, applied: undefined });
-    const { undone, applied } = await this.#store.read((reader) =>
-      this.#undoable(reader, plan, kind, all, options.steps),
-    );
+    const wanted = { kind, all, entries, steps: options.steps };
+    const { undone, applied } = await this.#store.read((reader) => this.#undoable(reader, plan, wanted));
     const to = without(all, taken(kind, all, undone, options.steps));
     return this.#prepare({ ...facts, from: without(all, undone), to, applied: applied.landings });
   }
 
   async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {
     const plan = await this.#service.getPlan(planId);
-    const all = await this.#stepsOf(plan);
-    const { lease, undone, applied } = await this.#takeApplied(plan, kind, all, options.steps);
+    const [all, entries] = [await this.#stepsOf(plan), await this.#entriesOf(plan)];
+    const { lease, undone, applied } = await this.#takeApplied(plan, { kind, all, entries, steps: options.steps });
     const facts = {
       kind,
       plan,
       lease,
-      entries: await this.#entriesOf(plan),
+      entries,
       from: without(all, undone),
       to: without(all, taken(kind, all, undone, options.steps)),
       applied: applied.landings,
@@ -179,13 +187,11 @@ export class PlanApplier {
   /** The lease of an applied plan, if there is something to take out or bring back: checked and taken in one transaction. */
   async #takeApplied(
     plan: Plan,
-    kind: "undo" | "redo",
-    all: ReadonlySet<string>,
-    steps: ReadonlySet<string> | undefined,
+    wanted: WantedChange,
   ): Promise<{ lease: Lease<"apply">; undone: ReadonlySet<string>; applied: Journal }> {
     const [holder, ttlMs] = [defaultHolder(), LEASE_TTL_MS];
     const found = await this.#store.transaction(async (tx) => {
-      const { now, applied, undone } = await this.#undoable(tx, plan, kind, all, steps);
+      const { now, applied, undone } = await this.#undoable(tx, plan, wanted);
       const facts = await acquireLease(tx, { planId: plan.id, phase: "apply", holder, ttlMs });
       return { facts, undone, applied, now };
     });
@@ -196,9 +202,7 @@ export class PlanApplier {
   async #undoable(
     reader: Reader,
     plan: Plan,
-    kind: "undo" | "redo",
-    all: ReadonlySet<string>,
-    steps: ReadonlySet<string> | undefined,
+    { kind, all, entries, steps }: WantedChange,
   ): Promise<{ now: Plan; undone: ReadonlySet<string>; applied: Journal }> {
     const now = await findPlan(reader, plan.id);
     const applied = await findAppliedJournal(reader, plan.id);
@@ -207,7 +211,10 @@ export class PlanApplier {
     if (await isLanding(reader, plan.id)) throw landingConflict(plan);
     const undone = new Set(await findUndoneSteps(reader, plan.id));
     const open = kind === "redo" ? undone : without(steps ?? all, undone);
-    if (open.size === 0) throw nothingToDo(plan, kind);
+    const sides = { entries, from: without(all, undone), to: without(all, taken(kind, all, undone, steps)) };
+    // A plan without any change can be undone as a whole, as it could be applied.
+    const idle = entries.length > 0 && movingEntries(sides).length === 0;
+    if (open.size === 0 || idle) throw nothingToDo(plan, kind, steps);
     return { now, undone, applied };
   }
 
@@ -261,12 +268,11 @@ export class PlanApplier {
     const journal = await this.#journal(intent, landings, prepared.contents);
     onProgress("landing");
     const landed = await land(this.#store, journal, this.#hands, prepared.contents);
-    const all = await this.#stepsOf(plan);
     lease.stop();
-    const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience, allSteps: all }, journal, landed);
+    const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience }, journal, landed);
     const late = tidyUp(journal, this.#hands);
     await this.#store.transaction((tx) => markTidied(tx, journal.id));
-    if (landed.direction === "back") throw takenBack(plan, landed.cause, landed.kept);
+    if (landed.direction === "back") throw takenBack(plan, kind, landed.cause, landed.kept);
     return { plan: sealed, landings, kept: late };
   }
 
@@ -317,9 +323,10 @@ export class PlanApplier {
   }
 
   async #prepare(intent: Omit<Intent, "lease" | "onProgress" | "signal">): Promise<PreparedLandings> {
-    const { kind, plan, entries } = intent;
-    const changesets = [...new Set(entries.map((entry) => entry.changesetId))];
-    const decisions = decisionsOf(entries);
+    const { kind, plan } = intent;
+    const moving = movingEntries(intent);
+    const changesets = [...new Set(moving.map((entry) => entry.changesetId))];
+    const decisions = decisionsOf(moving);
     const messages = new Map<string, string>();
     for (const { alias } of intent.records) {
       const message = await recordedCommitMessage(this.#store, plan, alias);
@@ -379,6 +386,12 @@ function without(all: ReadonlySet<string>, some: ReadonlySet<string>): Set<strin
   return new Set([...all].filter((one) => !some.has(one)));
 }
 
+/** The changes that come or go. */
+function movingEntries({ entries, from, to }: Pick<Intent, "entries" | "from" | "to">): PlanChange[] {
+  const [before, after] = [new Set(standingChanges(entries, from)), new Set(standingChanges(entries, to))];
+  return entries.filter((entry) => before.has(entry) !== after.has(entry));
+}
+
 function decisionsOf(entries: readonly PlanChange[]): string[] {
   return [...new Set(entries.flatMap((entry) => entry.decision ?? []))];
 }
@@ -408,10 +421,14 @@ function notApplied(plan: Plan, kind: "undo" | "redo"): ConflictError {
   );
 }
 
-function nothingToDo(plan: Plan, kind: "undo" | "redo"): ConflictError {
+function nothingToDo(plan: Plan, kind: "undo" | "redo", steps: ReadonlySet<string> | undefined): ConflictError {
   const [what, next] = kind === "undo" ? ["undone already", "redo"] : ["not undone", "undo"];
+  const message =
+    steps === undefined
+      ? `The plan ${plan.id} is ${what}.`
+      : `Nothing that ${[...steps].join(", ")} of plan ${plan.id} changed is in the resources.`;
   return new ConflictError(
-    `The plan ${plan.id} is ${what}.`,
+    message,
     { expected: kind === "undo" ? "changes in the resources" : "changes taken out", actual: what },
     { kept: "Nothing was changed.", next: [`agents plan ${next} ${plan.id}`] },
   );
@@ -446,7 +463,7 @@ function conflictError(plan: Plan, kind: JournalKind, conflicts: readonly Landin
 
 const VERBS = { apply: "applied", undo: "undone", redo: "brought back" } as const satisfies Record<JournalKind, string>;
 
-function takenBack(plan: Plan, cause: unknown, kept: readonly string[]): AgentsError {
+function takenBack(plan: Plan, kind: JournalKind, cause: unknown, kept: readonly string[]): AgentsError {
   const why = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof AgentsError) return cause;
   // Where the system itself said no (a full disk, missing permissions), nobody else's change was the reason.
@@ -454,7 +471,7 @@ function takenBack(plan: Plan, cause: unknown, kept: readonly string[]): AgentsE
   return new AgentsError(code, `The landing of plan ${plan.id} was taken back: ${why}.`, {
     cause,
     kept: "Every resource is as it was before.",
-    next: [`agents plan apply ${plan.id}`],
+    next: [`agents plan ${kind} ${plan.id}`],
     detail: { kept },
   });
 }

@@ -5,9 +5,6 @@ import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } fr
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
-import { recordedSteps } from "../execution/step-runner.ts";
-import { findPlan } from "../store/plans.ts";
-import type { Store } from "../store/store.ts";
 import { sealLanding } from "./seal.ts";
 import { ambienceOf, type ServiceParts } from "./transition.ts";
 
@@ -93,18 +90,13 @@ async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | un
     const direction = journal.outcome === "done" ? "forward" : "back";
     if (journal.boot !== bootId()) await repairAfterPowerLoss(store, journal, direction, hands);
     tidyUp(journal, hands);
-    writeOut(journal);
+    writeOut(journal, hands);
     await store.transaction((tx) => finishJournal(tx, journal.id));
     return undefined;
   }
   const landed = await resumeLanding(store, journal, hands);
-  await sealLanding({ store, ambience: ambienceOf(parts), allSteps: await stepsOf(store, journal) }, journal, landed);
+  await sealLanding({ store, ambience: ambienceOf(parts) }, journal, landed);
   const late = tidyUp(journal, hands);
   await store.transaction((tx) => markTidied(tx, journal.id));
   return { ...landed, kept: [...landed.kept, ...late] };
-}
-
-async function stepsOf(store: Store, { planId }: Journal): Promise<ReadonlySet<string>> {
-  const plan = await store.read((reader) => findPlan(reader, planId));
-  return new Set((await recordedSteps(store, planId, plan?.attempt ?? 0)).keys());
 }

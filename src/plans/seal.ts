@@ -3,6 +3,8 @@ import type { Landed } from "../apply/land.ts";
 import { operationBetween, type HashedEntryInput } from "../domain/change-entry.ts";
 import type { ChangesetId, PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
+import { standingChanges } from "../execution/standing-changes.ts";
+import { planChanges } from "../execution/step-runner.ts";
 import { insertChangeset } from "../ledger/changesets.ts";
 import { acquireLease, endLease, findLease, LEASE_TTL_MS, revokeLease, type LeaseFacts } from "../ledger/leases.ts";
 import { findPlan } from "../store/plans.ts";
@@ -15,11 +17,12 @@ import { defaultHolder, transition, type Ambience } from "./transition.ts";
  * process left, is taken over on the way.
  */
 export async function sealLanding(
-  parts: { readonly store: Store; readonly ambience: Ambience; readonly allSteps: ReadonlySet<string> },
+  parts: { readonly store: Store; readonly ambience: Ambience },
   journal: Journal,
   landed: Landed,
 ): Promise<Plan> {
   const { store, ambience } = parts;
+  const all = await nothingStands(store, journal);
   return store.transaction(async (tx) => {
     const before = await findPlan(tx, journal.planId);
     if (before === undefined) throw new Error(`the plan ${journal.planId} of a journal is gone`);
@@ -41,7 +44,7 @@ export async function sealLanding(
       return before;
     }
     const steps = journal.undoneSteps;
-    const undone = { steps, all: [...parts.allSteps].every((step) => steps.includes(step)) };
+    const undone = { steps, all };
     const operation = journal.kind === "undo" ? "undoPlan" : "redoPlan";
     await insertChangeset(tx, {
       id: ambience.ids() as ChangesetId,
@@ -50,6 +53,15 @@ export async function sealLanding(
     });
     return (await transition(tx, ambience, { ...request, operation, undone })).plan;
   });
+}
+
+/** Whether the plan is out altogether once the landing is done: no step that changed something is left in. */
+async function nothingStands(store: Store, { planId, undoneSteps }: Journal): Promise<boolean> {
+  if (undoneSteps.length === 0) return false;
+  const { attempt = 0 } = (await store.read((reader) => findPlan(reader, planId))) ?? {};
+  const changes = await planChanges(store, planId, attempt);
+  const steps = changes.map(({ step }) => step).filter((step) => !undoneSteps.includes(step));
+  return standingChanges(changes, new Set(steps)).length === 0;
 }
 
 /** The lease of whoever works on it, or a new one: nobody else can be at it while the kernel locks are held. */

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { chmod, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -24,6 +24,7 @@ import {
 import { fill, readTree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { HANDS, type Hands } from "../hands.ts";
+import { findUndoneSteps } from "../journal.ts";
 
 /** Thrown when the world stops: nothing after it happens any more. */
 export class Stopped extends Error {}
@@ -64,9 +65,17 @@ export class StoppingHands {
       makeDirectory: counted("make directory", HANDS.makeDirectory),
       removeDirectory: counted("remove directory", HANDS.removeDirectory),
       removeTree: counted("remove tree", HANDS.removeTree),
+      sync: HANDS.sync,
       updateRefs: counted("update refs", HANDS.updateRefs),
     };
   }
+}
+
+/** What a process that may stop is made of. */
+export interface Stopping {
+  readonly hands: Hands;
+  readonly stopped: boolean;
+  readonly beforeTransaction?: () => void;
 }
 
 /** Everything a user could look at. */
@@ -87,10 +96,13 @@ export class LandingWorld implements Disposable {
   readonly dataDir: string = join(this.#root, "data");
   planId = "" as PlanId;
 
-  static async make(): Promise<LandingWorld> {
+  /** With `includeDirty`, the plan begins from what is not committed, also in a file that it changes itself. */
+  static async make(options: { readonly includeDirty?: boolean } = {}): Promise<LandingWorld> {
     const world = new LandingWorld();
     await world.#fill();
-    await world.#execute();
+    if (options.includeDirty === true)
+      await writeFile(join(world.repository, "edit.txt"), "one\ntwo\nthree\nfour\nfive\nmine\n");
+    await world.#execute(options);
     cpSync(world.#root, world.#template, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     return world;
   }
@@ -112,15 +124,19 @@ export class LandingWorld implements Disposable {
   }
 
   /** Runs one landing with these hands; false when the world stopped on the way. */
-  async run(deed: "apply" | "undo" | "redo", stopping?: StoppingHands): Promise<boolean> {
+  async run(
+    deed: "apply" | "undo" | "redo",
+    stopping?: Stopping,
+    options: { readonly steps?: ReadonlySet<string> } = {},
+  ): Promise<boolean> {
     return this.#alive(stopping, async (store, hands) => {
       const service = new PlanLifecycleService({ store });
-      await new PlanApplier({ store, service, directory: this.dataDir, hands })[deed](this.planId);
+      await new PlanApplier({ store, service, directory: this.dataDir, hands })[deed](this.planId, options);
     });
   }
 
   /** What the next command does first. */
-  async recover(stopping?: StoppingHands): Promise<Recovered[] | undefined> {
+  async recover(stopping?: Stopping): Promise<Recovered[] | undefined> {
     let recovered: Recovered[] | undefined;
     const alive = await this.#alive(stopping, async (store, hands) => {
       recovered = await recoverLandings({ store, directory: this.dataDir, hands });
@@ -128,14 +144,14 @@ export class LandingWorld implements Disposable {
     return alive ? recovered : undefined;
   }
 
-  async #alive(
-    stopping: StoppingHands | undefined,
-    act: (store: Store, hands: Hands) => Promise<void>,
-  ): Promise<boolean> {
+  async #alive(stopping: Stopping | undefined, act: (store: Store, hands: Hands) => Promise<void>): Promise<boolean> {
     await using store = await this.open();
     const guarded = alteredStore(store, {
       // A dead process writes nothing into the store either.
-      transaction: (unit) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.transaction(unit)),
+      transaction: (unit) => {
+        stopping?.beforeTransaction?.();
+        return stopping?.stopped === true ? Promise.reject(new Stopped()) : store.transaction(unit);
+      },
       read: (query) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.read(query)),
     });
     try {
@@ -145,6 +161,11 @@ export class LandingWorld implements Disposable {
       if (stopping?.stopped === true) return false;
       throw error;
     }
+  }
+
+  async undoneSteps(): Promise<string[]> {
+    await using store = await this.open();
+    return store.read((reader) => findUndoneSteps(reader, this.planId));
   }
 
   async planStatus(): Promise<{ status: string; undone: boolean }> {
@@ -178,7 +199,7 @@ export class LandingWorld implements Disposable {
   async #fill(): Promise<void> {
     for (const place of [this.repository, this.directory, this.dataDir]) mkdirSync(place, { recursive: true });
     const files = {
-      "edit.txt": "one\ntwo\nthree\n",
+      "edit.txt": "one\ntwo\nthree\nfour\nfive\nsix\n",
       "gone.txt": "gone\n",
       "deep/er/gone.txt": "gone too\n",
       "moved.txt": "moved\n",
@@ -209,7 +230,7 @@ export class LandingWorld implements Disposable {
     await chmod(join(this.directory, "edit.txt"), 0o600);
   }
 
-  async #execute(): Promise<void> {
+  async #execute(options: { readonly includeDirty?: boolean }): Promise<void> {
     await using store = await this.open();
     await new ResourceService({ store }).addResource({
       type: "git-checkout",
@@ -240,14 +261,8 @@ export class LandingWorld implements Disposable {
       executionActor: "local/worker",
     });
     const plan = await service.useAction({ action: "work", projects: ["shop"] });
-    await new PlanExecutor({ store, service, directory: join(this.dataDir, "sandboxes") }).execute(plan.id);
+    await new PlanExecutor({ store, service, directory: join(this.dataDir, "sandboxes") }).execute(plan.id, options);
     this.planId = plan.id;
-  }
-
-  /** A person replaces a file between two of our moments. */
-  async human(path: string, text: string | { readonly link: string }): Promise<void> {
-    await rm(path, { force: true });
-    await (typeof text === "string" ? writeFile(path, text) : symlink(text.link, path));
   }
 
   [Symbol.dispose](): void {

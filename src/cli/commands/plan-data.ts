@@ -1,4 +1,5 @@
 import type { Plan } from "../../domain/plan.ts";
+import type { CommandContext } from "../command-context.ts";
 import { instant } from "../format.ts";
 import { actorData } from "./action.ts";
 
@@ -26,4 +27,10 @@ export function planData(plan: Plan): Record<string, unknown> {
 
 export function undoneAt(plan: Plan): string | null {
   return plan.undoneAt === undefined ? null : instant(plan.undoneAt);
+}
+
+/** The steps of an applied plan whose changes are out of the resources. */
+export async function readUndoneSteps(context: CommandContext, plan: Plan): Promise<string[]> {
+  const { findUndoneSteps } = await import("../../apply/journal.ts");
+  return (await context.store()).read((reader) => findUndoneSteps(reader, plan.id));
 }

@@ -6,7 +6,7 @@ import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
-import { planData, undoneAt } from "./plan-data.ts";
+import { planData, readUndoneSteps, undoneAt } from "./plan-data.ts";
 import { readValidations, summaryCell, summaryData } from "./validation-data.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
@@ -14,10 +14,11 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const plan = await service.getPlan(input.argument(0));
   const failure = isRecoverable(plan) ? (await service.listFailures(plan.id)).at(-1) : undefined;
   const activity = await readActivity(context, plan);
+  const undoneSteps = await readUndoneSteps(context, plan);
   const validated = await readValidations(await context.store(), plan);
   const confined = plan.phase === "apply" || isTerminal(plan) ? undefined : await canConfine();
   const now = Date.now();
-  const next = nextSteps(plan);
+  const next = nextSteps(plan, undoneSteps);
   return {
     data: {
       ...planData(plan),
@@ -38,6 +39,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       confined: confined ?? null,
       cancel_reason: plan.cancelReason ?? null,
       undone_at: undoneAt(plan),
+      undone_steps: undoneSteps,
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
       next_steps: next,
     },
@@ -68,6 +70,9 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
           ...(plan.cancelReason === undefined ? [] : [["cancelled", plan.cancelReason] as const]),
           ...(plan.undoneAt === undefined ? [] : [["undone", toned(instant(plan.undoneAt), "warn")] as const]),
+          ...(plan.undoneAt !== undefined || undoneSteps.length === 0
+            ? []
+            : [["undone", toned(`only ${undoneSteps.join(", ")}`, "warn")] as const]),
           ...(failure === undefined ? [] : [["stopped", toned(failure.message, "bad")] as const]),
         ],
       },
@@ -129,11 +134,12 @@ function progressCell(plan: Plan, phase: Phase, now: number): Cell {
   return toned(`${status}${took}`, TONES[status]);
 }
 
-function nextSteps(plan: Plan): string[] {
+function nextSteps(plan: Plan, undoneSteps: readonly string[]): string[] {
   const status = statusKey(plan);
   if (status === "apply/applied") {
-    const opposite = plan.undoneAt === undefined ? "undo" : "redo";
-    return [`agents plan ${opposite} ${plan.id}`, `agents audit list --plan ${plan.id}`];
+    const undo = plan.undoneAt === undefined ? [`agents plan undo ${plan.id}`] : [];
+    const redo = undoneSteps.length === 0 ? [] : [`agents plan redo ${plan.id}`];
+    return [...undo, ...redo, `agents audit list --plan ${plan.id}`];
   }
   if (status === "execute/complete") return [`agents plan diff ${plan.id}`, `agents plan apply ${plan.id}`];
   if (isTerminal(plan)) return [`agents audit list --plan ${plan.id}`];

@@ -5,6 +5,7 @@ import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { toned, type Cell, type Tone } from "../view.ts";
+import { readUndoneSteps } from "./plan-data.ts";
 
 /** What was decided in the plan's current attempt, as a tree, and what became of it. */
 export async function planTree(context: CommandContext, input: Input): Promise<Outcome> {
@@ -14,6 +15,7 @@ export async function planTree(context: CommandContext, input: Input): Promise<O
     await context.store()
   ).read((reader) => decisionOutcomes(reader, plan.id, plan.attempt, { superseded: true }));
   const outcomes = all.filter(({ state }) => superseded || state !== "superseded");
+  const undone = new Set(await readUndoneSteps(context, plan));
   const rows = [...inTree(outcomes)];
   const [root] = rows;
   const discarded = all.filter(({ state }) => state === "superseded").length;
@@ -22,7 +24,8 @@ export async function planTree(context: CommandContext, input: Input): Promise<O
     data: {
       plan_id: plan.id,
       attempt: plan.attempt,
-      tree: root === undefined ? null : node(root.outcome, outcomes),
+      tree: root === undefined ? null : node(root.outcome, outcomes, undone),
+      undone_steps: [...undone],
       summary,
       decision_ids: Object.fromEntries(
         outcomes.filter(({ state }) => state !== "superseded").map(({ decision }) => [label(decision), decision.id]),
@@ -37,7 +40,7 @@ export async function planTree(context: CommandContext, input: Input): Promise<O
           String(decision.sequence),
           "  ".repeat(depth) + (decision.step ?? plan.description),
           toolOf(decision) ?? "-",
-          decisionStateCell(state),
+          isUndone(decision, state, undone) ? toned("undone", "warn") : decisionStateCell(state),
           decision.step === undefined ? "-" : String(changes),
           decision.id,
         ]),
@@ -66,7 +69,16 @@ function* inTree(outcomes: readonly DecisionOutcome[], parent?: string, depth = 
   }
 }
 
-function node(outcome: DecisionOutcome, outcomes: readonly DecisionOutcome[]): Record<string, unknown> {
+/** Done in the plan, and taken out of the resources again. */
+function isUndone({ step }: Decision, state: DecisionState, undone: ReadonlySet<string>): boolean {
+  return state === "done" && step !== undefined && undone.has(step);
+}
+
+function node(
+  outcome: DecisionOutcome,
+  outcomes: readonly DecisionOutcome[],
+  undone: ReadonlySet<string>,
+): Record<string, unknown> {
   const { decision, state, changes } = outcome;
   const children = outcomes.filter((other) => other.decision.parent === decision.id);
   return {
@@ -77,10 +89,11 @@ function node(outcome: DecisionOutcome, outcomes: readonly DecisionOutcome[]): R
     step: decision.step ?? null,
     tool: toolOf(decision) ?? null,
     state,
+    undone: isUndone(decision, state, undone),
     changes,
     needs: decision.needs,
     superseded_by: decision.supersededBy ?? null,
-    children: children.map((child) => node(child, outcomes)),
+    children: children.map((child) => node(child, outcomes, undone)),
   };
 }
 

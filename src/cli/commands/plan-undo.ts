@@ -10,7 +10,7 @@ import { interruptible } from "../interrupt.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import { landingData, landingTable, lateEdits, writePreview } from "./plan-apply.ts";
-import { planData, undoneAt } from "./plan-data.ts";
+import { planData, readUndoneSteps, undoneAt } from "./plan-data.ts";
 
 export async function planUndo(context: CommandContext, input: Input): Promise<Outcome> {
   return change(context, input, "undo");
@@ -46,6 +46,7 @@ async function change(context: CommandContext, input: Input, kind: "undo" | "red
     data: {
       ...planData(plan),
       undone_at: undoneAt(plan),
+      undone_steps: await readUndoneSteps(context, plan),
       steps: steps === undefined ? null : [...steps],
       landings: landings.map(landingData),
       kept_files: kept,

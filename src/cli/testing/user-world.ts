@@ -35,7 +35,12 @@ import { git } from "../../testing/git-repository.ts";
 import { Agents, type Envelope } from "./agents.ts";
 
 export type Files = Readonly<Record<string, FileSpec>>;
-export type Step = readonly [tool: ToolName, params: Readonly<Record<string, JsonValue>>];
+export type Step = readonly [
+  tool: ToolName,
+  params: Readonly<Record<string, JsonValue>>,
+  /** Its id unless it is step-N, and the ids of those it comes after. */
+  more?: { readonly id?: string; readonly needs?: string[] },
+];
 
 export interface WorldOptions {
   readonly files?: Files;
@@ -118,7 +123,7 @@ export class World implements AsyncDisposable {
       name: actor,
       type: "tool",
       description: "works",
-      steps: steps.map(([tool, params], index) => ({ id: `step-${index + 1}`, tool, params })),
+      steps: steps.map(([tool, params, more], index) => ({ id: `step-${index + 1}`, tool, params, ...more })),
     });
     const service = new PlanLifecycleService(parts);
     const description = `Change things, part ${this.#plans}`;
