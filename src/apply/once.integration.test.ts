@@ -1,8 +1,10 @@
 /** What happens once or in one step, so that no crash and no second owner comes in between: direction, seal, journal, finish. */
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { PlanApplier, PlanLifecycleService } from "../index.ts";
 import { alteredStore } from "../testing/altered-store.ts";
-import { HANDS } from "./hands.ts";
+import { HANDS, type Hands } from "./hands.ts";
 import { decideDirection, insertJournal } from "./journal.ts";
 import { LandingWorld, StoppingHands, type WorldState } from "./testing/landing-world.ts";
 
@@ -68,6 +70,25 @@ test("on the way back there is no turning round, even when nothing is in the way
   }
   expect(cut).toBeGreaterThan(1);
 });
+
+test.each([true, false])(
+  "taken back, a directory is there if it was there before (%s), empty as it was",
+  async (there) => {
+    const places = [world.repository, world.directory].map((root) => join(root, "new/deep"));
+    if (there) for (const place of places) mkdirSync(place, { recursive: true });
+    // The last file to come in, when every directory is made.
+    const link: Hands["link"] = (from, to) => {
+      if (basename(to) === "tail" && realpathSync(dirname(to)) === realpathSync(world.directory))
+        throw Object.assign(new Error("EIO: link"), { code: "EIO" });
+      HANDS.link(from, to);
+    };
+    await expect(world.run("apply", { hands: { ...HANDS, link }, stopped: false })).rejects.toThrow("EIO");
+    expect(places.map((place) => existsSync(place))).toEqual([there, there]);
+    expect(places.map((place) => existsSync(dirname(place)))).toEqual([there, there]);
+    expect((await world.state()).log).toEqual(before.log);
+    expect(world.leftovers()).toEqual([]);
+  },
+);
 
 test("a plan has one landing at a time, and that one direction", async () => {
   await using store = await world.open();
