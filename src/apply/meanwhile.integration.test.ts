@@ -86,7 +86,7 @@ test("a branch that moves in the moment before ours moves it keeps the commit it
   ];
   const move = (): void => void world.git("update-ref", "refs/heads/main", theirs.trim());
   const updateRefs = onceBefore(HANDS.updateRefs, () => true, move);
-  await expect(world.run("apply", alive({ updateRefs }))).rejects.toThrow("git update-ref failed");
+  await expect(world.run("apply", alive({ updateRefs }))).rejects.toThrow("main was changed meanwhile");
   expect(world.git("rev-parse", "main")).toBe(theirs);
   world.git("update-ref", "refs/heads/main", own.trim());
   await expectUntouched("");
