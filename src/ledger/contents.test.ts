@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, wri
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ChangesetStore, openStore, PlanError, PlanLifecycleService, StoreError, ValidationError } from "../index.ts";
-import { contentHash } from "../store/contents.ts";
+import { commitContents, contentHash, stageContent } from "../store/contents.ts";
 import { actionInput } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
 
@@ -28,6 +28,20 @@ function storedFiles(temporary: TemporaryStore): string[] {
 }
 
 describe.each(STORE_KINDS)("on a %s store", (kind) => {
+  test("of many contents those that are not there yet are added", async () => {
+    const { temporary, changesets, id } = await prepared(kind);
+    await using _ = temporary;
+    const [known = SMALL, ...others] = Array.from({ length: 450 }, (_, index) => Buffer.from(`content ${index}\n`));
+    const after = { content: known, mode: MODE };
+    await changesets.record(id, { resource: "api", path: "known", operation: "create", after });
+    const all = [known, ...others, LARGE];
+    const staged = await Promise.all(all.map((bytes) => stageContent(temporary.store, bytes)));
+    await temporary.store.transaction((tx) => commitContents(tx, staged));
+    const found = new Set<string>();
+    for await (const [hash] of changesets.contents(all.map((bytes) => contentHash(bytes)))) found.add(hash);
+    expect(found.size).toBe(all.length);
+  });
+
   test("contents come back byte for byte, small and large, and are stored once", async () => {
     const { temporary, changesets, id } = await prepared(kind);
     await using _ = temporary;
