@@ -1,5 +1,16 @@
 /** People and programs that act between two moments of a landing, where no look beforehand can help. */
-import { closeSync, openSync, readFileSync, realpathSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { PlanApplier, PlanLifecycleService } from "../index.ts";
@@ -89,6 +100,24 @@ test("a branch that moves in the moment before ours moves it keeps the commit it
   await expect(world.run("apply", alive({ updateRefs }))).rejects.toThrow("main was changed meanwhile");
   expect(world.git("rev-parse", "main")).toBe(theirs);
   world.git("update-ref", "refs/heads/main", own.trim());
+  await expectUntouched("");
+});
+
+test("a link put in the place of a directory leads nowhere, and what it should have held is not called removed", async () => {
+  const elsewhere = join(world.dataDir, "elsewhere");
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, "gone.txt"), "gone too\n");
+  const inTheWay = join(world.directory, "deep", "er");
+  const swap = (): void => {
+    renameSync(inTheWay, `${inTheWay} aside`);
+    symlinkSync(elsewhere, inTheWay);
+  };
+  const updateRefs = onceBefore(HANDS.updateRefs, () => true, swap);
+  await expect(world.run("apply", alive({ updateRefs }))).rejects.toThrow("deep/er/gone.txt was changed meanwhile");
+  expect(readFileSync(join(elsewhere, "gone.txt"), "utf8")).toBe("gone too\n");
+  expect(readFileSync(join(`${inTheWay} aside`, "gone.txt"), "utf8")).toBe("gone too\n");
+  unlinkSync(inTheWay);
+  renameSync(`${inTheWay} aside`, inTheWay);
   await expectUntouched("");
 });
 

@@ -132,6 +132,21 @@ test("whoever lost the lease while preparing journals nothing and moves nothing"
   expect(await world.state()).toEqual(before);
 });
 
+test("what cannot be tidied up behind a landing does not make it fail; the next command does it", async () => {
+  const removeTree = (): never => {
+    throw Object.assign(new Error("EIO: remove"), { code: "EIO" });
+  };
+  expect(await world.run("apply", { hands: { ...HANDS, removeTree }, stopped: false })).toBe(true);
+  expect(await world.planStatus()).toEqual({ status: "apply/applied", undone: false });
+  expect(world.leftovers()).toHaveLength(2);
+  expect(await world.recover({ hands: { ...HANDS, removeTree }, stopped: false })).toMatchObject([
+    { result: "blocked", obstacle: expect.stringContaining("EIO") },
+  ]);
+  expect(await world.recover()).toEqual([]);
+  expect(world.leftovers()).toEqual([]);
+  expect(await world.state()).toEqual(after);
+});
+
 test("a journal is looked at until everything it did is on disk", async () => {
   await world.run("apply");
   const finished = async (): Promise<unknown> => {

@@ -175,11 +175,11 @@ function takeAside(landing: Landing, direction: Direction, context: SettleContex
   const staging = stagingOf(landing, journalId);
   const expected = direction === "forward" ? move.before : move.after;
   const aside = asideOf(staging, direction === "forward" ? "back" : "removed", index);
-  within(
+  const reached = within(
     landing.root,
     move.path,
     (at) => {
-      if (at === undefined) throw new ForeignChangeError(move.path);
+      if (at === undefined) return false;
       try {
         if (!context.fresh && statOf(aside) !== undefined) hands.remove(aside);
         hands.rename(at, aside);
@@ -187,12 +187,14 @@ function takeAside(landing: Landing, direction: Direction, context: SettleContex
         if (codeOf(error) === "ENOENT") throw new ForeignChangeError(move.path);
         throw error;
       }
-      if (sameImage(imageOf(lookAt(aside)), expected)) return;
+      if (sameImage(imageOf(lookAt(aside)), expected)) return true;
       putBack(hands, aside, at);
       throw new ForeignChangeError(move.path);
     },
-    undefined,
+    false,
   );
+  // A directory above was taken away, or a link put in its place: the file is not there any more, and that was not us.
+  if (!reached) throw new ForeignChangeError(move.path);
 }
 
 /** It was not what we took it for. If somebody made the name anew in this moment, theirs stays, and this one stays aside. */

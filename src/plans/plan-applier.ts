@@ -270,8 +270,7 @@ export class PlanApplier {
     const landed = await land(this.#store, journal, this.#hands, prepared.contents);
     lease.stop();
     const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience }, journal, landed);
-    const late = tidyUp(journal, this.#hands);
-    await this.#store.transaction((tx) => markTidied(tx, journal.id));
+    const late = await this.#tidy(journal);
     if (landed.direction === "back") throw takenBack(plan, kind, landed.cause, landed.kept);
     return { plan: sealed, landings, kept: late };
   }
@@ -320,6 +319,17 @@ export class PlanApplier {
     if (gate.ok) return;
     await this.#service.constrainApply(lease, { message: gate.why });
     throw constrained(plan, gate);
+  }
+
+  /** It is sealed: what cannot be tidied up now does not make it a failure, and the next command tries again and says why not. */
+  async #tidy(journal: Journal): Promise<string[]> {
+    try {
+      const late = tidyUp(journal, this.#hands);
+      await this.#store.transaction((tx) => markTidied(tx, journal.id));
+      return late;
+    } catch {
+      return [];
+    }
   }
 
   async #prepare(intent: Omit<Intent, "lease" | "onProgress" | "signal">): Promise<PreparedLandings> {
