@@ -143,7 +143,7 @@ async function sandboxes(dir: string, rounds: number): Promise<void> {
       },
     });
     const ms = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, make)));
-    console.log(`${AT_ONCE} of them made at once, all whole: ${grouped(ms)} ms`);
+    console.log(`${AT_ONCE} of them made at once, none failed: ${grouped(ms)} ms`);
     await rm(join(dir, "sandboxes"), { recursive: true });
   }
 }
