@@ -11,13 +11,12 @@ import {
   type JournalKind,
 } from "../apply/journal.ts";
 import { land, tidyUp } from "../apply/land.ts";
-import { hasEffect, type Landing, type LandingConflict } from "../apply/landing.ts";
+import { hasEffect, type Landing } from "../apply/landing.ts";
 import { hasMoved, validateMerged, type Began } from "../apply/merged-validation.ts";
 import { requireRecorded } from "../apply/oracle.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
-import { codeOf } from "../apply/user-tree.ts";
-import { AgentsError, ConflictError, PlanError, StaleLeaseError } from "../domain/errors.ts";
+import { PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
@@ -27,12 +26,21 @@ import { netChanges } from "../execution/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
 import { standingChanges } from "../execution/standing-changes.ts";
 import { planChanges, recordedSteps, type PlanChange } from "../execution/step-runner.ts";
-import { validationGate, type ValidationGate } from "../execution/validation-gate.ts";
+import { validationGate } from "../execution/validation-gate.ts";
 import { acquireLease, assertHeld, Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { commitContents, stageContent, type StagedContent } from "../store/contents.ts";
 import { findPlan } from "../store/plans.ts";
 import { attachedValidations } from "../store/validations.ts";
 import type { Reader, Store } from "../store/store.ts";
+import {
+  conflictError,
+  constrained,
+  interrupted,
+  nothingToDo,
+  notApplied,
+  requireChanges,
+  takenBack,
+} from "./landing-errors.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import { sealLanding } from "./seal.ts";
@@ -116,7 +124,7 @@ export class PlanApplier {
     const plan = await this.#service.getPlan(planId);
     const entries = await this.#entriesOf(plan);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
-      requireChanges(plan, entries, options);
+      requireChanges(plan, entries, options.allowEmpty === true);
       if (options.verify !== false) await this.#requireHooks(plan);
       await requireRecorded(join(this.#directory, "sandboxes"), plan, entries);
     }
@@ -404,84 +412,4 @@ function movingEntries({ entries, from, to }: Pick<Intent, "entries" | "from" | 
 
 function decisionsOf(entries: readonly PlanChange[]): string[] {
   return [...new Set(entries.flatMap((entry) => entry.decision ?? []))];
-}
-
-function requireChanges(plan: Plan, entries: readonly PlanChange[], options: ApplyOptions): void {
-  if (entries.length > 0 || options.allowEmpty === true) return;
-  throw new PlanError(`The plan ${plan.id} changed nothing, so there is nothing to apply.`, {
-    kept: "Nothing was changed.",
-    next: [`agents plan apply ${plan.id} --allow-empty`, `agents plan cancel ${plan.id}`],
-  });
-}
-
-/** The result may not land as it is; only another attempt helps. */
-function constrained(plan: Plan, gate: Extract<ValidationGate, { ok: false }>): AgentsError {
-  return new AgentsError("constrained", `The plan ${plan.id} cannot be applied. ${gate.why}`, {
-    kept: "Nothing was changed, in any resource; what the plan did is recorded.",
-    next: [`agents plan status ${plan.id}`, `agents plan revert ${plan.id}`],
-    detail: { failures: gate.failures },
-  });
-}
-
-function notApplied(plan: Plan, kind: "undo" | "redo"): ConflictError {
-  return new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}: only an applied plan can be ${kind === "undo" ? "undone" : "brought back"}.`,
-    { expected: "apply/applied", actual: statusKey(plan), code: "invalid_transition" },
-    { kept: "Nothing was changed.", next: [`agents plan status ${plan.id}`] },
-  );
-}
-
-function nothingToDo(plan: Plan, kind: "undo" | "redo", steps: ReadonlySet<string> | undefined): ConflictError {
-  const [what, next] = kind === "undo" ? ["undone already", "redo"] : ["not undone", "undo"];
-  const message =
-    steps === undefined
-      ? `The plan ${plan.id} is ${what}.`
-      : `Nothing that ${[...steps].join(", ")} of plan ${plan.id} changed is in the resources.`;
-  return new ConflictError(
-    message,
-    { expected: kind === "undo" ? "changes in the resources" : "changes taken out", actual: what },
-    { kept: "Nothing was changed.", next: [`agents plan ${next} ${plan.id}`] },
-  );
-}
-
-function interrupted(plan: Plan, kind: JournalKind): PlanError {
-  return new PlanError(`The ${kind} of plan ${plan.id} was interrupted.`, {
-    kept: "Nothing was changed, in any resource.",
-    next: [`agents plan ${kind} ${plan.id}`],
-  });
-}
-
-function conflictError(plan: Plan, kind: JournalKind, conflicts: readonly LandingConflict[]): AgentsError {
-  const named = conflicts.map(({ resource, path, why }) =>
-    path === undefined ? `${resource}: ${why}` : `${resource}/${path} ${why}`,
-  );
-  const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
-  const next =
-    kind === "apply"
-      ? [`resolve it, then: agents plan apply ${plan.id}`, `agents plan revert ${plan.id}`]
-      : [`resolve it, then: agents plan ${kind} ${plan.id}`];
-  return new AgentsError(
-    "merge_conflict",
-    `The plan cannot be ${VERBS[kind]}: ${named.slice(0, 3).join("; ")}${more}.`,
-    {
-      kept: "Nothing was changed, in any resource.",
-      next,
-      detail: { conflicts },
-    },
-  );
-}
-
-const VERBS = { apply: "applied", undo: "undone", redo: "brought back" } as const satisfies Record<JournalKind, string>;
-
-function takenBack(plan: Plan, kind: JournalKind, cause: unknown, kept: readonly string[]): AgentsError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  if (cause instanceof AgentsError) return cause;
-  // Where the system itself said no (a full disk, missing permissions), nobody else's change was the reason.
-  const code = codeOf(cause) === undefined ? "merge_conflict" : "resource_failed";
-  return new AgentsError(code, `The landing of plan ${plan.id} was taken back: ${why}.`, {
-    cause,
-    kept: "Every resource is as it was before.",
-    next: [`agents plan ${kind} ${plan.id}`],
-    detail: { kept },
-  });
 }
