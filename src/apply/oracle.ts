@@ -50,6 +50,9 @@ async function changedInCopy(sandbox: Sandbox): Promise<string[]> {
 async function changedInRepository(sandbox: Sandbox): Promise<string[]> {
   const { root: cwd, base = "" } = sandbox;
   if (!(await hasRepository(cwd))) return [];
+  // It borrows the user's objects: without them there is nothing to compare with, and nowhere to land either, which is told then.
+  const readable = await git(["cat-file", "-e", `${base}^{tree}`], { cwd, sandbox: true, accept: "any" });
+  if (readable.code !== 0) return [];
   const index = join(cwd, "..", "oracle-index");
   const own = { cwd, sandbox: true, index };
   try {
