@@ -7,7 +7,7 @@ import { LandingWorld, StoppingHands } from "./testing/landing-world.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-const STRIDE = FULL ? 1 : 4;
+const STRIDE = FULL ? 1 : 8;
 
 test(`an undo of one step, stopped: it is out or in, the plan says which, and the other step stays (seed ${SEED})`, async () => {
   using world = await LandingWorld.make();

@@ -47,7 +47,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
 
   test(`after each effect: the next command finishes it (seed ${SEED})`, async () => {
     const ends = { before: 0, after: 0, sealed: 0 };
-    const stride = deed === "apply" || FULL ? 1 : 3;
+    const stride = deed === "apply" || FULL ? 1 : 6;
     for (let count = Math.floor(seededRandom(SEED)() * stride); count < effects.length; count += stride) {
       world.reset();
       expect(await world.run(deed, new StoppingHands(count))).toBe(false);
@@ -64,7 +64,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
 
   test(`and the recovery is stopped too (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
-    const step = FULL ? 1 : 4;
+    const step = FULL ? 1 : 8;
     for (let count = Math.floor(random() * step); count < effects.length; count += step) {
       world.reset();
       await world.run(deed, new StoppingHands(count));
@@ -79,7 +79,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
   test(`when one effect fails everything is taken back, also when that is stopped (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
     const ends = { before: 0, after: 0 };
-    const stride = FULL ? 1 : 5;
+    const stride = FULL ? 1 : 8;
     for (let failing = Math.floor(random() * stride); failing < effects.length; failing += stride) {
       world.reset();
       // Every second time the way back is cut short as well, and the next command goes on with it.

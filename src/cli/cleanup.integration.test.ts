@@ -8,7 +8,7 @@ import { gone } from "../testing/processes.ts";
 import { ROOT } from "./testing/agents.ts";
 import { World } from "./testing/world.ts";
 
-const PLANS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 100 : 10;
+const PLANS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 100 : 5;
 
 test(`${PLANS} failed and cancelled plans leave refs, sandboxes, temporary directories and processes as they were`, async () => {
   using world = new World();

@@ -16,7 +16,7 @@ import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const KILLS = FULL ? 300 : 25;
+const KILLS = FULL ? 300 : 10;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
 /** Every kind of change, and commands that show when they are run twice. */

@@ -9,7 +9,7 @@ import { Agents, ROOT } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const ROUNDS = FULL ? 60 : 12;
+const ROUNDS = FULL ? 60 : 5;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
 const STEPS = `  - { id: write, tool: write_file, params: { path: x.txt, content: "one\\n" } }
