@@ -102,7 +102,7 @@ test("a sandbox that is not what was recorded is not applied, whether in git or 
       error: { code: "PLAN", detail: { resource: alias, paths: [file] } },
     });
     expect(look(world)).toEqual(before);
-    expect((await world.agents.json("plan", "status", id)).data).toMatchObject({ phase: "execute", state: "complete" });
+    expect((await world.agents.json("plan", "status", id)).data).toMatchObject({ phase: "apply", state: "errored" });
     if (alias === "api") await world.agents.json("plan", "cancel", id);
     else last = id;
   }

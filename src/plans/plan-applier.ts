@@ -126,7 +126,6 @@ export class PlanApplier {
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
       requireChanges(plan, entries, options.allowEmpty === true);
       if (options.verify !== false) await this.#requireHooks(plan);
-      await requireRecorded(join(this.#directory, "sandboxes"), plan, entries);
     }
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
       await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
@@ -266,7 +265,9 @@ export class PlanApplier {
   }
 
   async #land(intent: Intent): Promise<LandedPlan> {
-    const { plan, kind, lease, onProgress } = intent;
+    const { plan, kind, lease, entries, onProgress } = intent;
+    // Under the lease: two who look at one sandbox at once would be in each other's way.
+    if (kind === "apply") await requireRecorded(join(this.#directory, "sandboxes"), plan, entries);
     onProgress("merging");
     const prepared = await this.#prepare(intent);
     intent.signal?.throwIfAborted();
