@@ -130,7 +130,7 @@ const NO_PLAN = await (async () => {
   await using temporary = await TemporaryStore.open("memory");
   const service = new PlanLifecycleService({ store: temporary.store });
   await service.createAction(actionInput());
-  return service.useAction({ action: "local/fix" });
+  return await service.useAction({ action: "local/fix" });
 })();
 
 function expectedType(from: StatusKey, to: StatusKey): string {

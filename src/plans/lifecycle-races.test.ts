@@ -91,6 +91,8 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     const projects = new ProjectService({ store: temporary.store });
     await service.createAction(actionInput());
     await projects.createProject({ name: "shop" });
+    // Whoever comes first, there is a plan to be cancelled.
+    await service.useAction({ action: ACTION_NAME, projects: ["shop"] });
     const outcomes = await Promise.all(
       Array.from({ length: CALLERS }, (_, index) =>
         index % 10 === 5
