@@ -28,6 +28,7 @@ export interface Journal {
   /** Where a person's change was found and left alone. */
   readonly kept: readonly string[];
   readonly createdAt: number;
+  readonly sealedAt: number | undefined;
 }
 
 interface JournalRow {
@@ -43,6 +44,7 @@ interface JournalRow {
   readonly landings: string;
   readonly kept: string;
   readonly created_at: number;
+  readonly sealed_at: number | null;
 }
 
 /** One unsealed journal for each plan: the index makes a second one impossible. */
@@ -161,6 +163,7 @@ function readJournal(row: JournalRow): Journal {
     landings: JSON.parse(row.landings) as Landing[],
     kept: JSON.parse(row.kept) as string[],
     createdAt: row.created_at,
+    sealedAt: row.sealed_at ?? undefined,
   };
 }
 

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commitAt } from "../execution/checkout.ts";
+import { LINK } from "../execution/file-state.ts";
 import { git } from "../execution/git.ts";
 import type { Store } from "../store/store.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
+import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index.ts";
 import { findGitTarget, shortRef } from "./git-target.ts";
@@ -58,6 +60,7 @@ export async function land(
     const { kept } = await settle(store, journal, direction, hands);
     return { direction, kept, cause };
   }
+  syncNames(journal.landings, hands);
   unlockIndexes(journal, hands);
   return { direction: "forward", kept: [] };
 }
@@ -107,25 +110,49 @@ function syncFile(file: string, hands: Hands): void {
   }
 }
 
-/** Files that were sealed but never reached the disk are written again; whatever else is there by now is somebody's and stays. */
+/**
+ * Files that were sealed but whose bytes never reached the disk are written again. Such a file is there (its directory was on disk
+ * before the seal), holds nothing or zeros, and is no younger than the seal. Everything else that differs by now is somebody's doing,
+ * and stays: a file that was deleted, another branch, an undo.
+ */
 export async function repairAfterPowerLoss(
   store: Store,
   journal: Journal,
   direction: Direction,
   hands: Hands,
 ): Promise<void> {
-  const context = contextOf(store, journal, hands);
+  const { contentOf } = contextOf(store, journal, hands);
   for (const landing of journal.landings) {
     for (const move of landing.files) {
       const goal = goalOf(move, direction);
-      const found = find(landing.root, move.path);
-      if (goal === undefined || typeof found === "string" || found.image.hash === goal.hash) continue;
-      // An empty file, or one of zeros, is what file systems leave of one whose bytes never arrived.
-      if (!found.content.every((byte) => byte === 0)) continue;
-      within(landing.root, move.path, (at) => (at === undefined ? undefined : hands.remove(at)), undefined);
+      if (goal === undefined || goal.mode === LINK || !lostItsBytes(landing.root, move.path, goal, journal)) continue;
+      const content = await contentOf(goal.hash);
+      within(landing.root, move.path, (at) => (at === undefined ? undefined : rewrite(hands, at, content)), undefined);
     }
-    await stageFiles(landing, direction, context);
-    settleFiles(landing, direction, context, { strict: false });
+  }
+}
+
+function lostItsBytes(root: string, path: string, goal: FileImage, { sealedAt = 0 }: Journal): boolean {
+  const found = find(root, path);
+  if (typeof found === "string" || found.image.mode === LINK || found.image.hash === goal.hash) return false;
+  const age = within(root, path, (at) => (at === undefined ? undefined : statOf(at)?.mtimeMs), undefined);
+  return age !== undefined && age <= sealedAt && found.content.every((byte) => byte === 0);
+}
+
+function rewrite(hands: Hands, at: string, content: Uint8Array): void {
+  const temporary = `${at}.cleveragents`;
+  if (statOf(temporary) !== undefined) hands.remove(temporary);
+  hands.write(temporary, content, (statOf(at)?.mode ?? 0o644) & 0o7777);
+  hands.rename(temporary, at);
+}
+
+/** Names are on disk before the seal says so; the bytes of new files may follow. One sync of a directory is no sync of each file. */
+function syncNames(landings: readonly Landing[], hands: Hands): void {
+  for (const { root, files } of landings) {
+    for (const place of new Set(files.map(({ path }) => dirname(path)))) {
+      if (place === ".") syncFile(root, hands);
+      else within(root, place, (at) => (at === undefined ? undefined : syncFile(at, hands)), undefined);
+    }
   }
 }
 
@@ -142,6 +169,7 @@ async function settle(store: Store, journal: Journal, direction: Direction, hand
     kept.push(...(await settleIndex(landing, direction, { journalId: journal.id, hands })));
   }
   if (direction === "back") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
+  syncNames(journal.landings, hands);
   unlockIndexes(journal, hands);
   return { direction, kept: [...new Set(kept)] };
 }

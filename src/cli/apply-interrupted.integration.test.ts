@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -112,10 +113,15 @@ test("an apply that was stopped while it prepared finds its lease taken over, an
 
 test("files that a power loss emptied are written again; what somebody edited since stays", async () => {
   world.restore("applied");
+  const long = new Date(0);
   for (const root of [world.repository, world.directory]) {
     truncateSync(join(root, "a/00.txt"), 0);
     writeFileSync(join(root, "new/deep/er/1.txt"), Buffer.alloc(4_096));
+    // As they were written: before the seal.
+    for (const path of ["a/00.txt", "new/deep/er/1.txt"]) utimesSync(join(root, path), long, long);
+    // What a person did since.
     rmSync(join(root, "moved/deep/16.txt"));
+    truncateSync(join(root, "a/06.txt"), 0);
     appendFileSync(join(root, "a/05.txt"), "a person was here\n");
   }
   world.turn("UPDATE journals SET finished_at = NULL, boot = 'the run before'");
@@ -124,9 +130,29 @@ test("files that a power loss emptied are written again; what somebody edited si
     const edited = join(root, "a/05.txt");
     expect(readFileSync(edited, "utf8")).toMatch(/changed\na person was here\n$/);
     truncateSync(edited, readFileSync(edited).length - "a person was here\n".length);
+    expect(existsSync(join(root, "moved/deep/16.txt"))).toBe(false);
+    expect(readFileSync(join(root, "a/06.txt"), "utf8")).toBe("");
   }
-  expect(world.look()).toEqual(applied);
+  const others = (lines: Resources): string[] => lines.filter((line) => !/moved\/deep\/16|a\/06/.test(line));
+  expect(others(world.look())).toEqual(others(applied));
   expect(world.leftovers()).toEqual([]);
+});
+
+test("somebody who left what had landed, by another branch or an undo, finds it left after the machine went down", async () => {
+  world.restore("applied");
+  world.git("stash", "--quiet", "--include-untracked");
+  world.git("checkout", "--quiet", "-b", "elsewhere", "main~1");
+  const before = world.look();
+  world.turn("UPDATE journals SET finished_at = NULL, boot = 'the run before'");
+  await world.done("plan", "status", world.planId);
+  expect(world.look()).toEqual(before);
+
+  world.restore("applied");
+  await world.done("plan", "undo", world.planId, "--yes");
+  const undone = world.look();
+  world.turn("UPDATE journals SET finished_at = NULL, boot = 'the run before'");
+  await world.done("plan", "status", world.planId);
+  expect(world.look()).toEqual(undone);
 });
 
 test("what a person changed between the kill and the recovery is kept and named; all the rest goes back", async () => {
