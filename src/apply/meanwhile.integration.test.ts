@@ -121,6 +121,22 @@ test("a link put in the place of a directory leads nowhere, and what it should h
   await expectUntouched("");
 });
 
+test.each(["a directory", "a link"])("with a .git that is %s, nobody recovers what its owner is at", async (kind) => {
+  if (kind === "a link") {
+    const git = join(world.repository, ".git");
+    renameSync(git, join(world.dataDir, "git"));
+    symlinkSync(join(world.dataDir, "git"), git);
+  }
+  let found: unknown;
+  const updateRefs: Hands["updateRefs"] = async (...args) => {
+    found ??= await world.recover();
+    return HANDS.updateRefs(...args);
+  };
+  await applyWith({ updateRefs });
+  expect(found).toMatchObject([{ result: "busy" }]);
+  expect(await world.planStatus()).toMatchObject({ status: "apply/applied" });
+});
+
 test("nobody commits or stages while branch and files are moving", async () => {
   const refused: string[] = [];
   const attempt = (): void => {

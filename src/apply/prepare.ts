@@ -1,4 +1,3 @@
-import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
@@ -13,6 +12,7 @@ import { mergeImages, prepareDirectory } from "./directory-landing.ts";
 import { prepareGit, type Prepared } from "./git-landing.ts";
 import { mergeTrees, treeOf, treeWith, type MadeTree, type Merged } from "./git-objects.ts";
 import { findGitTarget } from "./git-target.ts";
+import { lockPlace } from "./resource-locks.ts";
 import { sameImage, type Landing, type LandingConflict } from "./landing.ts";
 import { codeOf } from "./user-tree.ts";
 
@@ -83,7 +83,7 @@ export async function lockPlaces(records: readonly SandboxRecord[]): Promise<str
   const places: string[] = [];
   for (const { path, baseCommit } of records) {
     const place = baseCommit === undefined ? undefined : await commonDirectory(path);
-    places.push(place ?? (await realpath(path).catch(() => path)));
+    places.push(await lockPlace(place ?? path));
   }
   return places;
 }
@@ -91,7 +91,7 @@ export async function lockPlaces(records: readonly SandboxRecord[]): Promise<str
 async function commonDirectory(path: string): Promise<string | undefined> {
   const asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
   const { code, stdout } = await git(asked, { cwd: path, accept: [0, 128] }).catch(() => ({ code: 128, stdout: "" }));
-  return code === 0 ? realpath(stdout.toString().trim()) : undefined;
+  return code === 0 ? stdout.toString().trim() : undefined;
 }
 
 async function repository(

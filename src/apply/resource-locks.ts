@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentsError, StoreError } from "../domain/errors.ts";
 import { withFileLock } from "../store/file-lock.ts";
@@ -7,6 +8,11 @@ import { withFileLock } from "../store/file-lock.ts";
  * Whoever moves files or refs of a resource holds its kernel lock: a process that was stopped still has it, one that died has it no
  * more, so that nobody is overtaken and nobody waits for a dead one. Several are taken in one order, whoever asks.
  */
+
+/** One place has one spelling, whoever asks for its lock: a `.git` may be a link, and so may a directory above. */
+export async function lockPlace(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
 
 export async function withResourceLocks<T>(
   directory: string,

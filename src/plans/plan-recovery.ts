@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import { bootId, finishJournal, findJournal, journalsToAttend, markTidied, type Journal } from "../apply/journal.ts";
 import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } from "../apply/land.ts";
-import { withResourceLocks } from "../apply/resource-locks.ts";
+import { lockPlace, withResourceLocks } from "../apply/resource-locks.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import { sealLanding } from "./seal.ts";
@@ -47,7 +47,7 @@ export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]
       return recoverOne(parts, journal.id);
     };
     try {
-      const landed = await withResourceLocks(lockDirectory(parts.directory), placesOf(journal), recover, {
+      const landed = await withResourceLocks(lockDirectory(parts.directory), await placesOf(journal), recover, {
         patienceMs: 0,
       });
       if (landed === undefined) continue;
@@ -77,8 +77,8 @@ export function lockDirectory(directory: string): string {
   return join(directory, "locks");
 }
 
-function placesOf({ landings }: Pick<Journal, "landings">): string[] {
-  return landings.map(({ root, git }) => git?.commonDirectory ?? root);
+function placesOf({ landings }: Pick<Journal, "landings">): Promise<string[]> {
+  return Promise.all(landings.map(({ root, git }) => lockPlace(git?.commonDirectory ?? root)));
 }
 
 async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | undefined> {
