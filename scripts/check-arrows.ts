@@ -9,11 +9,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   store: ["domain"],
   ledger: ["domain", "store"],
-  context: ["domain", "store", "ledger"],
+  "code-index": ["domain", "store"],
+  context: ["domain", "store", "ledger", "code-index"],
   execution: ["domain", "store", "ledger"],
   apply: ["domain", "store", "ledger", "execution"],
-  plans: ["domain", "store", "ledger", "context", "execution", "apply"],
-  cli: ["domain", "store", "ledger", "context", "execution", "apply", "plans"],
+  plans: ["domain", "store", "ledger", "code-index", "context", "execution", "apply"],
+  cli: ["domain", "store", "ledger", "code-index", "context", "execution", "apply", "plans"],
 };
 
 const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;

@@ -1,0 +1,131 @@
+/**
+ * The ten stages of context assembly, each behind an interface with one default, so that a project or a plan may bring its own. Stages 1 to 3
+ * live with failing strategies; 4 to 10 never throw on valid input, and make nothing of nothing. A stage is a pure function of its
+ * arguments: whatever it needs to know comes in.
+ */
+import type { DetailLevel } from "../code-index/detail-level.ts";
+import type {
+  AssembledContext,
+  Backend,
+  ContextFragment,
+  ContextRequest,
+  Exclusion,
+  FoundFragment,
+  Gap,
+  PlanKnowledge,
+  ScoredFragment,
+  SelectedStrategy,
+  StrategyInput,
+} from "./model.ts";
+import type { StrategyOutcome } from "./strategy-task.ts";
+
+/** A strategy as the registry knows it. Its code runs in a worker thread and is named by module and export. */
+export interface ContextStrategy {
+  readonly name: string;
+  readonly description: string;
+  /** How much its finds are worth in general, from 0 to 1. */
+  readonly quality: number;
+  readonly needs: readonly Backend[];
+  readonly module: string;
+  readonly exportName: string;
+  /** How well it can serve a request, from 0 to 1; 0 is not at all. Pure and quick. */
+  readonly confidence: (request: ContextRequest, plan: PlanKnowledge | undefined) => number;
+}
+
+export type RankedStrategy = Omit<SelectedStrategy, "tokens">;
+
+export interface StrategySelector {
+  select(
+    strategies: readonly ContextStrategy[],
+    request: ContextRequest,
+    available: ReadonlySet<Backend>,
+    plan: PlanKnowledge | undefined,
+  ): { readonly selected: readonly RankedStrategy[]; readonly gaps: readonly Gap[] };
+}
+
+export interface BudgetAllocator {
+  /** The tokens given sum to `tokens` exactly, or to 0 when nothing is selected. */
+  allocate(selected: readonly RankedStrategy[], tokens: number): readonly SelectedStrategy[];
+}
+
+export interface StrategyExecutor {
+  execute(
+    selected: readonly SelectedStrategy[],
+    input: StrategyInput,
+    signal: AbortSignal | undefined,
+  ): Promise<{
+    /** By strategy, in the order of `selected`. */
+    readonly found: readonly { readonly strategy: string; readonly fragments: readonly ContextFragment[] }[];
+    readonly outcomes: readonly StrategyOutcome[];
+  }>;
+}
+
+export interface Sifted<F> {
+  readonly fragments: readonly F[];
+  readonly excluded: readonly Exclusion[];
+}
+
+export interface FragmentDeduplicator {
+  deduplicate(fragments: readonly FoundFragment[]): Sifted<FoundFragment>;
+}
+
+export interface DetailDepthResolver {
+  resolve(fragments: readonly FoundFragment[], tokens: number): Sifted<FoundFragment>;
+}
+
+export interface FragmentScorer {
+  score(
+    fragments: readonly FoundFragment[],
+    request: ContextRequest,
+    strategies: readonly SelectedStrategy[],
+  ): readonly ScoredFragment[];
+}
+
+/** What a packer may ask for: the same entity with less detail, and what a fragment costs with its heading. */
+export interface PackingHelp {
+  readonly shallower: (fragment: ScoredFragment, level: DetailLevel) => ScoredFragment | undefined;
+  readonly cost: (fragment: ScoredFragment) => number;
+}
+
+export interface BudgetPacker {
+  /** The costs of what it returns sum to at most `tokens`. */
+  pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): Sifted<ScoredFragment>;
+}
+
+export interface FragmentOrderer {
+  order(fragments: readonly ScoredFragment[]): readonly ScoredFragment[];
+}
+
+export interface PreambleGenerator {
+  /** At most `tokens` long by `count`; "" when nothing fits. */
+  generate(parts: {
+    readonly fragments: readonly ScoredFragment[];
+    readonly strategies: readonly SelectedStrategy[];
+    readonly gaps: readonly Gap[];
+    readonly excluded: readonly Exclusion[];
+    readonly tokens: number;
+    readonly count: (text: string) => number;
+  }): string;
+}
+
+/** Shrinks a parent plan's context for a child. */
+export interface SkeletonCompressor {
+  compress(
+    parent: AssembledContext | undefined,
+    childFocus: readonly string[],
+    tokens: number,
+  ): readonly ScoredFragment[];
+}
+
+export interface Stages {
+  readonly select: StrategySelector;
+  readonly allocate: BudgetAllocator;
+  readonly execute: StrategyExecutor;
+  readonly deduplicate: FragmentDeduplicator;
+  readonly resolve_depth: DetailDepthResolver;
+  readonly score: FragmentScorer;
+  readonly pack: BudgetPacker;
+  readonly order: FragmentOrderer;
+  readonly preamble: PreambleGenerator;
+  readonly skeleton: SkeletonCompressor;
+}
