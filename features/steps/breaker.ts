@@ -25,13 +25,9 @@ Given("an unsafe circuit breaker shared by {int} threads", function (this: Break
   this.threads = new BreakerThreads({ shared: this.breaker.shared, threads, module });
 });
 
-When(
-  "each thread reports {int} failures of {string}",
-  { timeout: 60_000 },
-  async function (this: Breaking, times: number, name: string) {
-    await this.threads?.run({ kind: "failures", names: [name], times });
-  },
-);
+When("each thread reports {int} failures of {string}", async function (this: Breaking, times: number, name: string) {
+  await this.threads?.run({ kind: "failures", names: [name], times });
+});
 
 Then("the breaker has counted exactly {int} failures", function (this: Breaking, count: number) {
   assert.equal(this.breaker.failures("embedding"), count);
@@ -49,7 +45,6 @@ Given("a strategy executor with {int} workers", function (this: Breaking, maxWor
 
 When(
   "{int} pipelines run a working, a throwing and a spinning strategy at the same time",
-  { timeout: 60_000 },
   async function (this: Breaking, pipelines: number) {
     const { executor } = this;
     assert.ok(executor);

@@ -1,5 +1,8 @@
-import { After, setWorldConstructor, World } from "@cucumber/cucumber";
+import { After, setDefaultTimeout, setWorldConstructor, World } from "@cucumber/cucumber";
 import { Agents, type Envelope, type Finished } from "../../src/cli/testing/agents.ts";
+
+// A step starts whole processes, and the machine may be busy with other things.
+setDefaultTimeout(180_000);
 
 /** A user at the command line: words in angle brackets stand for what earlier steps found out. */
 export class CommandWorld extends World {
