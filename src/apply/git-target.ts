@@ -11,6 +11,8 @@ export interface GitTarget {
   readonly commonDirectory: string;
   readonly ref: string;
   readonly commit: string;
+  /** The tree of the commit. */
+  readonly tree: string;
   readonly checkedOut: boolean;
 }
 
@@ -46,18 +48,19 @@ const PLACES = ["--path-format=absolute", "--git-dir", "--git-common-dir", "--sh
 /** Where the repository is and what is checked out; an empty commit when `ref` has none. */
 async function readHead(root: string, ref: string): Promise<Head | string> {
   const top = await realpath(root);
-  const all = await linesOf(root, [...PLACES, `${ref}^{commit}`, "--symbolic-full-name", "HEAD"]);
-  const [gitDirectory = "", commonDirectory = "", foundTop, commit = "", head] = all;
-  if (all.length === 5 && foundTop === top) {
-    return { root, gitDirectory, commonDirectory, ref, commit, headRef: head === "HEAD" ? undefined : head };
+  const all = await linesOf(root, [...PLACES, `${ref}^{commit}`, `${ref}^{tree}`, "--symbolic-full-name", "HEAD"]);
+  const [gitDirectory = "", commonDirectory = "", foundTop, commit = "", tree = "", head] = all;
+  if (all.length === 6 && foundTop === top) {
+    return { root, gitDirectory, commonDirectory, ref, commit, tree, headRef: head === "HEAD" ? undefined : head };
   }
   // Not everything is there. Asked piece by piece, git tells what is.
   const places = await linesOf(root, PLACES);
   if (places[2] !== top) return `${shown(root, 300)} is no git work tree any more`;
   const symbolic = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: root, accept: [0, 1] });
   const headRef = symbolic.code === 0 ? symbolic.stdout.toString("utf8").trim() : undefined;
-  const [found = ""] = await linesOf(root, ["--verify", "--quiet", `${ref}^{commit}`]);
-  return { root, gitDirectory: places[0] ?? "", commonDirectory: places[1] ?? "", ref, commit: found, headRef };
+  const [found = "", its = ""] = await linesOf(root, [`${ref}^{commit}`, `${ref}^{tree}`]);
+  const [own = "", common = ""] = places;
+  return { root, gitDirectory: own, commonDirectory: common, ref, commit: found, tree: its, headRef };
 }
 
 /** Nothing when there is an answer missing. */

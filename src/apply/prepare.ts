@@ -1,4 +1,5 @@
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git, requireGit } from "../execution/git.ts";
@@ -14,7 +15,7 @@ import { mergeTrees, treeOf, treeWith, type MadeTree, type Merged } from "./git-
 import { findGitTarget } from "./git-target.ts";
 import { lockPlace } from "./resource-locks.ts";
 import { sameImage, type Landing, type LandingConflict } from "./landing.ts";
-import { codeOf } from "./user-tree.ts";
+import { codeOf, statOf } from "./user-tree.ts";
 
 /**
  * Works out what lands where. The changes of a plan lead from its base to its result; in the user's resource they lead from what was
@@ -89,6 +90,9 @@ export async function lockPlaces(records: readonly SandboxRecord[]): Promise<str
 }
 
 async function commonDirectory(path: string): Promise<string | undefined> {
+  const own = join(path, ".git");
+  // Where the repository is in the work tree itself, as most are, there is nothing to ask.
+  if (statOf(own)?.isDirectory() === true && !existsSync(join(own, "commondir"))) return own;
   const asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
   const { code, stdout } = await git(asked, { cwd: path, accept: [0, 128] }).catch(() => ({ code: 128, stdout: "" }));
   return code === 0 ? stdout.toString().trim() : undefined;
@@ -111,8 +115,8 @@ async function repository(
       contentsFrom(preparation.store),
     );
   const appliedAt = preparation.applied?.find((landing) => landing.alias === alias)?.git;
-  const planBase = await treeOf(path, baseCommit);
-  const ours = target.commit === baseCommit ? planBase : await treeOf(path, target.commit);
+  const ours = target.tree;
+  const planBase = target.commit === baseCommit ? ours : await treeOf(path, baseCommit);
   const message = preparation.messageFor(alias);
   if (preparation.applied === undefined) {
     const { tree: theirs, blobs } = await withSteps(preparation.to);
