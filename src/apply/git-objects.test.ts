@@ -6,10 +6,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
 import { contentHash } from "../store/contents.ts";
 import { git } from "../testing/git-repository.ts";
-import { blobName, treeWith, type MadeTree, type TreeChange } from "./git-objects.ts";
+import { treeWith, type MadeTree, type TreeChange } from "./git-import.ts";
+import { blobName } from "./git-objects.ts";
 
 const NEW = Buffer.from("new\n");
-const CONTENTS = new Map([[contentHash(NEW), NEW]]);
+const WISH = {
+  contents: async function* (hashes: readonly string[]): AsyncGenerator<readonly [string, Uint8Array]> {
+    for (const hash of hashes) if (hash === contentHash(NEW)) yield [hash, NEW];
+  },
+  missing: (hash: string) => new Error(`${hash} is not there`),
+};
 
 function repositoryWith(files: Readonly<Record<string, string>>, format: "sha1" | "sha256" = "sha1"): string {
   const root = mkdtempSync(join(tmpdir(), "cleveragents-test-"));
@@ -33,7 +39,7 @@ function gone(path: string): TreeChange {
 }
 
 function make(root: string, changes: readonly TreeChange[]): Promise<MadeTree> {
-  return treeWith(root, git(root, "rev-parse", "HEAD").trim(), changes, () => Promise.resolve(CONTENTS));
+  return treeWith(root, git(root, "rev-parse", "HEAD").trim(), changes, WISH);
 }
 
 function listed(root: string, tree: string): string[] {

@@ -11,7 +11,7 @@ import type { Sandbox } from "../execution/sandbox.ts";
 import { changedPaths, takeSnapshot } from "../execution/snapshot.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import { sameImage } from "./landing.ts";
-import { find, imageOf } from "./user-tree.ts";
+import { imageOf, Looks } from "./user-tree.ts";
 
 /**
  * What cannot be credited cannot be applied: base and recorded changes must be the sandbox, file by file. A sandbox that is gone has
@@ -44,6 +44,7 @@ async function unrecorded(sandbox: Sandbox, changes: ReadonlyMap<string, NetChan
 const TURN_MS = 2;
 
 async function changedOtherwise(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<string[]> {
+  using looks = new Looks(sandbox.root);
   const differing: string[] = [];
   let turned = performance.now();
   for (const [path, { after }] of changes) {
@@ -52,7 +53,7 @@ async function changedOtherwise(sandbox: Sandbox, changes: ReadonlyMap<string, N
       turned = performance.now();
     }
     // What is there instead of a file, such as a directory, has paths of its own.
-    if (!sameImage(imageOf(find(sandbox.root, path)), after)) differing.push(path);
+    if (!sameImage(imageOf(looks.find(path)), after)) differing.push(path);
   }
   return differing;
 }

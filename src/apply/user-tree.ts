@@ -22,25 +22,65 @@ export function find(root: string, path: string): Found {
   return within(root, path, (at) => (at === undefined ? "nothing" : lookAt(at)), "obstacle");
 }
 
+/**
+ * Looks at many paths, one after another. The directory of the last one stays open for the next: what is done to a file is done along
+ * the whole way again, so that a look which has gone stale misleads nobody. (To open the way for each file took half of the look.)
+ */
+export class Looks implements Disposable {
+  readonly #root: string;
+  #directory: { readonly path: string; readonly descriptor: number } | undefined;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  find(path: string): Found {
+    const slash = path.lastIndexOf("/");
+    const above = slash === -1 ? "" : path.slice(0, slash);
+    if (this.#directory?.path !== above || process.platform !== "linux") {
+      this[Symbol.dispose]();
+      return within(this.#root, path, (at, directory) => this.#keep(above, at, directory), "obstacle");
+    }
+    return lookAt(`/proc/self/fd/${this.#directory.descriptor}/${path.slice(slash + 1)}`);
+  }
+
+  #keep(path: string, at: string | undefined, directory: number): Found {
+    if (at === undefined) return "nothing";
+    if (process.platform === "linux")
+      this.#directory = { path, descriptor: openSync(`/proc/self/fd/${directory}`, "r") };
+    return lookAt(at);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#directory !== undefined) closeSync(this.#directory.descriptor);
+    this.#directory = undefined;
+  }
+}
+
 /** Calls `use` with a name for `path` that no change of the directories above can redirect; undefined when they are not there. */
-export function within<T>(root: string, path: string, use: (at: string | undefined) => T, obstructed: T): T {
+export function within<T>(
+  root: string,
+  path: string,
+  use: (at: string | undefined, directory: number) => T,
+  obstructed: T,
+): T {
   const segments = path.split("/");
   const name = segments.pop() ?? "";
   let directory = openDirectory(root);
   if (typeof directory !== "number") return obstructed;
   let reached = root;
   const nameIn = (below: string): string =>
-    join(process.platform === "linux" ? `/proc/self/fd/${directory}` : reached, below);
+    process.platform === "linux" ? `/proc/self/fd/${directory}/${below}` : join(reached, below);
   try {
     for (const segment of segments) {
       const next = openDirectory(nameIn(segment));
-      if (next === "missing") return use(undefined);
+      if (next === "missing") return use(undefined, directory);
       if (next === "obstacle") return obstructed;
       closeSync(directory);
       directory = next;
       reached = join(reached, segment);
     }
-    return use(nameIn(name));
+    return use(nameIn(name), directory);
   } finally {
     closeSync(directory);
   }
