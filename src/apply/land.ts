@@ -8,7 +8,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index.ts";
-import { findGitTarget, shortRef } from "./git-target.ts";
+import { movedMeanwhile, shortRef } from "./git-target.ts";
 import type { Hands } from "./hands.ts";
 import { bootId, decideDirection, type Journal } from "./journal.ts";
 import { clearRefLocks } from "./ref-locks.ts";
@@ -227,15 +227,11 @@ function unlockIndexes(journal: Journal, hands: Hands): void {
 /** Between the look and the lock the user may have staged something or gone to another branch. */
 async function requireUnchanged(landings: readonly Landing[]): Promise<void> {
   for (const landing of landings) {
-    const { git: target, root } = landing;
-    if (target === undefined) continue;
-    const [now, unchanged] = await Promise.all([
-      findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref),
-      target.checkedOut ? indexUnchanged(landing) : true,
+    const [moved, unchanged] = await Promise.all([
+      movedMeanwhile(landing),
+      landing.git?.checkedOut === true ? indexUnchanged(landing) : true,
     ]);
-    if (typeof now === "string") throw meanwhile(now);
-    if (now.checkedOut !== target.checkedOut) throw meanwhile(`another branch was checked out in ${root}`);
-    if (now.commit !== target.oldCommit) throw meanwhile(`${shortRef(target.ref)} moved`);
+    if (moved !== undefined) throw meanwhile(moved);
     if (!unchanged) throw meanwhile("something was staged");
   }
 }
