@@ -12,6 +12,8 @@ export interface MadeTree {
   readonly tree: string;
   /** The bytes that went into it, by the names of their blobs: nobody has to read them back. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** The hashes that these very bytes are stored under. */
+  readonly hashes: ReadonlyMap<Uint8Array, string>;
   /** What leads from the base to it; undefined where only a comparison of the two can tell. */
   readonly differences: readonly TreeDifference[] | undefined;
   /** With the base as its parent; undefined when none was wanted, or when git alone can say whose it is. */
@@ -40,10 +42,12 @@ export async function treeWith(
   wish: TreeWish,
 ): Promise<MadeTree> {
   const blobs = new Map<string, Uint8Array>();
-  if (changes.length === 0) return { tree: await treeOf(repository, base), blobs, differences: [], commit: undefined };
+  const hashes = new Map<Uint8Array, string>();
+  if (changes.length === 0)
+    return { tree: await treeOf(repository, base), blobs, hashes, differences: [], commit: undefined };
   const names = new Map<string, string>();
   const told = { committed: false };
-  const input = instructions(base, changes, wish, { names, blobs, told });
+  const input = instructions(base, changes, wish, { names, blobs, hashes, told });
   // Names that differ in case only are two names, whatever the user's file system makes of them.
   const settings = ["-c", "pack.compression=1", "-c", "core.ignoreCase=false"];
   const args = [...DURABLE, ...settings, "fast-import", "--quiet", "--done", "--depth=0"];
@@ -54,6 +58,7 @@ export async function treeWith(
     // When nothing is left, git has no tree to tell.
     tree: tree ?? (await emptyTree(repository)),
     blobs,
+    hashes,
     differences: differencesIn(lines, changes, names),
     commit: told.committed ? lines[changes.length + 1] : undefined,
   };
@@ -66,7 +71,12 @@ async function* instructions(
   base: string,
   changes: readonly TreeChange[],
   { contents, missing, commit }: TreeWish,
-  made: { names: Map<string, string>; blobs: Map<string, Uint8Array>; told: { committed: boolean } },
+  made: {
+    names: Map<string, string>;
+    blobs: Map<string, Uint8Array>;
+    hashes: Map<Uint8Array, string>;
+    told: { committed: boolean };
+  },
 ): AsyncGenerator<Uint8Array> {
   const hashes = [...new Set(changes.flatMap(({ after }) => (after === undefined ? [] : [after.hash])))];
   const marks = new Map(hashes.map((hash, index) => [hash, `:${index + 1}`]));
@@ -75,6 +85,7 @@ async function* instructions(
     const name = blobName(content, base);
     made.names.set(hash, name);
     made.blobs.set(name, content);
+    made.hashes.set(content, hash);
     piece.push(Buffer.from(`blob\nmark ${marks.get(hash)}\ndata ${content.byteLength}\n`), content, LINE_END);
     size += content.byteLength;
     if (size < PIECE) continue;

@@ -8,7 +8,7 @@ import { blobName, noObject } from "./git-objects.ts";
 import { changeIndex, parseIndex, type IndexFile, type NewEntry } from "./index-file.ts";
 import type { Hands } from "./hands.ts";
 import type { Direction, FileMove, IndexEntry, Landing } from "./landing.ts";
-import { codeOf, Looks, statOf, type Found } from "./user-tree.ts";
+import { codeOf, Looks, statOf, type FoundFile } from "./user-tree.ts";
 
 /** Git's index of the user's work tree: only the entries of the landing's own paths change, and only under git's own lock. */
 export interface ListedEntry extends IndexEntry {
@@ -211,8 +211,8 @@ function bigStatOf(file: string): BigIntStats | undefined {
   }
 }
 
-function holdsEntry({ image, content }: Exclude<Found, string>, { mode, oid }: IndexEntry): boolean {
-  return (image.mode === LINK) === (mode === "120000") && blobName(content, oid) === oid;
+function holdsEntry(found: FoundFile, { mode, oid }: IndexEntry): boolean {
+  return (found.mode === LINK) === (mode === "120000") && blobName(found.content, oid) === oid;
 }
 
 async function updateByGit(

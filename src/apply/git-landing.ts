@@ -31,6 +31,8 @@ export interface GitChange {
   readonly theirs: string;
   /** Blobs of `theirs` whose bytes are at hand, by their names. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** The hashes of the bytes in `blobs`, where they are known. */
+  readonly hashes?: MadeTree["hashes"];
   /** What leads from `base` to `theirs`, where that is known. */
   readonly differences?: MadeTree["differences"];
   /** `theirs` on top of the branch, where that was committed already. */
@@ -183,7 +185,10 @@ async function moves(
     }
     const now = typeof found === "string" ? undefined : found;
     if (now !== undefined) result.contents.set(now.image.hash, now.content);
-    const wantedAfter = imageFor(difference.after, after.get(path), result.contents);
+    const wantedAfter = imageFor(difference.after, after.get(path), {
+      contents: result.contents,
+      hashes: change.hashes,
+    });
     result.moves.push({ path, before: now?.image, after: wantedAfter, ...indexMove });
   }
   return result;
@@ -211,10 +216,10 @@ async function contentsOf(
 function imageFor(
   file: TreeFile | undefined,
   content: Uint8Array | undefined,
-  contents: Map<string, Uint8Array>,
+  { contents, hashes }: { readonly contents: Map<string, Uint8Array>; readonly hashes: MadeTree["hashes"] | undefined },
 ): FileImage | undefined {
   if (file === undefined || content === undefined) return undefined;
-  const hash = contentHash(content);
+  const hash = hashes?.get(content) ?? contentHash(content);
   contents.set(hash, content);
   return { hash, mode: modeOf(file) };
 }
@@ -240,7 +245,7 @@ async function uncommitted(
 ): Promise<string | undefined> {
   const { root, path, found, words, settings } = place;
   if (found === "obstacle") return "is in the way: a directory, or below a link";
-  const isLink = found !== "nothing" && found.image.mode === LINK;
+  const isLink = found !== "nothing" && found.mode === LINK;
   if (known === undefined) {
     if (found === "nothing") return undefined;
     const same = wantedContent !== undefined && Buffer.compare(found.content, wantedContent) === 0;
@@ -248,7 +253,7 @@ async function uncommitted(
   }
   if (found === "nothing") return words.deleted;
   if (isLink !== (modeOf(known) === LINK)) return words.changed;
-  if (!isLink && found.image.mode !== modeOf(known) && (await settings.tracksModes())) return words.changed;
+  if (!isLink && found.mode !== modeOf(known) && (await settings.tracksModes())) return words.changed;
   const same =
     knownContent === undefined
       ? blobName(found.content, known.oid) === known.oid

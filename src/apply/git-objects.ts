@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { git, gitText } from "../execution/git.ts";
 
 /**
@@ -12,7 +12,8 @@ const UTF8 = ["-c", "i18n.commitEncoding=UTF-8"];
 /** The name git gives to these bytes, in a repository that has names like this one. */
 export function blobName(content: Uint8Array, like: string): string {
   const algorithm = like.length === 64 ? "sha256" : "sha1";
-  return createHash(algorithm).update(`blob ${content.byteLength}\0`).update(content).digest("hex");
+  // In one call: a hash that is fed in pieces takes three times as long for a small file.
+  return hash(algorithm, Buffer.concat([Buffer.from(`blob ${content.byteLength}\0`), content]));
 }
 
 /** As long as the names of the repository's objects are, which depends on its hash. */

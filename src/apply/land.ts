@@ -134,7 +134,7 @@ export async function repairAfterPowerLoss(
 
 function lostItsBytes(root: string, path: string, goal: FileImage, { sealedAt = 0 }: Journal): boolean {
   const found = find(root, path);
-  if (typeof found === "string" || found.image.mode === LINK || found.image.hash === goal.hash) return false;
+  if (typeof found === "string" || found.mode === LINK || found.image.hash === goal.hash) return false;
   const age = within(root, path, (at) => (at === undefined ? undefined : statOf(at)?.mtimeMs), undefined);
   return age !== undefined && age <= sealedAt && found.content.every((byte) => byte === 0);
 }

@@ -8,11 +8,21 @@ import { contentHash } from "../store/contents.ts";
  * The user's files, looked at and changed without ever going through a symbolic link: each directory on the way is opened relative to
  * the one before (`/proc/self/fd/N/name`), so that a link put there meanwhile leads nowhere.
  */
-interface FoundFile {
+export class FoundFile {
   readonly content: Uint8Array;
-  readonly image: FileImage;
-  /** Permission bits as they are on disk. */
-  readonly permissions: number;
+  readonly mode: number;
+  #image: FileImage | undefined;
+
+  constructor(content: Uint8Array, mode: number) {
+    this.content = content;
+    this.mode = mode;
+  }
+
+  /** Not everybody who reads a file wants it hashed. */
+  get image(): FileImage {
+    this.#image ??= { hash: contentHash(this.content), mode: this.mode };
+    return this.#image;
+  }
 }
 
 /** What is at a path: nothing, a file or link, or something that can be neither (a directory, a device, a link on the way). */
@@ -89,9 +99,9 @@ export function within<T>(
 export function lookAt(file: string): Found {
   const found = statOf(file);
   if (found === undefined) return "nothing";
-  if (found.isSymbolicLink()) return foundFile(readlinkSync(file, { encoding: "buffer" }), LINK, found);
+  if (found.isSymbolicLink()) return new FoundFile(readlinkSync(file, { encoding: "buffer" }), LINK);
   if (!found.isFile()) return "obstacle";
-  return foundFile(readFileSync(file), (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE, found);
+  return new FoundFile(readFileSync(file), (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE);
 }
 
 export function statOf(file: string): Stats | undefined {
@@ -110,10 +120,6 @@ export function codeOf(error: unknown): string | undefined {
 
 export function imageOf(found: Found): FileImage | undefined {
   return typeof found === "string" ? undefined : found.image;
-}
-
-function foundFile(content: Uint8Array, mode: number, { mode: bits }: Stats): FoundFile {
-  return { content, image: { hash: contentHash(content), mode }, permissions: bits & 0o7777 };
 }
 
 function openDirectory(path: string): number | "missing" | "obstacle" {
