@@ -32,7 +32,7 @@ export async function repository(dir: string, files: number): Promise<string> {
   return path;
 }
 
-export function pathOf(index: number): string {
+function pathOf(index: number): string {
   return `${String(Math.trunc(index / 100)).padStart(2, "0")}/${index}.txt`;
 }
 

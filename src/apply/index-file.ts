@@ -17,7 +17,7 @@ export interface IndexFile {
   readonly extensions: readonly { readonly signature: string; readonly data: Buffer }[];
 }
 
-export interface StoredEntry extends IndexEntry {
+interface StoredEntry extends IndexEntry {
   readonly path: string;
   readonly stage: number;
   readonly skipped: boolean;
