@@ -8,7 +8,7 @@ import { blobName, noObject } from "./git-objects.ts";
 import { changeIndex, parseIndex, type IndexFile, type NewEntry } from "./index-file.ts";
 import type { Hands } from "./hands.ts";
 import type { Direction, FileMove, IndexEntry, Landing } from "./landing.ts";
-import { codeOf, Looks, statOf, type FoundFile } from "./user-tree.ts";
+import { codeOf, Looks, statOf } from "./user-tree.ts";
 
 /** Git's index of the user's work tree: only the entries of the landing's own paths change, and only under git's own lock. */
 export interface ListedEntry extends IndexEntry {
@@ -182,6 +182,14 @@ function writeNext(
   if (index === undefined) return undefined;
   using looks = new Looks(root);
   let refreshed = true;
+  const isHeld = ({ path, mode, oid }: IndexEntry & { path: string }): boolean => {
+    const found = looks.find(path);
+    if (found === "nothing") return false;
+    const holds =
+      found !== "obstacle" && (found.mode === LINK) === (mode === "120000") && blobName(found.content, oid) === oid;
+    refreshed &&= holds;
+    return holds;
+  };
   const changes = new Map<string, NewEntry | undefined>();
   for (const { path, goal } of updates) {
     if (goal === undefined) {
@@ -191,12 +199,9 @@ function writeNext(
     const { skipped = false, assumed = false } = entries.get(path) ?? {};
     // The times first: whatever is written while the bytes are being read shows in times that are later.
     const stat = bigStatOf(join(root, path));
-    const found = looks.find(path);
-    const holds = typeof found !== "string" && holdsEntry(found, goal);
-    if (!holds && found !== "nothing") refreshed = false;
-    changes.set(path, { ...goal, stat: holds ? stat : undefined, skipped, assumed });
+    changes.set(path, { ...goal, stat: isHeld({ ...goal, path }) ? stat : undefined, skipped, assumed });
   }
-  const bytes = changeIndex(index, changes);
+  const bytes = changeIndex(index, changes, isHeld);
   if (bytes === undefined) return undefined;
   hands.write(next, bytes, 0o644);
   return refreshed;
@@ -209,10 +214,6 @@ function bigStatOf(file: string): BigIntStats | undefined {
     if (codeOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
-}
-
-function holdsEntry(found: FoundFile, { mode, oid }: IndexEntry): boolean {
-  return (found.mode === LINK) === (mode === "120000") && blobName(found.content, oid) === oid;
 }
 
 async function updateByGit(

@@ -39,7 +39,12 @@ function read(root: string): IndexFile | undefined {
 function change(root: string, changes: ReadonlyMap<string, NewEntry | undefined>): Buffer | undefined {
   const index = read(root);
   if (index === undefined) throw new Error("the index was not understood");
-  return changeIndex(index, changes);
+  return changeIndex(index, changes, ({ path, oid }) => heldIn(root, path, oid));
+}
+
+/** As git would find it. */
+function heldIn(root: string, path: string, oid: string): boolean {
+  return git(root, "hash-object", "--no-filters", path).trim() === oid;
 }
 
 function entry(mode: string, oid: string, marks: Partial<NewEntry> = {}): NewEntry {

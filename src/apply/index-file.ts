@@ -97,14 +97,23 @@ function padded(size: number): number {
   return (size + 8) & ~7;
 }
 
-/** The index with these entries changed; undefined takes one away. No answer where a file would come to lie below a file. */
-export function changeIndex(index: IndexFile, changes: ReadonlyMap<string, NewEntry | undefined>): Buffer | undefined {
+/**
+ * The index with these entries changed; undefined takes one away. No answer where a file would come to lie below a file. Git compares
+ * the bytes of a file that is no older than the index with its entry, whatever its times say. The new index is younger, so `isHeld` is
+ * asked whether the files of such entries that stay hold what the entries say; from the others the size is taken, as git does it:
+ * otherwise an edit in that very second would never be seen again.
+ */
+export function changeIndex(
+  index: IndexFile,
+  changes: ReadonlyMap<string, NewEntry | undefined>,
+  isHeld: (entry: IndexEntry & { readonly path: string }) => boolean,
+): Buffer | undefined {
   const kept = index.entries.filter(({ path }) => !changes.has(path));
   const added = [...changes].flatMap(([path, entry]) =>
     entry === undefined ? [] : [{ name: Buffer.from(path), stage: 0, bytes: entryBytes(path, entry) }],
   );
   if (collides(kept, changes)) return undefined;
-  const all = [...kept.map((entry) => keptIn(index, entry)), ...added];
+  const all = [...kept.map((entry) => keptIn(index, entry, isHeld)), ...added];
   all.sort((a, b) => Buffer.compare(a.name, b.name) || a.stage - b.stage);
   const header = Buffer.alloc(12, "DIRC");
   const extended = [...changes.values()].some((entry) => entry?.skipped === true);
@@ -122,23 +131,24 @@ export function changeIndex(index: IndexFile, changes: ReadonlyMap<string, NewEn
   return Buffer.concat([body, hash(index.algorithm, body, "buffer")]);
 }
 
-/**
- * A name need not be UTF-8; its own bytes say where it belongs. Git compares the bytes of a file that is no older than the index with
- * its entry, whatever its times say. The new index is younger, so the size is taken from such an entry, as git does it: otherwise an
- * edit in that very second would never be seen again.
- */
+/** A name need not be UTF-8; its own bytes say where it belongs. */
 function keptIn(
   { algorithm, writtenAt }: IndexFile,
-  { stage, bytes }: StoredEntry,
+  entry: StoredEntry,
+  isHeld: (entry: StoredEntry) => boolean,
 ): { name: Buffer; stage: number; bytes: Buffer } {
+  const { stage, bytes } = entry;
   const flagsAt = FACTS + lengthOf(algorithm);
   const start = flagsAt + ((bytes.readUInt16BE(flagsAt) & EXTENDED) === 0 ? 2 : 4);
   const name = bytes.subarray(start, bytes.indexOf(0, start));
-  if (bytes.readUInt32BE(MODIFIED_AT) < writtenAt) return { name, stage, bytes };
+  const isFile = stage === 0 && entry.mode !== SUBMODULE;
+  if (!isFile || bytes.readUInt32BE(MODIFIED_AT) < writtenAt || isHeld(entry)) return { name, stage, bytes };
   const unsure = Buffer.from(bytes);
   unsure.writeUInt32BE(0, SIZE_AT);
   return { name, stage, bytes: unsure };
 }
+
+const SUBMODULE = "160000";
 
 function collides(kept: readonly StoredEntry[], changes: ReadonlyMap<string, NewEntry | undefined>): boolean {
   const comes = [...changes].flatMap(([path, entry]) => (entry === undefined ? [] : [path]));
