@@ -1,12 +1,14 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync, utimesSync, type BigIntStats, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentsError } from "../domain/errors.ts";
+import { LINK } from "../execution/file-state.ts";
 import { git } from "../execution/git.ts";
-import { noObject } from "./git-objects.ts";
+import { blobName, noObject } from "./git-objects.ts";
+import { changeIndex, parseIndex, type IndexFile, type NewEntry } from "./index-file.ts";
 import type { Hands } from "./hands.ts";
 import type { Direction, FileMove, IndexEntry, Landing } from "./landing.ts";
-import { codeOf, statOf } from "./user-tree.ts";
+import { codeOf, Looks, statOf } from "./user-tree.ts";
 
 /** Git's index of the user's work tree: only the entries of the landing's own paths change, and only under git's own lock. */
 export interface ListedEntry extends IndexEntry {
@@ -40,6 +42,15 @@ function identityOf(file: string): string | undefined {
 }
 
 async function listEntries(root: string, indexFile: string): Promise<Entries> {
+  const read = readIndexFile(indexFile);
+  if (read !== undefined) {
+    return new Map(
+      read.entries.map(({ path, mode, oid, stage, skipped, assumed }) => [
+        path,
+        { mode, oid, unmerged: stage !== 0, skipped, assumed },
+      ]),
+    );
+  }
   const { stdout } = await git(["ls-files", "-z", "-s", "-v", "--full-name"], {
     cwd: root,
     env: { GIT_INDEX_FILE: indexFile },
@@ -52,6 +63,16 @@ async function listEntries(root: string, indexFile: string): Promise<Entries> {
     entries.set(path, { mode, oid, unmerged: stage !== "0", ...marks });
   }
   return entries;
+}
+
+/** Undefined when it is not there, or is one that only git understands. */
+function readIndexFile(file: string): IndexFile | undefined {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  return found?.isFile() === true ? parseIndex(readFileSync(file), secondOf(found)) : undefined;
+}
+
+function secondOf({ mtimeMs }: Stats): number {
+  return Math.floor(mtimeMs / 1000);
 }
 
 /** What the user set on an entry stays with it. */
@@ -127,20 +148,94 @@ export async function settleIndex(
   const next = ownFile(landing, place.journalId, "index");
   // Somebody may have been killed here.
   for (const name of ["index", "index.lock"] as const) removeOwn(landing, place.journalId, name, place.hands);
-  place.hands.write(next, readFileSync(own), 0o644);
+  const refreshed = writeNext(landing, updates, { own, next, entries, hands: place.hands });
   const env = { GIT_INDEX_FILE: next };
+  if (refreshed === undefined) await updateByGit(landing, updates, { own, next, entries, hands: place.hands });
+  if (refreshed !== true) await git(["update-index", "-q", "--refresh"], { cwd: root, env, accept: [0, 1] });
+  place.hands.rename(next, own);
+  return kept;
+}
+
+interface IndexUpdate {
+  readonly path: string;
+  readonly goal: IndexEntry | undefined;
+}
+
+interface NextIndex {
+  readonly own: string;
+  /** Where the new one is made. */
+  readonly next: string;
+  readonly entries: Entries;
+  readonly hands: Hands;
+}
+
+/**
+ * Writes the new index, with the times of the files that hold what their entries say, so that git need not read them again. False
+ * when some do not, as where git converts line ends; undefined when only git can write it.
+ */
+function writeNext(
+  { root }: Landing,
+  updates: readonly IndexUpdate[],
+  { own, next, entries, hands }: NextIndex,
+): boolean | undefined {
+  const index = readIndexFile(own);
+  if (index === undefined) return undefined;
+  using looks = new Looks(root);
+  let refreshed = true;
+  const isHeld = ({ path, mode, oid }: IndexEntry & { path: string }): boolean => {
+    const found = looks.find(path);
+    if (found === "nothing") return false;
+    const holds =
+      found !== "obstacle" && (found.mode === LINK) === (mode === "120000") && blobName(found.content, oid) === oid;
+    refreshed &&= holds;
+    return holds;
+  };
+  const changes = new Map<string, NewEntry | undefined>();
+  for (const { path, goal } of updates) {
+    if (goal === undefined) {
+      changes.set(path, undefined);
+      continue;
+    }
+    const { skipped = false, assumed = false } = entries.get(path) ?? {};
+    // The times first: whatever is written while the bytes are being read shows in times that are later.
+    const stat = bigStatOf(join(root, path));
+    changes.set(path, { ...goal, stat: isHeld({ ...goal, path }) ? stat : undefined, skipped, assumed });
+  }
+  const bytes = changeIndex(index, changes, isHeld);
+  if (bytes === undefined) return undefined;
+  hands.write(next, bytes, 0o644);
+  return refreshed;
+}
+
+function bigStatOf(file: string): BigIntStats | undefined {
+  try {
+    return lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (codeOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+async function updateByGit(
+  { root, git: target }: Landing,
+  updates: readonly IndexUpdate[],
+  { own, next, entries, hands }: NextIndex,
+): Promise<void> {
+  const written = lstatSync(own, { throwIfNoEntry: false });
+  hands.write(next, readFileSync(own), 0o644);
+  // A younger one would make git believe the times of files that changed in the second in which the index was written.
+  if (written !== undefined) utimesSync(next, secondOf(written), secondOf(written));
+  const env = { GIT_INDEX_FILE: next };
+  const nothing = noObject(target?.newCommit ?? "");
   const lines = updates
     .toSorted((a, b) => Number(a.goal !== undefined) - Number(b.goal !== undefined))
-    .map(({ path, goal }) => `${goal?.mode ?? "0"} ${goal?.oid ?? noObject(target.newCommit)}\t${path}\0`);
+    .map(({ path, goal }) => `${goal?.mode ?? "0"} ${goal?.oid ?? nothing}\t${path}\0`);
   await git(["update-index", "-z", "--index-info"], { cwd: root, env, input: lines.join("") });
   for (const [mark, option] of MARKS) {
     const marked = updates.filter(({ path, goal }) => goal !== undefined && entries.get(path)?.[mark] === true);
     const input = marked.map(({ path }) => `${path}\0`).join("");
     if (input !== "") await git(["update-index", "-z", option, "--stdin"], { cwd: root, env, input });
   }
-  await git(["update-index", "-q", "--refresh"], { cwd: root, env, accept: [0, 1] });
-  place.hands.rename(next, own);
-  return kept;
 }
 
 /** True when every entry is still what the landing was worked out from. */
@@ -155,8 +250,8 @@ function indexUpdates(
   files: readonly FileMove[],
   entries: ReadonlyMap<string, ListedEntry>,
   direction: Direction,
-): { updates: { path: string; goal: IndexEntry | undefined }[]; kept: string[] } {
-  const updates: { path: string; goal: IndexEntry | undefined }[] = [];
+): { updates: IndexUpdate[]; kept: string[] } {
+  const updates: IndexUpdate[] = [];
   const kept: string[] = [];
   for (const { path, index } of files) {
     if (index === undefined) continue;

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { git } from "../execution/git.ts";
 import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
 import { contentHash } from "../store/contents.ts";
@@ -8,17 +9,18 @@ import {
   blobName,
   checkedOutContents,
   commitTree,
-  convertedPaths,
   mergeTrees,
   treeDifferences,
   type TreeDifference,
   type TreeFile,
   type WantedFile,
 } from "./git-objects.ts";
+import type { MadeTree, TreeChange } from "./git-import.ts";
+import type { GitSettings } from "./git-settings.ts";
 import type { GitTarget } from "./git-target.ts";
 import { readIndex, type ListedEntry } from "./git-index.ts";
 import type { FileMove, Landing, LandingConflict } from "./landing.ts";
-import { find, statOf, type Found } from "./user-tree.ts";
+import { find, Looks, statOf, type Found } from "./user-tree.ts";
 
 /** A change to land: what leads from the tree `base` to the tree `theirs`, whatever the branch has become meanwhile. */
 export interface GitChange {
@@ -29,7 +31,16 @@ export interface GitChange {
   readonly theirs: string;
   /** Blobs of `theirs` whose bytes are at hand, by their names. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** The hashes of the bytes in `blobs`, where they are known. */
+  readonly hashes?: MadeTree["hashes"];
+  /** What leads from `base` to `theirs`, where that is known. */
+  readonly differences?: MadeTree["differences"];
+  /** `theirs` on top of the branch, where that was committed already. */
+  readonly commit?: string | undefined;
   readonly message: string;
+  readonly settings: GitSettings;
+  /** What was found in the work tree a moment ago, by the paths of `differences`. */
+  readonly found?: ReadonlyMap<string, Found>;
   /** The user's files were part of the base although they were not committed: on disk they are to go from `base` to `theirs`. */
   readonly dirty: boolean;
 }
@@ -51,9 +62,14 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
     const why = await reasons(root, change, ours);
     return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why: why(path) })), contents: none };
   }
+  // Where the branch is as the plan left it, what lands is what was made of it, and git need not be asked again.
+  const unmoved = ours === change.base && merged.tree === change.theirs;
   const [newCommit, committed] = await Promise.all([
-    merged.tree === ours ? target.commit : commitTree(root, { tree: merged.tree, parents: [target.commit], message }),
-    treeDifferences(root, ours, merged.tree),
+    merged.tree === ours
+      ? target.commit
+      : ((unmoved ? change.commit : undefined) ??
+        commitTree(root, { tree: merged.tree, parents: [target.commit], message })),
+    (unmoved ? change.differences : undefined) ?? treeDifferences(root, ours, merged.tree),
   ]);
   const git = { ...target, oldCommit: target.commit, newCommit };
   const submodules = committed.filter(({ before, after }) => isSubmodule(before) || isSubmodule(after));
@@ -64,8 +80,10 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
   if (!target.checkedOut) {
     return { landing: landingOf(alias, git, [], []), conflicts: [], contents: none };
   }
-  const onDisk = change.dirty ? await treeDifferences(root, change.base, change.theirs) : committed;
-  const files = await moves(target, committed, onDisk, change.blobs, change.dirty ? WORDS_WHEN_DIRTY : WORDS);
+  const onDisk = change.dirty
+    ? (change.differences ?? (await treeDifferences(root, change.base, change.theirs)))
+    : committed;
+  const files = await moves(target, change, { committed, onDisk });
   const conflicts = files.conflicts.map(({ path, why }) => ({ resource: alias, path, why }));
   if (conflicts.length > 0) return { conflicts, contents: none };
   const landing = landingOf(alias, git, files.moves, missingDirectories(root, files.moves));
@@ -110,12 +128,13 @@ interface Moves {
 /** The files as they are and as they are to be, each checked to hold nothing of the user's that is not in git. */
 async function moves(
   target: GitTarget,
-  committed: readonly TreeDifference[],
-  onDisk: readonly TreeDifference[],
-  blobs: ReadonlyMap<string, Uint8Array>,
-  words: typeof WORDS,
+  change: GitChange,
+  { committed, onDisk }: Record<"committed" | "onDisk", readonly TreeDifference[]>,
 ): Promise<Moves> {
   const { root } = target;
+  const { settings, blobs } = change;
+  const words = change.dirty ? WORDS_WHEN_DIRTY : WORDS;
+  const ahead = onDisk === change.differences ? change.found : undefined;
   const staged = new Map(committed.map((difference) => [difference.path, difference]));
   const paths = [...new Set([...onDisk.map(({ path }) => path), ...staged.keys()])].sort();
   const disk = new Map(onDisk.map((difference) => [difference.path, difference]));
@@ -126,7 +145,7 @@ async function moves(
     });
   const [index, { before, after }] = await Promise.all([
     readIndex(root, join(target.gitDirectory, "index")),
-    contentsOf(root, wanted("before"), wanted("after"), blobs),
+    contentsOf(root, wanted("before"), wanted("after"), { settings, known: blobs }),
   ]);
   const result: Moves = { moves: [], conflicts: [], contents: new Map() };
   const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
@@ -154,9 +173,9 @@ async function moves(
       result.moves.push({ path, before: undefined, after: undefined, ...indexMove });
       continue;
     }
-    const found = lookFor(root, path, leaving);
+    const found = ahead?.get(path) ?? lookFor(root, path, leaving);
     const problem = await uncommitted(
-      { root, path, found, words },
+      { root, path, found, words, settings },
       { file: difference.before, content: before.get(path) },
       after.get(path),
     );
@@ -166,7 +185,10 @@ async function moves(
     }
     const now = typeof found === "string" ? undefined : found;
     if (now !== undefined) result.contents.set(now.image.hash, now.content);
-    const wantedAfter = imageFor(difference.after, after.get(path), result.contents);
+    const wantedAfter = imageFor(difference.after, after.get(path), {
+      contents: result.contents,
+      hashes: change.hashes,
+    });
     result.moves.push({ path, before: now?.image, after: wantedAfter, ...indexMove });
   }
   return result;
@@ -180,10 +202,10 @@ async function contentsOf(
   root: string,
   before: readonly WantedFile[],
   after: readonly WantedFile[],
-  known: ReadonlyMap<string, Uint8Array>,
+  { settings, known }: { readonly settings: GitSettings; readonly known: ReadonlyMap<string, Uint8Array> },
 ): Promise<Record<"before" | "after", ReadonlyMap<string, Uint8Array>>> {
   const [old = [], now = []] = [before, after].map((side) => side.filter(({ file }) => !isSubmodule(file)));
-  const converted = await convertedPaths(root, [...old, ...now]);
+  const converted = await settings.converted([...old, ...now]);
   const unlike = old.filter(({ path }) => converted.has(path));
   const contents = await checkedOutContents(root, [...unlike, ...now], { converted, known });
   const from = (side: readonly WantedFile[], offset: number): ReadonlyMap<string, Uint8Array> =>
@@ -194,10 +216,10 @@ async function contentsOf(
 function imageFor(
   file: TreeFile | undefined,
   content: Uint8Array | undefined,
-  contents: Map<string, Uint8Array>,
+  { contents, hashes }: { readonly contents: Map<string, Uint8Array>; readonly hashes: MadeTree["hashes"] | undefined },
 ): FileImage | undefined {
   if (file === undefined || content === undefined) return undefined;
-  const hash = contentHash(content);
+  const hash = hashes?.get(content) ?? contentHash(content);
   contents.set(hash, content);
   return { hash, mode: modeOf(file) };
 }
@@ -217,13 +239,13 @@ function sameEntry(entry: ListedEntry | undefined, expected: TreeFile | undefine
 
 /** Undefined when the file is what git knows it to be; otherwise what a user would call it. */
 async function uncommitted(
-  place: { readonly root: string; readonly path: string; readonly found: Found; readonly words: typeof WORDS },
+  place: Pick<GitChange, "settings"> & { root: string; path: string; found: Found; words: typeof WORDS },
   { file: known, content: knownContent }: { readonly file: TreeFile | undefined; content: Uint8Array | undefined },
   wantedContent: Uint8Array | undefined,
 ): Promise<string | undefined> {
-  const { root, path, found, words } = place;
+  const { root, path, found, words, settings } = place;
   if (found === "obstacle") return "is in the way: a directory, or below a link";
-  const isLink = found !== "nothing" && found.image.mode === LINK;
+  const isLink = found !== "nothing" && found.mode === LINK;
   if (known === undefined) {
     if (found === "nothing") return undefined;
     const same = wantedContent !== undefined && Buffer.compare(found.content, wantedContent) === 0;
@@ -231,7 +253,7 @@ async function uncommitted(
   }
   if (found === "nothing") return words.deleted;
   if (isLink !== (modeOf(known) === LINK)) return words.changed;
-  if (!isLink && found.image.mode !== modeOf(known) && (await tracksModes(root))) return words.changed;
+  if (!isLink && found.mode !== modeOf(known) && (await settings.tracksModes())) return words.changed;
   const same =
     knownContent === undefined
       ? blobName(found.content, known.oid) === known.oid
@@ -243,14 +265,27 @@ async function uncommitted(
   return asStored.stdout.toString("utf8").trim() === known.oid ? undefined : words.changed;
 }
 
-async function tracksModes(root: string): Promise<boolean> {
-  const { stdout } = await git(["config", "--type=bool", "--get", "core.fileMode"], { cwd: root, accept: [0, 1] });
-  return stdout.toString("utf8").trim() !== "false";
+/** Others get a turn this often: git is being fed meanwhile. */
+const TURN_MS = 2;
+
+/** Looks at files that are about to change while git is at work on the rest. */
+export async function lookAhead(root: string, changes: readonly TreeChange[]): Promise<ReadonlyMap<string, Found>> {
+  const leaving = new Set(changes.filter(({ after }) => after === undefined).map(({ path }) => path));
+  const found = new Map<string, Found>();
+  using looks = new Looks(root);
+  let turned = performance.now();
+  for (const { path } of changes) {
+    if (performance.now() - turned > TURN_MS) {
+      await turn();
+      turned = performance.now();
+    }
+    found.set(path, lookFor(root, path, leaving, looks.find(path)));
+  }
+  return found;
 }
 
 /** What is at the path, where files that leave are taken as gone: a file may take the place of a directory, and the other way round. */
-export function lookFor(root: string, path: string, leaving: ReadonlySet<string>): Found {
-  const found = find(root, path);
+export function lookFor(root: string, path: string, leaving: ReadonlySet<string>, found = find(root, path)): Found {
   if (typeof found !== "string") return found;
   for (let above = dirname(path); above !== "."; above = dirname(above)) {
     if (leaving.has(above)) return "nothing";

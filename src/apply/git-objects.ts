@@ -1,91 +1,19 @@
-import { createHash } from "node:crypto";
-import type { FileImage } from "../domain/change-entry.ts";
+import { hash } from "node:crypto";
 import { git, gitText } from "../execution/git.ts";
 
 /**
  * Objects in the user's repository: blobs, trees and commits that nothing refers to yet, so that nothing the user sees has changed.
  * They are made durable before a ref can point at them.
  */
-const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
+export const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
 /** Our messages are UTF-8, whatever the user's own are in. */
 const UTF8 = ["-c", "i18n.commitEncoding=UTF-8"];
-
-export interface TreeChange {
-  readonly path: string;
-  readonly after: FileImage | undefined;
-}
-
-export interface MadeTree {
-  readonly tree: string;
-  /** The bytes that went into it, by the names of their blobs: nobody has to read them back. */
-  readonly blobs: ReadonlyMap<string, Uint8Array>;
-}
-
-/**
- * The tree that the commit `base` becomes by the changes: blobs and trees through one process and into one pack. (An index filled by
- * `read-tree`, changed and written as a tree took three more processes and a second wait for the disk.) Git makes trees only for a
- * commit on a branch; `reset` takes the branch away before it becomes a ref. Deltas are left to git's own housekeeping: to look for
- * them took half of the time.
- */
-export async function treeWith(
-  repository: string,
-  base: string,
-  changes: readonly TreeChange[],
-  contentsOf: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>,
-): Promise<MadeTree> {
-  if (changes.length === 0) return { tree: await treeOf(repository, base), blobs: new Map() };
-  const hashes = [...new Set(changes.flatMap(({ after }) => (after === undefined ? [] : [after.hash])))];
-  const contents = await contentsOf(hashes);
-  const marks = new Map(hashes.map((hash, index) => [hash, `:${index + 1}`]));
-  const parts: (Uint8Array | string)[] = [];
-  const blobs = new Map<string, Uint8Array>();
-  for (const [hash, mark] of marks) {
-    const content = contents.get(hash);
-    if (content === undefined) throw new Error(`the content ${hash} was not given`);
-    blobs.set(blobName(content, base), content);
-    parts.push(`blob\nmark ${mark}\ndata ${content.byteLength}\n`, content, "\n");
-  }
-  parts.push(`commit ${PASSING}\ncommitter ${NAME} <${EMAIL}> 0 +0000\ndata 0\nfrom ${base}\n`);
-  // What goes makes room first: a file may take the place of a directory.
-  for (const { path, after } of changes) if (after === undefined) parts.push(`D ${quoted(path)}\n`);
-  for (const { path, after } of changes) {
-    if (after !== undefined) parts.push(`M ${after.mode.toString(8)} ${marks.get(after.hash)} ${quoted(path)}\n`);
-  }
-  parts.push(`ls ""\n\nreset ${PASSING}\n\ndone\n`);
-  const input = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
-  // Names that differ in case only are two names, whatever the user's file system makes of them.
-  const args = [
-    ...DURABLE,
-    "-c",
-    "pack.compression=1",
-    "-c",
-    "core.ignoreCase=false",
-    "fast-import",
-    "--quiet",
-    "--done",
-    "--depth=0",
-  ];
-  const { stdout } = await git(args, { cwd: repository, input });
-  const [, tree] = /^040000 tree (\w+)\t/.exec(stdout.toString("utf8")) ?? [];
-  return { tree: tree ?? (await emptyTree(repository)), blobs };
-}
-
-/** Never becomes a ref. */
-const PASSING = "refs/cleveragents/passing";
-
-function quoted(path: string): string {
-  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
-}
-
-/** When nothing is left, git has no tree to tell. */
-function emptyTree(repository: string): Promise<string> {
-  return gitText([...DURABLE, "hash-object", "-t", "tree", "-w", "--stdin"], { cwd: repository });
-}
 
 /** The name git gives to these bytes, in a repository that has names like this one. */
 export function blobName(content: Uint8Array, like: string): string {
   const algorithm = like.length === 64 ? "sha256" : "sha1";
-  return createHash(algorithm).update(`blob ${content.byteLength}\0`).update(content).digest("hex");
+  // In one call: a hash that is fed in pieces takes three times as long for a small file.
+  return hash(algorithm, Buffer.concat([Buffer.from(`blob ${content.byteLength}\0`), content]));
 }
 
 /** As long as the names of the repository's objects are, which depends on its hash. */
@@ -137,7 +65,8 @@ export async function commitTree(
 
 const IDENTITY = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
 
-function ownIdentity(): Record<string, string> {
+/** What the environment says of who commits. */
+export function ownIdentity(): Record<string, string> {
   return Object.fromEntries(
     IDENTITY.flatMap((name) => {
       const value = process.env[name];
@@ -146,7 +75,7 @@ function ownIdentity(): Record<string, string> {
   );
 }
 
-const [NAME, EMAIL] = ["CleverAgents", "cleveragents@localhost"];
+export const [NAME, EMAIL] = ["CleverAgents", "cleveragents@localhost"];
 const NOBODY = {
   GIT_AUTHOR_NAME: NAME,
   GIT_AUTHOR_EMAIL: EMAIL,
@@ -219,32 +148,4 @@ async function readBlobs(repository: string, wanted: readonly WantedFile[]): Pro
     position = end + 1 + Number(size) + 1;
   }
   return contents;
-}
-
-const CONVERTING = ["eol", "filter", "ident", "working-tree-encoding"];
-
-/** The paths whose files differ from their blobs, by the user's attributes and settings. */
-export async function convertedPaths(repository: string, wanted: readonly WantedFile[]): Promise<ReadonlySet<string>> {
-  const files = [...new Set(wanted.filter(({ file }) => file.mode !== "120000").map(({ path }) => path))];
-  if (files.length === 0) return new Set();
-  const asked = ["config", "--type=bool-or-str", "--get-regexp", "^core\\.(autocrlf|eol)$"];
-  const [configured, attributes] = await Promise.all([
-    git(asked, { cwd: repository, accept: [0, 1] }),
-    git(["check-attr", "-z", "--stdin", ...CONVERTING], {
-      cwd: repository,
-      input: files.map((path) => `${path}\0`).join(""),
-    }),
-  ]);
-  const settings = configured.stdout.toString("utf8").split("\n");
-  const last = (key: string): string | undefined => settings.findLast((line) => line.startsWith(`${key} `));
-  if (last("core.autocrlf") === "core.autocrlf true" || last("core.eol")?.toLowerCase() === "core.eol crlf")
-    return new Set(files);
-  const fields = attributes.stdout.toString("utf8").split("\0");
-  const converted = new Set<string>();
-  for (let index = 0; index + 2 < fields.length; index += 3) {
-    const [path = "", attribute, value] = fields.slice(index, index + 3);
-    const plain = value === "unspecified" || value === "unset" || (attribute === "eol" && value === "lf");
-    if (!plain) converted.add(path);
-  }
-  return converted;
 }

@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { git, gitText } from "../execution/git.ts";
 import { shown } from "../domain/text.ts";
+import type { GitLanding, Landing } from "./landing.ts";
+import { codeOf, statOf } from "./user-tree.ts";
 
 /** The branch of the user's repository that a change is to land on, as it is now. */
 export interface GitTarget {
@@ -11,6 +13,8 @@ export interface GitTarget {
   readonly commonDirectory: string;
   readonly ref: string;
   readonly commit: string;
+  /** The tree of the commit. */
+  readonly tree: string;
   readonly checkedOut: boolean;
 }
 
@@ -21,14 +25,30 @@ export interface GitTarget {
 export async function findGitTarget(root: string, ref: string | undefined): Promise<GitTarget | string> {
   if (!existsSync(root)) return `${shown(root, 300)} is gone`;
   const head = await readHead(root, ref ?? "HEAD");
-  if (typeof head === "string") return head;
-  const { headRef, ...facts } = head;
+  return typeof head === "string" ? head : judge(head, ref);
+}
+
+/** Looks once more where a landing is to go: what, if anything, is not as it was found. */
+export async function movedMeanwhile({ root, git: known }: Landing): Promise<string | undefined> {
+  if (known === undefined) return undefined;
+  const ref = known.ref === "HEAD" ? undefined : known.ref;
+  const head = headInFiles(root, known);
+  const now = head === undefined ? await findGitTarget(root, ref) : await judge(head, ref);
+  if (typeof now === "string") return now;
+  if (now.checkedOut !== known.checkedOut) return `another branch was checked out in ${root}`;
+  return now.commit === known.oldCommit ? undefined : `${shortRef(known.ref)} moved`;
+}
+
+async function judge<Found extends Head>(
+  { headRef, ...facts }: Found,
+  ref: string | undefined,
+): Promise<(Omit<Found, "headRef"> & { readonly checkedOut: boolean }) | string> {
+  const { root, gitDirectory, commonDirectory } = facts;
   if (ref === undefined && headRef !== undefined) {
     return `the plan started from a detached HEAD, and ${shortRef(headRef)} is checked out now`;
   }
   if (facts.commit === "") return `the branch ${shortRef(facts.ref)} is gone`;
   const checkedOut = headRef === ref;
-  const { gitDirectory, commonDirectory } = facts;
   const busy = checkedOut ? inProgress(gitDirectory) : undefined;
   if (busy !== undefined) return `a ${busy} is in progress in ${shown(root, 300)}`;
   if (ref === undefined) return { ...facts, checkedOut };
@@ -39,25 +59,50 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
   return { ...facts, checkedOut };
 }
 
-type Head = Omit<GitTarget, "checkedOut"> & { readonly headRef: string | undefined };
+type Head = Omit<GitTarget, "checkedOut" | "tree"> & { readonly headRef: string | undefined };
+
+/**
+ * Where git keeps HEAD and the branch in files of their own, and both say what they said, there is no need to start a git. Undefined
+ * in every other case: a branch among the packed ones, refs that are kept in tables, a repository somewhere else.
+ */
+function headInFiles(root: string, known: GitLanding): Head | undefined {
+  const { gitDirectory, commonDirectory, ref, oldCommit: commit } = known;
+  if (gitDirectory !== join(root, ".git") || commonDirectory !== gitDirectory) return undefined;
+  if (statOf(gitDirectory)?.isDirectory() !== true) return undefined;
+  const facts = { root, gitDirectory, commonDirectory, ref, commit };
+  const head = textOf(join(gitDirectory, "HEAD"));
+  if (ref === "HEAD") return head === `${commit}\n` ? { ...facts, headRef: undefined } : undefined;
+  const branch = textOf(join(commonDirectory, ref));
+  return head === `ref: ${ref}\n` && branch === `${commit}\n` ? { ...facts, headRef: ref } : undefined;
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
 
 const PLACES = ["--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"];
 
 /** Where the repository is and what is checked out; an empty commit when `ref` has none. */
-async function readHead(root: string, ref: string): Promise<Head | string> {
+async function readHead(root: string, ref: string): Promise<(Head & { readonly tree: string }) | string> {
   const top = await realpath(root);
-  const all = await linesOf(root, [...PLACES, `${ref}^{commit}`, "--symbolic-full-name", "HEAD"]);
-  const [gitDirectory = "", commonDirectory = "", foundTop, commit = "", head] = all;
-  if (all.length === 5 && foundTop === top) {
-    return { root, gitDirectory, commonDirectory, ref, commit, headRef: head === "HEAD" ? undefined : head };
+  const all = await linesOf(root, [...PLACES, `${ref}^{commit}`, `${ref}^{tree}`, "--symbolic-full-name", "HEAD"]);
+  const [gitDirectory = "", commonDirectory = "", foundTop, commit = "", tree = "", head] = all;
+  if (all.length === 6 && foundTop === top) {
+    return { root, gitDirectory, commonDirectory, ref, commit, tree, headRef: head === "HEAD" ? undefined : head };
   }
   // Not everything is there. Asked piece by piece, git tells what is.
   const places = await linesOf(root, PLACES);
   if (places[2] !== top) return `${shown(root, 300)} is no git work tree any more`;
   const symbolic = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: root, accept: [0, 1] });
   const headRef = symbolic.code === 0 ? symbolic.stdout.toString("utf8").trim() : undefined;
-  const [found = ""] = await linesOf(root, ["--verify", "--quiet", `${ref}^{commit}`]);
-  return { root, gitDirectory: places[0] ?? "", commonDirectory: places[1] ?? "", ref, commit: found, headRef };
+  const [found = "", its = ""] = await linesOf(root, [`${ref}^{commit}`, `${ref}^{tree}`]);
+  const [own = "", common = ""] = places;
+  return { root, gitDirectory: own, commonDirectory: common, ref, commit: found, tree: its, headRef };
 }
 
 /** Nothing when there is an answer missing. */

@@ -8,7 +8,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index.ts";
-import { findGitTarget, shortRef } from "./git-target.ts";
+import { movedMeanwhile, shortRef } from "./git-target.ts";
 import type { Hands } from "./hands.ts";
 import { bootId, decideDirection, type Journal } from "./journal.ts";
 import { clearRefLocks } from "./ref-locks.ts";
@@ -134,7 +134,7 @@ export async function repairAfterPowerLoss(
 
 function lostItsBytes(root: string, path: string, goal: FileImage, { sealedAt = 0 }: Journal): boolean {
   const found = find(root, path);
-  if (typeof found === "string" || found.image.mode === LINK || found.image.hash === goal.hash) return false;
+  if (typeof found === "string" || found.mode === LINK || found.image.hash === goal.hash) return false;
   const age = within(root, path, (at) => (at === undefined ? undefined : statOf(at)?.mtimeMs), undefined);
   return age !== undefined && age <= sealedAt && found.content.every((byte) => byte === 0);
 }
@@ -227,15 +227,11 @@ function unlockIndexes(journal: Journal, hands: Hands): void {
 /** Between the look and the lock the user may have staged something or gone to another branch. */
 async function requireUnchanged(landings: readonly Landing[]): Promise<void> {
   for (const landing of landings) {
-    const { git: target, root } = landing;
-    if (target === undefined) continue;
-    const [now, unchanged] = await Promise.all([
-      findGitTarget(root, target.ref === "HEAD" ? undefined : target.ref),
-      target.checkedOut ? indexUnchanged(landing) : true,
+    const [moved, unchanged] = await Promise.all([
+      movedMeanwhile(landing),
+      landing.git?.checkedOut === true ? indexUnchanged(landing) : true,
     ]);
-    if (typeof now === "string") throw meanwhile(now);
-    if (now.checkedOut !== target.checkedOut) throw meanwhile(`another branch was checked out in ${root}`);
-    if (now.commit !== target.oldCommit) throw meanwhile(`${shortRef(target.ref)} moved`);
+    if (moved !== undefined) throw meanwhile(moved);
     if (!unchanged) throw meanwhile("something was staged");
   }
 }

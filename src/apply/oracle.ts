@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { PlanError } from "../domain/errors.ts";
 import type { Plan } from "../domain/plan.ts";
-import { readState, stateHash } from "../execution/file-state.ts";
 import { git } from "../execution/git.ts";
 import { sandboxesOf } from "../execution/kept-sandboxes.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
@@ -10,6 +10,8 @@ import { hasRepository } from "../execution/sandbox-repository.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
 import { changedPaths, takeSnapshot } from "../execution/snapshot.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
+import { sameImage } from "./landing.ts";
+import { imageOf, Looks } from "./user-tree.ts";
 
 /**
  * What cannot be credited cannot be applied: base and recorded changes must be the sandbox, file by file. A sandbox that is gone has
@@ -31,12 +33,27 @@ export async function requireRecorded(directory: string, plan: Plan, entries: re
 }
 
 async function unrecorded(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<string[]> {
-  const changed = sandbox.base === undefined ? await changedInCopy(sandbox) : await changedInRepository(sandbox);
-  const differing = changed.filter((path) => !changes.has(path));
+  const [changed, otherwise] = await Promise.all([
+    sandbox.base === undefined ? changedInCopy(sandbox) : changedInRepository(sandbox),
+    changedOtherwise(sandbox, changes),
+  ]);
+  return [...changed.filter((path) => !changes.has(path)), ...otherwise];
+}
+
+/** Others get a turn this often: git is being fed and asked at the same time. */
+const TURN_MS = 2;
+
+async function changedOtherwise(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<string[]> {
+  using looks = new Looks(sandbox.root);
+  const differing: string[] = [];
+  let turned = performance.now();
   for (const [path, { after }] of changes) {
-    const now = await readState(sandbox.root, path).catch(() => undefined);
-    const same = now === undefined ? after === undefined : stateHash(now) === after?.hash && now.mode === after.mode;
-    if (!same) differing.push(path);
+    if (performance.now() - turned > TURN_MS) {
+      await turn();
+      turned = performance.now();
+    }
+    // What is there instead of a file, such as a directory, has paths of its own.
+    if (!sameImage(imageOf(looks.find(path)), after)) differing.push(path);
   }
   return differing;
 }
@@ -46,23 +63,23 @@ async function changedInCopy(sandbox: Sandbox): Promise<string[]> {
   return changedPaths(await takeSnapshot(base), await takeSnapshot(sandbox));
 }
 
-/** Git compares with the commit, by an index of its own: what a command did to the sandbox's index must not hide a file. */
+/**
+ * Git compares with the commit, by an index of its own: what a command did to the sandbox's index must not hide a file. An index that
+ * was just made knows no times, so that every file is read, in the one process that also lists what the commit does not have.
+ */
 async function changedInRepository(sandbox: Sandbox): Promise<string[]> {
-  const { root: cwd, base = "" } = sandbox;
+  const { root: cwd, base = "", submodules } = sandbox;
   if (!(await hasRepository(cwd))) return [];
-  // It borrows the user's objects: without them there is nothing to compare with, and nowhere to land either, which is told then.
-  const readable = await git(["cat-file", "-e", `${base}^{tree}`], { cwd, sandbox: true, accept: "any" });
-  if (readable.code !== 0) return [];
   const index = join(cwd, "..", "oracle-index");
   const own = { cwd, sandbox: true, index };
   try {
-    await git(["read-tree", base], own);
-    await git(["update-index", "-q", "--refresh"], { ...own, accept: [0, 1] });
-    const differing = await git(["diff-files", "-z", "--name-only", "--ignore-submodules=all"], own);
-    const unknown = await git(["ls-files", "-z", "--others", "--exclude-standard"], own);
-    const names = `${differing.stdout.toString("utf8")}${unknown.stdout.toString("utf8")}`.split("\0");
+    // It borrows the user's objects: without them there is nothing to compare with, and nowhere to land either, which is told then.
+    if ((await git(["read-tree", base], { ...own, accept: "any" })).code !== 0) return [];
+    const listing = ["ls-files", "-z", "--deleted", "--modified", "--others", "--exclude-standard"];
+    const names = new Set((await git(listing, own)).stdout.toString("utf8").split("\0"));
+    for (const submodule of submodules) names.delete(submodule);
     // A repository made inside the sandbox is named as a directory; its files are among the recorded ones.
-    return names.filter((name) => name !== "" && !name.endsWith("/"));
+    return [...names].filter((name) => name !== "" && !name.endsWith("/"));
   } finally {
     await rm(index, { force: true });
   }

@@ -1,4 +1,5 @@
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git, requireGit } from "../execution/git.ts";
@@ -9,12 +10,14 @@ import type { SandboxRecord } from "../execution/sandbox-record.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
 import { mergeImages, prepareDirectory } from "./directory-landing.ts";
-import { prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treeOf, treeWith, type MadeTree, type Merged } from "./git-objects.ts";
+import { treeWith, type MadeTree, type TreeChange, type TreeWish } from "./git-import.ts";
+import { lookAhead, prepareGit, type Prepared } from "./git-landing.ts";
+import { mergeTrees, treeOf, type Merged } from "./git-objects.ts";
+import { GitSettings } from "./git-settings.ts";
 import { findGitTarget } from "./git-target.ts";
 import { lockPlace } from "./resource-locks.ts";
 import { sameImage, type Landing, type LandingConflict } from "./landing.ts";
-import { codeOf } from "./user-tree.ts";
+import { codeOf, statOf, type Found } from "./user-tree.ts";
 
 /**
  * Works out what lands where. The changes of a plan lead from its base to its result; in the user's resource they lead from what was
@@ -89,6 +92,9 @@ export async function lockPlaces(records: readonly SandboxRecord[]): Promise<str
 }
 
 async function commonDirectory(path: string): Promise<string | undefined> {
+  const own = join(path, ".git");
+  // Where the repository is in the work tree itself, as most are, there is nothing to ask.
+  if (statOf(own)?.isDirectory() === true && !existsSync(join(own, "commondir"))) return own;
   const asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
   const { code, stdout } = await git(asked, { cwd: path, accept: [0, 128] }).catch(() => ({ code: 128, stdout: "" }));
   return code === 0 ? stdout.toString().trim() : undefined;
@@ -103,20 +109,25 @@ async function repository(
   const target = await findGitTarget(path, record.ref);
   if (typeof target === "string")
     return { conflicts: [{ resource: alias, path: undefined, why: target }], contents: new Map() };
-  const withSteps = (steps: ReadonlySet<string>): Promise<MadeTree> =>
-    treeWith(
-      path,
-      baseCommit,
-      [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after })),
-      contentsFrom(preparation.store),
-    );
+  const settings = new GitSettings(path);
+  const wish = { contents: contentsFrom(preparation.store), missing: notStored };
+  const changesOf = (steps: ReadonlySet<string>): TreeChange[] =>
+    [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after }));
   const appliedAt = preparation.applied?.find((landing) => landing.alias === alias)?.git;
-  const planBase = await treeOf(path, baseCommit);
-  const ours = target.commit === baseCommit ? planBase : await treeOf(path, target.commit);
+  const ours = target.tree;
+  const planBase = target.commit === baseCommit ? ours : await treeOf(path, baseCommit);
   const message = preparation.messageFor(alias);
   if (preparation.applied === undefined) {
-    const { tree: theirs, blobs } = await withSteps(preparation.to);
-    return prepareGit(target, { alias, base: planBase, ours, theirs, blobs, message, dirty: record.dirty });
+    const changes = changesOf(preparation.to);
+    settings.prepare(changes.map((change) => change.path));
+    const lands = target.commit === baseCommit && !record.dirty;
+    const commit = lands ? { message, identity: () => settings.identity() } : undefined;
+    const [{ tree: theirs, ...made }, found] = await Promise.all([
+      treeWith(path, baseCommit, changes, { ...wish, commit }),
+      target.checkedOut ? lookAhead(path, changes) : new Map<string, Found>(),
+    ]);
+    const { dirty } = record;
+    return prepareGit(target, { alias, base: planBase, ours, theirs, ...made, message, dirty, settings, found });
   }
   const changedNothing = effect(own, new Set(own.map(({ step }) => step))).size === 0;
   // Everything was there already when it was applied: none of it is the plan's.
@@ -124,7 +135,7 @@ async function repository(
   const before = appliedAt === undefined ? planBase : await treeOf(path, appliedAt.oldCommit);
   // All steps together merged when they were applied; only some of them may not.
   const stateWith = async (steps: ReadonlySet<string>): Promise<{ merged: Merged; blobs: MadeTree["blobs"] }> => {
-    const { tree, blobs } = await withSteps(steps);
+    const { tree, blobs } = await treeWith(path, baseCommit, changesOf(steps), wish);
     return { merged: await mergeTrees(path, { base: planBase, ours: before, theirs: tree }), blobs };
   };
   const [{ merged: base }, { merged: theirs, blobs }] = [
@@ -135,7 +146,8 @@ async function repository(
     const conflicts = [...(base.conflicts ?? []), ...(theirs.conflicts ?? [])];
     return { conflicts: conflicts.map((file) => inseparable(alias, file)), contents: new Map() };
   }
-  return prepareGit(target, { alias, base: base.tree, ours, theirs: theirs.tree, blobs, message, dirty: false });
+  const sides = { base: base.tree, ours, theirs: theirs.tree };
+  return prepareGit(target, { alias, ...sides, blobs, message, dirty: false, settings });
 }
 
 async function directory(
@@ -195,15 +207,9 @@ function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): Readonl
 }
 
 /** Many at once: one by one, a thousand took 50 ms longer. */
-function contentsFrom(store: Store): (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>> {
+function contentsFrom(store: Store): TreeWish["contents"] {
   const changesets = new ChangesetStore(store);
-  return async (hashes) => {
-    const contents = new Map<string, Uint8Array>();
-    for await (const [hash, bytes] of changesets.contents(hashes)) contents.set(hash, bytes);
-    const missing = hashes.find((hash) => !contents.has(hash));
-    if (missing !== undefined) throw notStored(missing);
-    return contents;
-  };
+  return (hashes) => changesets.contents(hashes);
 }
 
 function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {

@@ -97,8 +97,8 @@ export function settleFiles(
   removeEmptyDirectories(landing, direction, context);
   for (const one of coming) {
     attempt(() => {
-      if (one.there) takeAside(landing, direction, context, one);
-      putIn(landing, direction, context, one);
+      if (one.there) replace(landing, direction, context, one);
+      else putIn(landing, direction, context, one);
     }, one.move.path);
   }
   return kept;
@@ -170,31 +170,48 @@ function isReady(staging: string, direction: Direction, index: number, goal: Fil
   return sameImage(imageOf(found), goal);
 }
 
-function takeAside(landing: Landing, direction: Direction, context: SettleContext, { move, index }: Todo): void {
-  const { hands, journalId } = context;
-  const staging = stagingOf(landing, journalId);
-  const expected = direction === "forward" ? move.before : move.after;
-  const aside = asideOf(staging, direction === "forward" ? "back" : "removed", index);
-  const reached = within(
+function takeAside(landing: Landing, direction: Direction, context: SettleContext, todo: Todo): void {
+  const { path } = todo.move;
+  const reached = within(landing.root, path, (at) => moveAside(at, landing, direction, context, todo), false);
+  // A directory above was taken away, or a link put in its place: the file is not there any more, and that was not us.
+  if (!reached) throw new ForeignChangeError(path);
+}
+
+/** Both by one way through the directories: to go it twice took a quarter of the time. */
+function replace(landing: Landing, direction: Direction, context: SettleContext, todo: Todo): void {
+  const { move, index } = todo;
+  const source = asideOf(stagingOf(landing, context.journalId), direction, index);
+  const done = within(
     landing.root,
     move.path,
-    (at) => {
-      if (at === undefined) return false;
-      try {
-        if (!context.fresh && statOf(aside) !== undefined) hands.remove(aside);
-        hands.rename(at, aside);
-      } catch (error) {
-        if (codeOf(error) === "ENOENT") throw new ForeignChangeError(move.path);
-        throw error;
-      }
-      if (sameImage(imageOf(lookAt(aside)), expected)) return true;
-      putBack(hands, aside, at);
-      throw new ForeignChangeError(move.path);
-    },
+    (at) => moveAside(at, landing, direction, context, todo) && linkIn(context.hands, source, at),
     false,
   );
-  // A directory above was taken away, or a link put in its place: the file is not there any more, and that was not us.
-  if (!reached) throw new ForeignChangeError(move.path);
+  if (!done) throw new ForeignChangeError(move.path);
+}
+
+/** False when there is no way to the name `at`. */
+function moveAside(
+  at: string | undefined,
+  landing: Landing,
+  direction: Direction,
+  context: SettleContext,
+  { move, index }: Todo,
+): at is string {
+  if (at === undefined) return false;
+  const { hands, journalId } = context;
+  const expected = direction === "forward" ? move.before : move.after;
+  const aside = asideOf(stagingOf(landing, journalId), direction === "forward" ? "back" : "removed", index);
+  try {
+    if (!context.fresh && statOf(aside) !== undefined) hands.remove(aside);
+    hands.rename(at, aside);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") throw new ForeignChangeError(move.path);
+    throw error;
+  }
+  if (sameImage(imageOf(lookAt(aside)), expected)) return true;
+  putBack(hands, aside, at);
+  throw new ForeignChangeError(move.path);
 }
 
 /** It was not what we took it for. If somebody made the name anew in this moment, theirs stays, and this one stays aside. */
@@ -270,10 +287,9 @@ function removeEmptyDirectories(landing: Landing, direction: Direction, { hands 
   }
 }
 
-/** The file as it was before, wherever it is by now. */
+/** The file as it was before, wherever it is by now. Only its permissions are taken, so a link on the way does no harm. */
 function oldStat(landing: Landing, staging: string, move: FileMove, index: number): Stats | undefined {
-  const found = within(landing.root, move.path, (at) => (at === undefined ? undefined : statOf(at)), undefined);
-  return found ?? statOf(asideOf(staging, "back", index));
+  return statOf(join(landing.root, move.path)) ?? statOf(asideOf(staging, "back", index));
 }
 
 /** What the user set on the old file stays; only whether it can be run follows the change. */

@@ -8,11 +8,21 @@ import { contentHash } from "../store/contents.ts";
  * The user's files, looked at and changed without ever going through a symbolic link: each directory on the way is opened relative to
  * the one before (`/proc/self/fd/N/name`), so that a link put there meanwhile leads nowhere.
  */
-interface FoundFile {
+export class FoundFile {
   readonly content: Uint8Array;
-  readonly image: FileImage;
-  /** Permission bits as they are on disk. */
-  readonly permissions: number;
+  readonly mode: number;
+  #image: FileImage | undefined;
+
+  constructor(content: Uint8Array, mode: number) {
+    this.content = content;
+    this.mode = mode;
+  }
+
+  /** Not everybody who reads a file wants it hashed. */
+  get image(): FileImage {
+    this.#image ??= { hash: contentHash(this.content), mode: this.mode };
+    return this.#image;
+  }
 }
 
 /** What is at a path: nothing, a file or link, or something that can be neither (a directory, a device, a link on the way). */
@@ -22,25 +32,65 @@ export function find(root: string, path: string): Found {
   return within(root, path, (at) => (at === undefined ? "nothing" : lookAt(at)), "obstacle");
 }
 
+/**
+ * Looks at many paths, one after another. The directory of the last one stays open for the next: what is done to a file is done along
+ * the whole way again, so that a look which has gone stale misleads nobody. (To open the way for each file took half of the look.)
+ */
+export class Looks implements Disposable {
+  readonly #root: string;
+  #directory: { readonly path: string; readonly descriptor: number } | undefined;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  find(path: string): Found {
+    const slash = path.lastIndexOf("/");
+    const above = slash === -1 ? "" : path.slice(0, slash);
+    if (this.#directory?.path !== above || process.platform !== "linux") {
+      this[Symbol.dispose]();
+      return within(this.#root, path, (at, directory) => this.#keep(above, at, directory), "obstacle");
+    }
+    return lookAt(`/proc/self/fd/${this.#directory.descriptor}/${path.slice(slash + 1)}`);
+  }
+
+  #keep(path: string, at: string | undefined, directory: number): Found {
+    if (at === undefined) return "nothing";
+    if (process.platform === "linux")
+      this.#directory = { path, descriptor: openSync(`/proc/self/fd/${directory}`, "r") };
+    return lookAt(at);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#directory !== undefined) closeSync(this.#directory.descriptor);
+    this.#directory = undefined;
+  }
+}
+
 /** Calls `use` with a name for `path` that no change of the directories above can redirect; undefined when they are not there. */
-export function within<T>(root: string, path: string, use: (at: string | undefined) => T, obstructed: T): T {
+export function within<T>(
+  root: string,
+  path: string,
+  use: (at: string | undefined, directory: number) => T,
+  obstructed: T,
+): T {
   const segments = path.split("/");
   const name = segments.pop() ?? "";
   let directory = openDirectory(root);
   if (typeof directory !== "number") return obstructed;
   let reached = root;
   const nameIn = (below: string): string =>
-    join(process.platform === "linux" ? `/proc/self/fd/${directory}` : reached, below);
+    process.platform === "linux" ? `/proc/self/fd/${directory}/${below}` : join(reached, below);
   try {
     for (const segment of segments) {
       const next = openDirectory(nameIn(segment));
-      if (next === "missing") return use(undefined);
+      if (next === "missing") return use(undefined, directory);
       if (next === "obstacle") return obstructed;
       closeSync(directory);
       directory = next;
       reached = join(reached, segment);
     }
-    return use(nameIn(name));
+    return use(nameIn(name), directory);
   } finally {
     closeSync(directory);
   }
@@ -49,9 +99,9 @@ export function within<T>(root: string, path: string, use: (at: string | undefin
 export function lookAt(file: string): Found {
   const found = statOf(file);
   if (found === undefined) return "nothing";
-  if (found.isSymbolicLink()) return foundFile(readlinkSync(file, { encoding: "buffer" }), LINK, found);
+  if (found.isSymbolicLink()) return new FoundFile(readlinkSync(file, { encoding: "buffer" }), LINK);
   if (!found.isFile()) return "obstacle";
-  return foundFile(readFileSync(file), (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE, found);
+  return new FoundFile(readFileSync(file), (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE);
 }
 
 export function statOf(file: string): Stats | undefined {
@@ -70,10 +120,6 @@ export function codeOf(error: unknown): string | undefined {
 
 export function imageOf(found: Found): FileImage | undefined {
   return typeof found === "string" ? undefined : found.image;
-}
-
-function foundFile(content: Uint8Array, mode: number, { mode: bits }: Stats): FoundFile {
-  return { content, image: { hash: contentHash(content), mode }, permissions: bits & 0o7777 };
 }
 
 function openDirectory(path: string): number | "missing" | "obstacle" {

@@ -1,5 +1,5 @@
 /** Nothing lands that was not validated as it lands, and nothing that cannot be credited. */
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { World, type Step } from "./testing/user-world.ts";
@@ -109,4 +109,31 @@ test("a sandbox that is not what was recorded is not applied, whether in git or 
   rmSync(join(world.agents.dataDir, "sandboxes", last), { recursive: true });
   expect((await world.apply(last)).exit_code).toBe(0);
   expect(world.read("b.txt")).toBe("b\n");
+});
+
+test.each([
+  ["a file of the base that was deleted", "a.txt", (root: string) => rmSync(join(root, "a.txt"))],
+  ["a file of the base as long as before", "a.txt", (root: string) => writeFileSync(join(root, "a.txt"), "ONE\nTWO\n")],
+  ["a file that can be run by now", "a.txt", (root: string) => chmodSync(join(root, "a.txt"), 0o755)],
+  [
+    "a link in the place of a directory",
+    "dir",
+    (root: string) => {
+      renameSync(join(root, "dir"), join(root, "..", "elsewhere"));
+      symlinkSync("../elsewhere", join(root, "dir"));
+    },
+  ],
+  ["a recorded file with other bytes", "b.txt", (root: string) => writeFileSync(join(root, "b.txt"), "B\n")],
+  ["a recorded file that is gone", "b.txt", (root: string) => rmSync(join(root, "b.txt"))],
+])("nobody's change keeps a plan from landing: %s", async (_, path, change) => {
+  await using world = await World.make({ files: { "dir/x.txt": "x\n" } });
+  const id = await world.executed(...CHANGE);
+  change(world.sandbox(id, "api"));
+  const before = look(world);
+  const applier = await world.applier();
+  await expect(applier.apply(id)).rejects.toMatchObject({
+    code: "plan",
+    detail: { paths: expect.arrayContaining([path]) },
+  });
+  expect(look(world)).toEqual(before);
 });

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 import { endGroup } from "./process-group.ts";
@@ -16,7 +18,8 @@ export interface GitOptions {
   readonly cwd: string;
   /** `cwd` is a sandbox: its own repository and tree are meant, whatever a command made of its settings or of its `.git`. */
   readonly sandbox?: boolean;
-  readonly input?: Uint8Array | string;
+  /** What comes piece by piece is given as git takes it. */
+  readonly input?: Uint8Array | string | AsyncIterable<Uint8Array>;
   /** Exit codes that are answers, not failures; `any` takes each one. */
   readonly accept?: readonly number[] | "any";
   /** Instead of the repository's own index, which then is neither read nor written. */
@@ -126,7 +129,7 @@ async function run(
   child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
   // A git that ends without reading its input is judged by its exit code.
   child.stdin.on("error", () => undefined);
-  child.stdin.end(input ?? "");
+  const fed = feed(child.stdin, input);
   let late = false;
   const timer = setTimeout(() => {
     late = true;
@@ -138,10 +141,31 @@ async function run(
       child.on("close", (exit) => resolve(exit ?? 137));
     });
     if (late) throw tooSlow(args, cwd, timeoutMs);
+    const failure = await fed;
+    if (failure !== undefined) throw failure.error;
     return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString("utf8") };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What kept the input from being told, if anything did: git then finds it cut short. */
+async function feed(stdin: Writable, input: GitOptions["input"]): Promise<{ readonly error: unknown } | undefined> {
+  if (input === undefined || typeof input === "string" || input instanceof Uint8Array) {
+    stdin.end(input ?? "");
+    return undefined;
+  }
+  let failure: { readonly error: unknown } | undefined;
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* input;
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  };
+  await pipeline(pieces, stdin).catch(() => undefined);
+  return failure;
 }
 
 /** The same failure of the system stands for a missing program and for a missing directory to start it in. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { StoreError } from "../domain/errors.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import { stageContent } from "../store/contents.ts";
@@ -8,8 +8,8 @@ import type { PlanChange } from "./step-runner.ts";
 
 /**
  * A plan's diff is made once, at the end of its execution, and kept under a fingerprint of the changes it shows: other changes have
- * another fingerprint, so a kept one is never out of date. (For 1,000 files, making it takes three times as long as `git diff` does,
- * because their bytes come from the store; reading it back takes a tenth.)
+ * another fingerprint, so a kept one is never out of date. (For 1,000 files, making it takes three to four times as long as `git diff`
+ * does, because their bytes come from the store; reading it back takes a third.)
  */
 export async function diffOf(store: Store, changes: readonly PlanChange[]): Promise<PlanDiff> {
   const changesets = new ChangesetStore(store);
@@ -45,9 +45,14 @@ async function keep(store: Store, fingerprint: string, diff: PlanDiff): Promise<
 }
 
 function fingerprintOf(changes: readonly PlanChange[]): string {
-  const hash = createHash("sha256");
-  for (const { resource, path, fromPath, before, after, step, decision } of changes) {
-    hash.update(JSON.stringify([resource, path, fromPath, before, after, step, decision]));
-  }
-  return hash.digest("hex");
+  const facts = changes.map(({ resource, path, fromPath, before, after, step, decision }) => [
+    resource,
+    path,
+    fromPath,
+    before,
+    after,
+    step,
+    decision,
+  ]);
+  return hash("sha256", JSON.stringify(facts));
 }

@@ -1,7 +1,6 @@
-import { copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFileSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AgentsError } from "../domain/errors.ts";
-import { ifCode } from "./contained-path.ts";
 
 /**
  * The repository inside a sandbox. A command may do to it whatever it likes; our own git, which is not confined, must neither run nor
@@ -14,18 +13,21 @@ export const PRISTINE_CONFIG = "git-config";
 /** Wins over the repository's own attributes, which may ask for other line ends, filters or encodings. */
 export const PLAIN_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding\n";
 
-/** Takes away the filters, exclusions and settings that a command may have written there. */
+/**
+ * Takes away the filters, exclusions and settings that a command may have written there. Synchronously: these are ten small calls
+ * before each git, and as promises they would each wait for whatever else is being done.
+ */
 export async function disarm(root: string): Promise<void> {
   await requireRepository(root);
   const own = join(root, ".git");
-  for (const name of ["config", "info"]) await removeLink(join(own, name));
-  await mkdir(join(own, "info"), { recursive: true });
+  for (const name of ["config", "info"]) removeLink(join(own, name));
+  mkdirSync(join(own, "info"), { recursive: true });
   for (const name of ["attributes", "exclude", "sparse-checkout", "grafts"])
-    await rm(join(own, "info", name), { recursive: true, force: true });
-  await rm(join(own, "config.worktree"), { recursive: true, force: true });
-  await writeFile(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
-  await rm(join(own, "config"), { recursive: true, force: true });
-  await copyFile(join(root, "..", PRISTINE_CONFIG), join(own, "config"));
+    rmSync(join(own, "info", name), { recursive: true, force: true });
+  rmSync(join(own, "config.worktree"), { recursive: true, force: true });
+  writeFileSync(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
+  rmSync(join(own, "config"), { recursive: true, force: true });
+  copyFileSync(join(root, "..", PRISTINE_CONFIG), join(own, "config"));
 }
 
 /** What makes git take this repository and this tree, and no other. */
@@ -43,11 +45,9 @@ export async function requireRepository(root: string): Promise<void> {
 }
 
 export async function hasRepository(root: string): Promise<boolean> {
-  const found = await lstat(join(root, ".git")).catch(ifCode("ENOENT"));
-  return found?.isDirectory() === true;
+  return lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-async function removeLink(path: string): Promise<void> {
-  const found = await lstat(path).catch(ifCode("ENOENT"));
-  if (found?.isSymbolicLink() === true) await rm(path);
+function removeLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(path);
 }

@@ -265,11 +265,9 @@ export class PlanApplier {
   }
 
   async #land(intent: Intent): Promise<LandedPlan> {
-    const { plan, kind, lease, entries, onProgress } = intent;
-    // Under the lease: two who look at one sandbox at once would be in each other's way.
-    if (kind === "apply") await requireRecorded(join(this.#directory, "sandboxes"), plan, entries);
+    const { plan, kind, lease, onProgress } = intent;
     onProgress("merging");
-    const prepared = await this.#prepare(intent);
+    const prepared = await this.#prepareRecorded(intent);
     intent.signal?.throwIfAborted();
     if (prepared.conflicts.length > 0) throw conflictError(plan, kind, prepared.conflicts);
     const landings = prepared.landings.filter(hasEffect);
@@ -339,6 +337,21 @@ export class PlanApplier {
     } catch {
       return [];
     }
+  }
+
+  /**
+   * Only what was recorded lands, and it is worked out while that is being checked: neither touches anything of the user's. Under the
+   * lease, because two who look at one sandbox at once would be in each other's way.
+   */
+  async #prepareRecorded(intent: Intent): Promise<PreparedLandings> {
+    const { kind, plan, entries } = intent;
+    const [recorded, prepared] = await Promise.allSettled([
+      kind === "apply" ? requireRecorded(join(this.#directory, "sandboxes"), plan, entries) : undefined,
+      this.#prepare(intent),
+    ]);
+    if (recorded.status === "rejected") throw recorded.reason;
+    if (prepared.status === "rejected") throw prepared.reason;
+    return prepared.value;
   }
 
   async #prepare(intent: Omit<Intent, "lease" | "onProgress" | "signal">): Promise<PreparedLandings> {

@@ -6,10 +6,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
 import { contentHash } from "../store/contents.ts";
 import { git } from "../testing/git-repository.ts";
-import { blobName, treeWith, type MadeTree, type TreeChange } from "./git-objects.ts";
+import { treeWith, type MadeTree, type TreeChange } from "./git-import.ts";
+import { blobName, treeDifferences, type TreeDifference } from "./git-objects.ts";
 
 const NEW = Buffer.from("new\n");
-const CONTENTS = new Map([[contentHash(NEW), NEW]]);
+const WISH = {
+  contents: async function* (hashes: readonly string[]): AsyncGenerator<readonly [string, Uint8Array]> {
+    for (const hash of hashes) if (hash === contentHash(NEW)) yield [hash, NEW];
+  },
+  missing: (hash: string) => new Error(`${hash} is not there`),
+};
 
 function repositoryWith(files: Readonly<Record<string, string>>, format: "sha1" | "sha256" = "sha1"): string {
   const root = mkdtempSync(join(tmpdir(), "cleveragents-test-"));
@@ -33,7 +39,7 @@ function gone(path: string): TreeChange {
 }
 
 function make(root: string, changes: readonly TreeChange[]): Promise<MadeTree> {
-  return treeWith(root, git(root, "rev-parse", "HEAD").trim(), changes, () => Promise.resolve(CONTENTS));
+  return treeWith(root, git(root, "rev-parse", "HEAD").trim(), changes, WISH);
 }
 
 function listed(root: string, tree: string): string[] {
@@ -109,4 +115,49 @@ test("names that differ in case only stay two, also where the file system takes 
   git(root, "config", "core.ignoreCase", "true");
   const { tree } = await make(root, [changed("read.me")]);
   expect(listed(root, tree)).toEqual(["100644 Read.me", "100644 read.me"]);
+});
+
+test("the differences told are those of the trees, and the commit is the tree on top of the base", async () => {
+  const root = repositoryWith({ a: "a\n", "d/x": "x\n", same: "new\n", 'odd "name"\n': "o\n", sub: "s\n" });
+  const base = git(root, "rev-parse", "HEAD").trim();
+  const changes = [
+    changed("a"),
+    gone("d/x"),
+    changed("e/new"),
+    changed("same"),
+    gone('odd "name"\n'),
+    changed("sub", LINK),
+  ];
+  const identity = {
+    author: "Ann <ann@example.org> 1700000000 +0100",
+    committer: "Bob <bob@example.org> 1700000001 +0000",
+  };
+  const message = "Ünï\n\nbody\n";
+  const commit = { message, identity: () => Promise.resolve(identity) };
+  const made = await treeWith(root, base, changes, { ...WISH, commit });
+  const sorted = (list: readonly TreeDifference[] = []): TreeDifference[] =>
+    list.toSorted((x, y) => (x.path < y.path ? -1 : 1));
+  expect(sorted(made.differences)).toEqual(sorted(await treeDifferences(root, base, made.tree)));
+  expect(git(root, "cat-file", "commit", made.commit ?? "")).toBe(
+    `tree ${made.tree}\nparent ${base}\nauthor ${identity.author}\ncommitter ${identity.committer}\n\n${message}`,
+  );
+  const nobody = { message, identity: () => Promise.resolve(undefined) };
+  expect(await treeWith(root, base, changes, { ...WISH, commit: nobody })).toMatchObject({
+    tree: made.tree,
+    commit: undefined,
+  });
+});
+
+test("what lies in a directory that a file takes the place of is told by the trees only", async () => {
+  const root = repositoryWith({ "d/x": "x\n", "d/y": "y\n" });
+  const { differences } = await make(root, [gone("d/x"), changed("d")]);
+  expect(differences).toBeUndefined();
+});
+
+test("a content that is not there ends it, and no object is left", async () => {
+  const root = repositoryWith({ a: "a\n" });
+  const objects = git(root, "count-objects", "-v");
+  const lost = { path: "b", after: { hash: "0".repeat(64), mode: REGULAR } };
+  await expect(make(root, [changed("a"), lost])).rejects.toThrow("0000 is not there");
+  expect(git(root, "count-objects", "-v")).toBe(objects);
 });

@@ -1,0 +1,57 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ChangesetStore } from "../../src/index.ts";
+import { diffOf } from "../../src/execution/kept-diff.ts";
+import { diffChanges } from "../../src/execution/plan-diff.ts";
+import { planChanges } from "../../src/execution/step-runner.ts";
+import { compare } from "../compare.ts";
+import { grouped, timed } from "../measure.ts";
+import { executedPlan, storeFor } from "./executed-plan.ts";
+import { git, repository } from "./world.ts";
+
+const CHANGED = 1_000;
+const COMMAND = "sed -i -e 's/line 7 /another line /' -e '$ a one more' 0?/*.txt";
+
+/**
+ * What `agents plan diff` does once a plan is executed, which has made the diff and kept it: the plan's changes are read and their diff
+ * is found. And the making itself, from the recorded bytes alone. The peer has both sides as commits of the user's repository, so it
+ * reads the same bytes from a pack.
+ */
+export async function diffs(dir: string, rounds: number): Promise<void> {
+  const [origin, data] = [await repository(dir, CHANGED), join(dir, "data")];
+  await using store = await storeFor(data, origin);
+  const started = performance.now();
+  const { plan } = await executedPlan(store, data, { name: "change", command: COMMAND });
+  const execution = performance.now() - started;
+  const changes = (): ReturnType<typeof planChanges> => planChanges(store, plan.id, plan.attempt);
+  const first = await timed(async () => diffOf(store, await changes()));
+  await promisify(execFile)("sh", ["-c", COMMAND], { cwd: origin });
+  await git(origin, "commit", "--quiet", "--all", "--message=changed");
+  await git(origin, "gc", "--quiet");
+  const texts = { kept: "", made: "", git: "" };
+  const peer = {
+    name: "git diff",
+    run: () => timed(async () => (texts.git = await git(origin, "diff", "HEAD~1", "HEAD"))),
+  };
+  const unit = { name: "ms", perMs: 1 };
+  await compare(rounds, {
+    what: `plan diff of ${grouped(CHANGED)} changed files after plan execute`,
+    aim: 1.5,
+    unit,
+    ours: () => timed(async () => (texts.kept = (await diffOf(store, await changes())).patch)),
+    peer,
+  });
+  await compare(rounds, {
+    what: `the diff of ${grouped(CHANGED)} changed files, made from the record`,
+    aim: undefined,
+    unit,
+    ours: () => timed(async () => (texts.made = (await diffChanges(new ChangesetStore(store), await changes())).patch)),
+    peer,
+  });
+  console.log(
+    `plan execute took ${grouped(execution)} ms; to make the diff for the first time and keep it, ${grouped(first)} ms more`,
+  );
+  for (const text of [texts.kept, texts.made])
+    if (text.trim() !== texts.git.trim()) throw new Error("the two diffs are not the same");
+}

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import {
+  ActorService,
+  openStore,
+  PlanApplier,
+  PlanExecutor,
+  PlanLifecycleService,
+  ProjectService,
+  ResourceService,
+  type Plan,
+  type Store,
+} from "../../src/index.ts";
+import { ALIAS } from "./world.ts";
+
+/** A store below `data` that knows the repository as the only resource of the project that plans are made for. */
+export async function storeFor(data: string, repository: string): Promise<Store> {
+  const store = await openStore(`sqlite:${join(data, "ours.db")}`);
+  const resource = { type: "git-checkout", name: ALIAS, arguments: { path: repository } };
+  await new ResourceService({ store }).addResource(resource);
+  await new ProjectService({ store }).createProject({ name: "bench", resources: [ALIAS] });
+  return store;
+}
+
+/** A plan that ran the command, and the function that applies it. */
+export async function executedPlan(
+  store: Store,
+  data: string,
+  { name, command }: { readonly name: string; readonly command: string },
+): Promise<{ plan: Plan; apply: () => Promise<unknown> }> {
+  const service = new PlanLifecycleService({ store });
+  const steps = [{ id: "change", tool: "shell_execute", params: { command } }];
+  await new ActorService({ store }).addActor({ name, type: "tool", description: "Changes", steps });
+  const definition = { description: "Change", definitionOfDone: "Changed", executionActor: `local/${name}` };
+  await service.createAction({ name, ...definition });
+  const { id } = await service.useAction({ action: name, projects: ["bench"] });
+  const { plan } = await new PlanExecutor({ store, service, directory: join(data, "sandboxes") }).execute(id);
+  return { plan, apply: () => new PlanApplier({ store, service, directory: data }).apply(id) };
+}
