@@ -17,6 +17,7 @@ export const PLAIN_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding\n
 /** Takes away the filters, exclusions and settings that a command may have written there. */
 export async function disarm(root: string): Promise<void> {
   await requireRepository(root);
+  await requireOwn(root);
   const own = join(root, ".git");
   for (const name of ["config", "info"]) await removeLink(join(own, name));
   await mkdir(join(own, "info"), { recursive: true });
@@ -26,6 +27,16 @@ export async function disarm(root: string): Promise<void> {
   await writeFile(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
   await rm(join(own, "config"), { recursive: true, force: true });
   await copyFile(join(root, "..", PRISTINE_CONFIG), join(own, "config"));
+}
+
+/** A repository without that copy beside it is none of ours, and what is set in it is somebody's. */
+async function requireOwn(root: string): Promise<void> {
+  const pristine = await lstat(join(root, "..", PRISTINE_CONFIG)).catch(ifCode("ENOENT"));
+  if (pristine?.isFile() === true) return;
+  throw new AgentsError("git_failed", `${root} is not known as a sandbox: there is no ${PRISTINE_CONFIG} beside it.`, {
+    kept: "Nothing of yours was changed.",
+    detail: { sandbox: root },
+  });
 }
 
 /** What makes git take this repository and this tree, and no other. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import { bootId, finishJournal, findJournal, journalsToAttend, markTidied, type Journal } from "../apply/journal.ts";
 import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } from "../apply/land.ts";
+import { directoryPlaces } from "../apply/prepare.ts";
 import { lockPlace, withResourceLocks } from "../apply/resource-locks.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
@@ -77,8 +78,11 @@ export function lockDirectory(directory: string): string {
   return join(directory, "locks");
 }
 
-function placesOf({ landings }: Pick<Journal, "landings">): Promise<string[]> {
-  return Promise.all(landings.map(({ root, git }) => lockPlace(git?.commonDirectory ?? root)));
+async function placesOf({ landings }: Pick<Journal, "landings">): Promise<string[]> {
+  const places = landings.map(async ({ root, git }) =>
+    git === undefined ? directoryPlaces(root) : [await lockPlace(git.commonDirectory)],
+  );
+  return (await Promise.all(places)).flat();
 }
 
 async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | undefined> {
