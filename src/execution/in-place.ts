@@ -31,6 +31,26 @@ export interface PendingChanges {
   readonly emptied: readonly string[];
 }
 
+/** What the calls that are under way are about to change, each by the step that makes it. */
+export class PendingCalls {
+  readonly #calls = new Map<string, { readonly changes: PendingChange[]; readonly emptied: string[] }>();
+
+  of(by: string): { readonly changes: PendingChange[]; readonly emptied: string[] } {
+    const pending = this.#calls.get(by) ?? { changes: [], emptied: [] };
+    this.#calls.set(by, pending);
+    return pending;
+  }
+
+  has(by: string): boolean {
+    return (this.#calls.get(by)?.changes.length ?? 0) > 0;
+  }
+
+  /** What a call that failed was about to change is forgotten. */
+  drop(by: string): void {
+    this.#calls.delete(by);
+  }
+}
+
 /** A step that has ended, with what it is about to change: recorded together with its effect, or not at all. */
 export interface EndedStep extends PendingChanges {
   readonly key: string;

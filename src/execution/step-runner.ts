@@ -120,13 +120,13 @@ async function stepInPlace(
       if (call === undefined) throw new Error(`the changeset ${id} of a step was opened for no call`);
       const result = { order: [...order], changeset: id, output };
       const step = { key: stepKey(by), result, changeset: id, invocation: call.id, decision, end };
-      const changed = workspaces.find((workspace) => workspace.hasPending(by));
+      const changed = workspaces.find((workspace) => workspace.pending.has(by));
       if (changed === undefined) await land({ ...step, where: undefined, changes: [], emptied: [] });
       else await changed.landPending(by, (pending) => land({ ...step, ...pending, where: changed.sandbox }));
       changeset.closedElsewhere();
     });
   } finally {
-    for (const workspace of workspaces) workspace.dropPending(by);
+    for (const workspace of workspaces) workspace.pending.drop(by);
   }
 }
 

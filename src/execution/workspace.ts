@@ -17,21 +17,16 @@ import {
 } from "./file-state.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
 import { removeEmptyDirectories, requireDirectory, requireRoom } from "./contained-directories.ts";
-import { refused } from "./contained-path.ts";
+import { ifCode, refused } from "./contained-path.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
-import { notInPlace, type PendingChange, type PendingChanges } from "./in-place.ts";
+import { notInPlace, PendingCalls, type PendingChange, type PendingChanges } from "./in-place.ts";
 import { isVersioned } from "./sandbox-facts.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
 import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snapshot.ts";
 
 /** What a look found is recorded in portions: each is one commit, and not more is in memory at a time. */
 const PORTION = { entries: 256, bytes: 8 * 1024 * 1024 } as const;
-
-interface Pending extends PendingChanges {
-  readonly changes: PendingChange[];
-  readonly emptied: string[];
-}
 
 /**
  * One sandbox in use by a plan's steps. Nothing else touches its files: every write goes through here, is recorded in the scope of
@@ -51,7 +46,7 @@ export class Workspace implements AsyncDisposable {
   /** Which step of the current wave changed a path. */
   readonly #touched = new Map<string, string>();
   /** In place: what each call is about to change. */
-  readonly #pending = new Map<string, Pending>();
+  readonly pending = new PendingCalls();
   #snapshot: Snapshot | undefined;
 
   constructor(parts: {
@@ -125,9 +120,10 @@ export class Workspace implements AsyncDisposable {
       for (const file of below) {
         this.#claim(by, file);
         const before = await readState(this.sandbox.root, file);
+        if (before === undefined) continue;
         await this.#carryOut(by, { path: file, operation: "delete", before, after: undefined });
       }
-      if (this.#inPlace) this.#pendingOf(by).emptied.push(path);
+      if (this.#inPlace && below.length > 0) this.pending.of(by).emptied.push(path);
       else await removeEmptyDirectories(this.sandbox.root, path);
       return below.length;
     });
@@ -139,7 +135,7 @@ export class Workspace implements AsyncDisposable {
     const { path, fromPath, after } = change;
     if (this.#inPlace) {
       if (after !== undefined) await requireRoom(root, path);
-      this.#pendingOf(by).changes.push(change);
+      this.pending.of(by).changes.push(change);
       return;
     }
     await writeState(root, path, after);
@@ -147,26 +143,17 @@ export class Workspace implements AsyncDisposable {
     await this.#record([{ resource, ...change, toolInvocation: by }]);
   }
 
-  #pendingOf(by: string): Pending {
-    const pending = this.#pending.get(by) ?? { changes: [], emptied: [] };
-    this.#pending.set(by, pending);
-    return pending;
-  }
-
   get #inPlace(): boolean {
     return this.sandbox.strategy === "none";
-  }
-
-  /** Whether a call is about to change something here, in place. */
-  hasPending(by: string): boolean {
-    return (this.#pending.get(by)?.changes.length ?? 0) > 0;
   }
 
   /** Lands what a call is about to change in place, while nobody else looks. */
   async landPending(by: string, land: (pending: PendingChanges) => Promise<void>): Promise<void> {
     await this.#exclusion.alone(async () => {
-      const pending = this.#pendingOf(by);
+      const pending = this.pending.of(by);
       await land(pending);
+      // With the files went the directories that they were in; those that held nothing before go now.
+      for (const path of pending.emptied) await removeEmptyDirectories(this.sandbox.root, path).catch(ifCode("ENOENT"));
       for (const { path, fromPath, after } of pending.changes) {
         if (fromPath !== undefined) this.#left.delete(fromPath);
         if (after === undefined) this.#left.delete(path);
@@ -175,11 +162,6 @@ export class Workspace implements AsyncDisposable {
       // The rules may have changed, by this call or by a person.
       await this.#ignored.forget();
     });
-  }
-
-  /** What a call that failed was about to change is forgotten. */
-  dropPending(by: string): void {
-    this.#pending.delete(by);
   }
 
   /** Runs something whose changes are only known by looking: alone, with a look before and after. */

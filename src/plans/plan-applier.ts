@@ -2,12 +2,10 @@ import { join } from "node:path";
 import { landingMessage } from "../apply/commit-message.ts";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import {
-  findAppliedJournal,
   findUndoneSteps,
   insertJournal,
   isLanding,
   markTidied,
-  stepLandings,
   type Journal,
   type JournalKind,
 } from "../apply/journal.ts";
@@ -17,10 +15,10 @@ import { hasMoved, validateMerged, type Began } from "../apply/merged-validation
 import { changedInPlace, requireRecorded } from "../apply/oracle.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
-import { NotFoundError, PlanError, StaleLeaseError } from "../domain/errors.ts";
+import { PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
-import { statusKey, target, type Phase } from "../domain/transitions.ts";
+import { statusKey, type Phase } from "../domain/transitions.ts";
 import { recordedCommitMessage } from "../execution/commit-message.ts";
 import { recordedHooks } from "../execution/hooks.ts";
 import { netChanges } from "../execution/net-changes.ts";
@@ -42,7 +40,8 @@ import {
   requireChanges,
   takenBack,
 } from "./landing-errors.ts";
-import { requireNotUndone, type InPlace } from "./in-place.ts";
+import { requireNotUndone, stoppedInPlace, type InPlace } from "./in-place.ts";
+import { landedOf } from "./landed.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import { sealLanding } from "./seal.ts";
@@ -339,7 +338,8 @@ export class PlanApplier {
     const gate = await validationGate(this.#store, plan);
     if (gate.ok) return;
     await this.#service.constrainApply(lease, { message: gate.why });
-    throw constrained(plan, gate);
+    const inPlace = (await this.#recordsOf(plan)).filter(({ strategy }) => strategy === "none");
+    throw stoppedInPlace(constrained(plan, gate), plan, inPlace);
   }
 
   /** It is sealed: what cannot be tidied up now does not make it a failure, and the next command tries again and says why not. */
@@ -390,7 +390,10 @@ export class PlanApplier {
       await assertHeld(tx, lease);
       // A plan that is not applied can be sent on while somebody waits for the locks to undo it.
       if (kind !== "apply")
-        permitted(await requirePlan(tx, plan), { operation: `${kind}Plan`, expectedVersion: lease.plan.version });
+        permitted((await findPlan(tx, plan.id)) ?? plan, {
+          operation: `${kind}Plan`,
+          expectedVersion: lease.plan.version,
+        });
       await commitContents(tx, staged);
       return insertJournal(tx, journal);
     });
@@ -411,38 +414,6 @@ export class PlanApplier {
 
 function isApply(lease: Lease): lease is Lease<"apply"> {
   return lease.phase === "apply";
-}
-
-async function requirePlan(reader: Reader, { id }: Plan): Promise<Plan> {
-  const plan = await findPlan(reader, id);
-  if (plan === undefined) throw new NotFoundError("plan", id);
-  return plan;
-}
-
-/**
- * What there is in the resources to take out or to bring back: what apply landed or, of a plan that works in place and stands still,
- * what its steps did. Undefined when there can be nothing.
- */
-async function landedOf(
-  reader: Reader,
-  plan: Plan,
-  entries: readonly PlanChange[],
-): Promise<readonly Landing[] | undefined> {
-  if (target(statusKey(plan), "undoPlan") === undefined) return undefined;
-  const steps = await stepLandings(reader, plan);
-  if (steps.length > 0) return inPlaceLandings(steps, entries);
-  if (statusKey(plan) !== "apply/applied") return undefined;
-  return (await findAppliedJournal(reader, plan.id))?.landings;
-}
-
-/** The steps of each resource taken together, as if they had landed at once. */
-function inPlaceLandings(steps: readonly Landing[], entries: readonly PlanChange[]): Landing[] {
-  return [...Map.groupBy(steps, ({ alias }) => alias)].map(([alias, landings]) => {
-    const net = netChanges(entries.filter(({ resource }) => resource === alias));
-    const files = [...net].map(([path, { before, after }]) => ({ path, before, after }));
-    const newDirectories = [...new Set(landings.flatMap((landing) => landing.newDirectories))].sort();
-    return { alias, root: landings[0]?.root ?? "", git: undefined, files, newDirectories };
-  });
 }
 
 /** The steps that are out once it is done. */

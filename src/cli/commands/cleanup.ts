@@ -49,7 +49,9 @@ export async function cleanupList(context: CommandContext): Promise<Outcome> {
         empty: "",
       },
     ],
-    messages: info(`${count(kept.length, "sandbox", "sandboxes")}, ${removable} removable.`),
+    messages: info(
+      `${count(kept.length, "sandbox", "sandboxes")}, ${removable} removable${inPlace.length === 0 ? "" : `; without one, in place: ${count(inPlace.length, "resource")}`}.`,
+    ),
     ...(removable === 0 ? {} : { next: ["agents cleanup run"] }),
   };
 }

@@ -16,9 +16,11 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const activity = await readActivity(context, plan);
   const undoneSteps = await readUndoneSteps(context, plan);
   const validated = await readValidations(await context.store(), plan);
-  const confined = plan.phase === "apply" || isTerminal(plan) ? undefined : await canConfine();
-  const now = Date.now();
   const inPlace = await readInPlace(context, plan);
+  // In place no command runs.
+  const idle = plan.phase === "apply" || isTerminal(plan) || inPlace.where !== "";
+  const confined = idle ? undefined : await canConfine();
+  const now = Date.now();
   const next = nextSteps(plan, undoneSteps, inPlace.where !== "" && activity.changes > 0);
   return {
     data: {
