@@ -5,7 +5,7 @@ import type { Plan } from "../domain/plan.ts";
 import type { ProjectResource, SandboxStrategy } from "../domain/resource.ts";
 import { findSandboxRecords } from "../execution/sandbox-record.ts";
 import { findLinks } from "../store/resources.ts";
-import type { Reader } from "../store/store.ts";
+import type { Reader, Store } from "../store/store.ts";
 
 /**
  * Plans that work in place, without a sandbox: which may, and what they leave behind. Such a plan has landed step by step, so there is
@@ -126,9 +126,11 @@ export async function requireSandboxToRollBack(reader: Reader, plan: Plan): Prom
 }
 
 /** The same error, which also says where the work is that was done before. */
-export function stoppedInPlace(error: unknown, plan: Plan, places: readonly InPlace[]): unknown {
-  if (!(error instanceof AgentsError) || places.length === 0) return error;
-  const where = places.map(({ path }) => path).join(", ");
+export async function stoppedInPlace(store: Store, error: unknown, plan: Plan): Promise<unknown> {
+  // Why it stopped is what the caller must hear, also when the store is the reason.
+  const landings = await store.read((reader) => stepLandings(reader, plan)).catch(() => []);
+  if (!(error instanceof AgentsError) || landings.length === 0) return error;
+  const where = [...new Set(landings.map(({ root }) => root))].join(", ");
   const { kept = "", next, detail } = error;
   return new AgentsError(error.code, error.message, {
     kept: `${kept} What the plan did before is in ${where}.`.trim(),

@@ -338,8 +338,7 @@ export class PlanApplier {
     const gate = await validationGate(this.#store, plan);
     if (gate.ok) return;
     await this.#service.constrainApply(lease, { message: gate.why });
-    const inPlace = (await this.#recordsOf(plan)).filter(({ strategy }) => strategy === "none");
-    throw stoppedInPlace(constrained(plan, gate), plan, inPlace);
+    throw await stoppedInPlace(this.#store, constrained(plan, gate), plan);
   }
 
   /** It is sealed: what cannot be tidied up now does not make it a failure, and the next command tries again and says why not. */

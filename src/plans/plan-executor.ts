@@ -120,12 +120,12 @@ export class PlanExecutor {
       if (error instanceof StaleLeaseError) throw error;
       if (signal.aborted) {
         await lease.release();
-        throw stoppedInPlace(interrupted(plan), plan, inPlace);
+        throw await stoppedInPlace(this.#store, interrupted(plan), plan);
       }
       await this.#service.failExecute(lease, {
         message: storable(error instanceof Error ? error.message : String(error)),
       });
-      throw stoppedInPlace(error, plan, inPlace);
+      throw await stoppedInPlace(this.#store, error, plan);
     }
   }
 
