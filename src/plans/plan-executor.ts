@@ -15,7 +15,8 @@ import { requireGit } from "../execution/git.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
 import { validateSandboxes, type PlanValidation } from "../execution/plan-validation.ts";
 import { runToolSteps, type OpenSandboxes, type StepRun, type ToolStep } from "../execution/step-runner.ts";
-import type { LandStep } from "../execution/in-place.ts";
+import { notInPlace, type LandStep } from "../execution/in-place.ts";
+import { TOOLS } from "../execution/tool-pipeline.ts";
 import { isVersioned } from "../execution/sandbox-facts.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
 import type { Lease } from "../ledger/leases.ts";
@@ -100,6 +101,10 @@ export class PlanExecutor {
     if (targets.some(isVersioned)) await requireGit();
     await this.#queue(plan, options);
     const waves = await this.#decided(plan);
+    // Found out on the way it would leave the steps before it in the user's files.
+    const compared = waves.flat().find(({ tool }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
+    const [place] = inPlace;
+    if (compared !== undefined && place !== undefined) throw notInPlace(`The step "${compared.id}"`, place);
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
