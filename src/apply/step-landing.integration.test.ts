@@ -4,9 +4,14 @@
  */
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Tree } from "../execution/testing/trees.ts";
+import { ConflictError, PlanApplier, PlanLifecycleService } from "../index.ts";
 import { HANDS, type Hands } from "./hands.ts";
+import { directoryPlaces } from "./prepare.ts";
+import { withResourceLocks } from "./resource-locks.ts";
 import { StoppingHands, type Stopping } from "./testing/landing-world.ts";
 import { InPlaceWorld } from "./testing/in-place-world.ts";
 
@@ -140,6 +145,80 @@ describe("a person", () => {
     expect(readFileSync(file("moved/a.txt"), "utf8")).toBe("mine\n");
     expect(readFileSync(file("a.txt"), "utf8")).toBe("one\n2\nthree\n");
     expect(world.leftovers()).toEqual([]);
+  });
+});
+
+describe("others who want the plan", () => {
+  let world: InPlaceWorld;
+  let beginning: Tree;
+  beforeAll(async () => {
+    world = await InPlaceWorld.make("git-checkout");
+    beginning = await world.tree();
+  });
+  afterAll(() => world[Symbol.dispose]());
+
+  test("cannot have it while a step is half way, before somebody has finished that", async () => {
+    world.reset();
+    expect(await world.execute(new StoppingHands(8))).toBe(false);
+    await using store = await world.open();
+    await store.transaction((tx) => tx.run("UPDATE leases SET expires_at = 0"));
+    const service = new PlanLifecycleService({ store });
+    await expect(world.execute()).rejects.toBeInstanceOf(ConflictError);
+    await expect(service.cancelPlan(world.planId)).rejects.toBeInstanceOf(ConflictError);
+    await expect(service.revertPlan(world.planId)).rejects.toBeInstanceOf(ConflictError);
+    await world.recover();
+    expect(await world.execute()).toBe(true);
+    const { tree, replayed } = await world.outcome(beginning);
+    expect(tree).toEqual(replayed);
+  });
+
+  test(
+    "make its old owner stop: no step lands that begins to after the lease was lost",
+    { timeout: 120_000 },
+    async () => {
+      for (let count = FIRST, lost = true; lost; count += STRIDE) {
+        world.reset();
+        const database = join(world.dataDir, "store.db");
+        let begun = 0;
+        let allowed = Infinity;
+        const beforeTransaction = (): void => {
+          if (begun++ !== count) return;
+          using other = new DatabaseSync(database, { timeout: 5_000 });
+          other.exec("UPDATE leases SET epoch = epoch + 1");
+          const steps = "SELECT COUNT(*) AS count FROM steps WHERE phase = 'execute'";
+          const unsealed = "SELECT COUNT(*) AS count FROM journals WHERE outcome IS NULL";
+          allowed = [steps, unsealed].reduce((sum, sql) => sum + Number(other.prepare(sql).get()?.["count"]), 0);
+        };
+        const running = world.execute({ hands: HANDS, stopped: false, beforeTransaction });
+        await running.catch((error: unknown) => expect(error).toMatchObject({ code: "stale_lease" }));
+        lost = allowed < Infinity;
+        const { entries, tree, replayed } = await world.outcome(beginning);
+        expect(new Set(entries.map((entry) => entry.split(" ")[0])).size).toBeLessThanOrEqual(allowed);
+        expect(tree).toEqual(replayed);
+      }
+    },
+  );
+
+  test("and send it on while it is to be undone: the undo gives way", async () => {
+    world.reset();
+    await world.execute(new StoppingHands(Infinity, { failing: 20 })).catch(() => undefined);
+    await using store = await world.open();
+    const service = new PlanLifecycleService({ store });
+    const before = await world.outcome(beginning);
+    const places = await directoryPlaces(world.place);
+    let undoing: Promise<unknown> = Promise.resolve();
+    const hold = async (): Promise<void> => {
+      const applier = new PlanApplier({ store, service, directory: world.dataDir });
+      undoing = applier.undo(world.planId).catch((error: unknown) => error);
+      const leased = (): Promise<unknown> =>
+        store.read((reader) => reader.get("SELECT 1 FROM leases WHERE expires_at > now_ms()"));
+      while ((await leased()) === undefined) await sleep(5);
+      await service.executePlan(world.planId);
+    };
+    await withResourceLocks(join(world.dataDir, "locks"), places, hold, { patienceMs: 1_000 });
+    expect(await undoing).toBeInstanceOf(ConflictError);
+    expect(await world.outcome(beginning)).toEqual(before);
+    expect(await world.execute()).toBe(true);
   });
 });
 

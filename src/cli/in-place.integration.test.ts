@@ -142,6 +142,28 @@ test("in a plain directory too, and directories that the plan made go with its f
   expect(readdirSync(world.repository).sort()).toEqual([".git", ".gitignore", "a.txt", "docs", "empty"]);
 });
 
+test("steps that run at the same time, on two resources in place, each land as a whole", async () => {
+  using world = new InPlace();
+  const { agents } = world;
+  const notes = join(agents.directory, "notes");
+  mkdirSync(notes);
+  const names = Array.from({ length: 24 }, (_, index) => `s${index}`);
+  const steps = names.map((name, index) => {
+    const resource = index % 2 === 0 ? "api" : "notes";
+    return `  - { id: ${name}, needs: [], tool: write_file, params: { resource: ${resource}, path: n/${name}, content: x } }\n`;
+  });
+  await register(agents, { steps: steps.join(""), action: ACTION, resource: world.resource });
+  await agents.json("resource", "add", "fs-directory", "notes", "--path", notes, "--sandbox", "none");
+  await agents.json("project", "link-resource", "shop", "notes");
+  const { data } = await agents.json("plan", "use", "greet", "shop", ...UNSAFE);
+  const id = String(data["plan_id"]);
+  expect(await agents.json("plan", "execute", id)).toMatchObject({ exit_code: 0, data: { changes: { files: 24 } } });
+  for (const place of [world.repository, notes]) expect(readdirSync(join(place, "n"))).toHaveLength(12);
+  expect((await agents.json("plan", "apply", id, "--yes")).exit_code).toBe(0);
+  expect((await agents.json("plan", "undo", id, "--yes")).exit_code).toBe(0);
+  for (const place of [world.repository, notes]) expect(readdirSync(place)).not.toContain("n");
+});
+
 test("what can only be found by comparing is refused, with what to do instead", async () => {
   using world = new InPlace();
   const id = await world.unsafePlan(`${STEPS}  - { id: run, tool: shell_execute, params: { command: touch ran } }\n`);
