@@ -285,9 +285,10 @@ function isOurs(file: string, journalId: string): boolean {
   }
 }
 
-function busy({ root }: Landing): AgentsError {
+function busy(landing: Landing): AgentsError {
+  const { root } = landing;
   return new AgentsError("resource_busy", `Another git command is at work in ${root}: it holds the index.`, {
     kept: "Nothing was changed.",
-    next: ["try again when it has ended", `if none is running, remove ${root}/.git/index.lock`],
+    next: ["try again when it has ended", `if none is running, remove ${lockFile(landing)}`],
   });
 }

@@ -51,6 +51,8 @@ async function judge<Found extends Head>(
   const checkedOut = headRef === ref;
   const busy = checkedOut ? inProgress(gitDirectory) : undefined;
   if (busy !== undefined) return `a ${busy} is in progress in ${shown(root, 300)}`;
+  if (checkedOut && !existsSync(join(gitDirectory, "index")))
+    return `nothing was ever checked out in ${shown(root, 300)}: git has no index there (git reset makes one)`;
   if (ref === undefined) return { ...facts, checkedOut };
   const elsewhere = await checkedOutElsewhere(root, ref, { gitDirectory, commonDirectory });
   if (elsewhere !== undefined)

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
-import type { IndexEntry } from "./landing.ts";
+import { directoriesAbove, type IndexEntry } from "./landing.ts";
 
 /**
  * Git's index as a file (gitformat-index(5)), read and rewritten without a process: a landing looks at it three times and changes it
@@ -158,13 +158,6 @@ function collides(kept: readonly StoredEntry[], changes: ReadonlyMap<string, New
     comes.some((path) => aboveComing.has(path)) ||
     kept.some(({ path }) => aboveComing.has(path) || directoriesAbove(path).some((above) => coming.has(above)))
   );
-}
-
-function directoriesAbove(path: string): string[] {
-  const above: string[] = [];
-  for (let slash = path.lastIndexOf("/"); slash !== -1; slash = path.lastIndexOf("/", slash - 1))
-    above.push(path.slice(0, slash));
-  return above;
 }
 
 function entryBytes(path: string, { mode, oid, stat, skipped, assumed }: NewEntry): Buffer {

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import type { PlanId } from "../domain/ids.ts";
+import type { HashedEntryInput } from "../domain/change-entry.ts";
+import type { ChangesetId, InvocationId, PlanId } from "../domain/ids.ts";
+import type { JsonValue } from "../domain/json.ts";
 import type { Reader, Tx } from "../store/store.ts";
 import type { Direction, Landing } from "./landing.ts";
 
@@ -11,10 +13,25 @@ import type { Direction, Landing } from "./landing.ts";
  */
 export type JournalKind = "apply" | "undo" | "redo";
 
-export interface Journal {
+/** What a step of a plan that works in place is recorded with, once its files are where they belong. */
+export interface LandingStep {
+  readonly attempt: number;
+  readonly key: string;
+  readonly epoch: number;
+  readonly result: JsonValue;
+  readonly changeset: ChangesetId;
+  readonly invocation: InvocationId;
+  readonly durationMs: number;
+  readonly resultSize: number;
+  readonly entries: readonly HashedEntryInput[];
+}
+
+export type Journal = JournalFacts &
+  ({ readonly kind: JournalKind } | { readonly kind: "step"; readonly step: LandingStep });
+
+interface JournalFacts {
   readonly id: string;
   readonly planId: PlanId;
-  readonly kind: JournalKind;
   readonly host: string;
   /** Tells one run of the machine from the next. */
   readonly boot: string;
@@ -34,7 +51,8 @@ export interface Journal {
 interface JournalRow {
   readonly id: string;
   readonly plan_id: PlanId;
-  readonly kind: JournalKind;
+  readonly kind: Journal["kind"];
+  readonly step: string | null;
   readonly host: string;
   readonly boot: string;
   readonly holder: string;
@@ -50,14 +68,18 @@ interface JournalRow {
 /** One unsealed journal for each plan: the index makes a second one impossible. */
 export async function insertJournal(
   tx: Tx,
-  journal: Pick<Journal, "id" | "planId" | "kind" | "holder" | "undoneSteps" | "landings">,
+  journal: Pick<JournalFacts, "id" | "planId" | "holder" | "undoneSteps" | "landings"> & {
+    readonly kind: Journal["kind"];
+    readonly step?: LandingStep;
+  },
 ): Promise<Journal> {
   const row = await tx.get<JournalRow>(
-    `INSERT INTO journals (id, plan_id, kind, host, boot, holder, undone_steps, landings, kept, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms()) RETURNING *`,
+    `INSERT INTO journals (id, plan_id, kind, step, host, boot, holder, undone_steps, landings, kept, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms()) RETURNING *`,
     journal.id,
     journal.planId,
     journal.kind,
+    journal.step === undefined ? null : JSON.stringify(journal.step),
     hostname(),
     bootId(),
     journal.holder,
@@ -143,6 +165,20 @@ export async function findUndoneSteps(reader: Reader, planId: PlanId): Promise<s
   return row === undefined ? [] : (JSON.parse(row.undone_steps) as string[]);
 }
 
+/** What the steps of an attempt that worked in place did there, in the order in which they did it. */
+export async function stepLandings(
+  reader: Reader,
+  plan: { readonly id: PlanId; readonly attempt: number },
+): Promise<Landing[]> {
+  const rows = await reader.all<JournalRow>(
+    "SELECT * FROM journals WHERE plan_id = ? AND step IS NOT NULL AND outcome = 'done' ORDER BY id",
+    plan.id,
+  );
+  return rows
+    .map(readJournal)
+    .flatMap((journal) => (journal.kind === "step" && journal.step.attempt === plan.attempt ? journal.landings : []));
+}
+
 /** Whether resources are moving for this plan right now, or stopped half way. */
 export async function isLanding(reader: Reader, planId: PlanId): Promise<boolean> {
   const row = await reader.get("SELECT 1 AS one FROM journals WHERE plan_id = ? AND outcome IS NULL", planId);
@@ -151,9 +187,11 @@ export async function isLanding(reader: Reader, planId: PlanId): Promise<boolean
 
 function readJournal(row: JournalRow): Journal {
   return {
+    ...(row.kind === "step"
+      ? { kind: row.kind, step: JSON.parse(row.step ?? "null") as LandingStep }
+      : { kind: row.kind }),
     id: row.id,
     planId: row.plan_id,
-    kind: row.kind,
     host: row.host,
     boot: row.boot,
     holder: row.holder,

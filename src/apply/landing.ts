@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 
 /**
@@ -64,4 +65,11 @@ export function goalOf(move: FileMove, direction: Direction): FileImage | undefi
 
 export function sameImage(a: FileImage | undefined, b: FileImage | undefined): boolean {
   return a?.hash === b?.hash && a?.mode === b?.mode;
+}
+
+/** Innermost first, without the root. */
+export function directoriesAbove(path: string): string[] {
+  const above: string[] = [];
+  for (let one = dirname(path); one !== "."; one = dirname(one)) above.push(one);
+  return above;
 }

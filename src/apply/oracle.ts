@@ -11,7 +11,7 @@ import type { Sandbox } from "../execution/sandbox.ts";
 import { changedPaths, takeSnapshot } from "../execution/snapshot.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import { sameImage } from "./landing.ts";
-import { imageOf, Looks } from "./user-tree.ts";
+import { find, imageOf, Looks } from "./user-tree.ts";
 
 /**
  * What cannot be credited cannot be applied: base and recorded changes must be the sandbox, file by file. A sandbox that is gone has
@@ -30,6 +30,21 @@ export async function requireRecorded(directory: string, plan: Plan, entries: re
       detail: { resource: sandbox.alias, paths: differing.slice(0, 100), sandbox: sandbox.root },
     });
   }
+}
+
+/**
+ * In place a person works beside the plan: what differs there from what was recorded is theirs. `alias/path`; only the recorded paths
+ * are looked at, as nobody says of the others whose they are.
+ */
+export function changedInPlace(
+  places: readonly { readonly alias: string; readonly path: string }[],
+  entries: readonly PlanChange[],
+): string[] {
+  return places.flatMap(({ alias, path: root }) => {
+    const changes = netChanges(entries.filter((entry) => entry.resource === alias));
+    const differing = [...changes].filter(([path, { after }]) => !sameImage(imageOf(find(root, path)), after));
+    return differing.map(([path]) => `${alias}/${path}`);
+  });
 }
 
 async function unrecorded(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { git, requireGit } from "../execution/git.ts";
@@ -16,7 +16,7 @@ import { mergeTrees, treeOf, type Merged } from "./git-objects.ts";
 import { GitSettings } from "./git-settings.ts";
 import { findGitTarget } from "./git-target.ts";
 import { lockPlace } from "./resource-locks.ts";
-import { sameImage, type Landing, type LandingConflict } from "./landing.ts";
+import { directoriesAbove, sameImage, type Landing, type LandingConflict } from "./landing.ts";
 import { codeOf, statOf, type Found } from "./user-tree.ts";
 
 /**
@@ -82,13 +82,21 @@ function sameBranch({ git: a }: Landing, { git: b }: Landing): boolean {
 }
 
 /** The kernel locks that the landing needs. */
-export async function lockPlaces(records: readonly SandboxRecord[]): Promise<string[]> {
+export async function lockPlaces(
+  records: readonly Pick<SandboxRecord, "path" | "baseCommit" | "strategy">[],
+): Promise<string[]> {
   const places: string[] = [];
-  for (const { path, baseCommit } of records) {
-    const place = baseCommit === undefined ? undefined : await commonDirectory(path);
-    places.push(await lockPlace(place ?? path));
+  for (const { path, baseCommit, strategy } of records) {
+    if (strategy === "none") places.push(...(await directoryPlaces(path)));
+    else places.push(await lockPlace((baseCommit === undefined ? undefined : await commonDirectory(path)) ?? path));
   }
   return places;
+}
+
+/** Of files that change without their repository: the plans that change the repository lock that. */
+export async function directoryPlaces(path: string): Promise<string[]> {
+  const repository = await commonDirectory(path);
+  return Promise.all((repository === undefined ? [path] : [path, repository]).map(lockPlace));
 }
 
 async function commonDirectory(path: string): Promise<string | undefined> {
@@ -187,12 +195,6 @@ async function directory(
 /** Somebody else's change was there before the plan's, and fits to all of its steps together only. */
 function inseparable(resource: string, path: string): LandingConflict {
   return { resource, path, why: "was changed by somebody else too, so that a part of the plan cannot be told from it" };
-}
-
-function directoriesAbove(path: string): string[] {
-  const above: string[] = [];
-  for (let one = dirname(path); one !== "."; one = dirname(one)) above.push(one);
-  return above;
 }
 
 /** A path that apply left alone was already what the plan wanted. */

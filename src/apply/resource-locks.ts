@@ -40,13 +40,9 @@ export async function withResourceLocks<T>(
 }
 
 function busy(place: string): AgentsError {
-  return new AgentsError(
-    "resource_busy",
-    `Another process is landing changes in ${place}; it is running, or stopped.`,
-    {
-      kept: "Nothing was changed.",
-      next: ["try again when it has ended"],
-      detail: { place },
-    },
-  );
+  return new AgentsError("resource_busy", `Another process is changing ${place}; it is running, or stopped.`, {
+    kept: "Nothing was changed.",
+    next: ["try again when it has ended"],
+    detail: { place },
+  });
 }

@@ -1,6 +1,7 @@
 import { readdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { LINK, EXECUTABLE } from "../execution/file-state.ts";
+import { STAGING_PREFIX } from "../execution/in-place.ts";
 import type { FileImage } from "../domain/change-entry.ts";
 import type { Hands } from "./hands.ts";
 import { goalOf, sameImage, type Direction, type FileMove, type Landing } from "./landing.ts";
@@ -34,7 +35,7 @@ export class ForeignChangeError extends Error {
 
 /** Our own directory in the user's tree: what was moved aside, and what is about to be linked in. */
 export function stagingOf(landing: Landing, journalId: string): string {
-  return join(landing.root, `.cleveragents-${journalId}`);
+  return join(landing.root, `${STAGING_PREFIX}${journalId}`);
 }
 
 type Todo = { readonly move: FileMove; readonly index: number; readonly there: boolean };

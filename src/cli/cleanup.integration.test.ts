@@ -103,3 +103,20 @@ test("what is being made right now is nobody's to remove", async () => {
   rmSync(join(agents.dataDir, "sandboxes"), { recursive: true });
   expect((await agents.json("cleanup", "list")).data).toMatchObject({ summary: { total: 0 } });
 });
+
+test("apply says how its sandbox is taken away, and the list how large each one is and why it is kept", async () => {
+  using world = new World();
+  const { agents } = world;
+  writeFileSync(join(world.repository, "large.bin"), Buffer.alloc(3 * 1024 * 1024, 1));
+  world.commit("large");
+  const id = await world.plan(`  - { tool: write_file, params: { path: new.txt, content: x } }\n`);
+  await agents.json("plan", "execute", id);
+  const { data } = await agents.json("cleanup", "list");
+  expect(data).toMatchObject({ sandboxes: [{ removable: false, why: "the plan is execute/complete" }], in_place: [] });
+  const [sandbox] = data["sandboxes"] as { bytes: number }[];
+  expect(sandbox?.bytes).toBeGreaterThan(3 * 1024 * 1024);
+  const applied = await agents.run(["plan", "apply", id, "--yes"]);
+  expect(applied.stdout).toContain("agents cleanup run");
+  const listed = await agents.run(["cleanup", "list"]);
+  expect(listed.stdout).toMatch(/\d(\.\d)? MB +yes +the plan is applied/);
+});

@@ -6,7 +6,8 @@ const LONG_MS = 10_000;
 
 /** What a command says about landings that others left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): Message[] {
-  return recovered.flatMap(({ planId, kind, result, obstacle, kept, holder, since }): Message[] => {
+  return recovered.flatMap(({ planId, kind: what, result, obstacle, kept, holder, since }): Message[] => {
+    const kind = what === "step" ? "step in place" : what;
     if (result === "busy") {
       if (now - since < LONG_MS) return [];
       const text = `The ${kind} of plan ${planId} has been under way for long; ${holder} holds its resources and is running or stopped.`;

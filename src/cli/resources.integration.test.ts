@@ -119,6 +119,13 @@ test("resource types are shown as they are declared", async () => {
     cli_arguments: [
       { argument: "--path", required: true, type: "path", description: expect.any(String) },
       { argument: "--branch", required: false, type: "string", description: expect.any(String) },
+      {
+        argument: "--sandbox",
+        required: false,
+        type: "string",
+        description: expect.any(String),
+        choices: ["git_worktree", "none"],
+      },
     ],
     sandbox: { strategy: "git_worktree" },
   });

@@ -14,6 +14,7 @@ const MEANINGS = {
   plan: [1, -32008, 409],
   tool_failed: [1, -32008, 422],
   hook_failed: [1, -32008, 422],
+  policy: [1, -32010, 403],
   contained: [1, -32008, 422],
   git_failed: [1, -32008, 500],
   breaker_open: [1, -32603, 503],

@@ -21,6 +21,7 @@ const ERROR_TABLE = {
   plan: { exit: 1, rpc: -32008, http: 409 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
+  policy: { exit: 1, rpc: -32010, http: 403 },
   contained: { exit: 1, rpc: -32008, http: 422 },
   git_failed: { exit: 1, rpc: -32008, http: 500 },
   breaker_open: { exit: 1, rpc: -32603, http: 503 },

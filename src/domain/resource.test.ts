@@ -27,6 +27,7 @@ describe("a resource", () => {
       description: undefined,
       path: "/srv/api",
       branch: "feature/ü-1",
+      sandbox: "git_worktree",
     });
     const directory = { path: "/srv/my data/Ünïcödé 数据", branch: undefined };
     expect(parseResource({ type: "fs-directory", name: "team/Data", description: "d", arguments: directory })).toEqual({
@@ -35,7 +36,17 @@ describe("a resource", () => {
       description: "d",
       path: "/srv/my data/Ünïcödé 数据",
       branch: undefined,
+      sandbox: "filesystem_copy",
     });
+  });
+
+  test("may have no sandbox, and no sandbox that is another type's", () => {
+    expect(parseResource(checkout({ path: "/a", sandbox: "none" })).sandbox).toBe("none");
+    expect(issuesOf(checkout({ path: "/a", sandbox: "nonne" }))).toMatchObject([
+      { path: "sandbox", suggestion: "none" },
+    ]);
+    for (const sandbox of ["filesystem_copy", "None", "", "__proto__"])
+      expect(issuesOf(checkout({ path: "/a", sandbox }))).toMatchObject([{ path: "sandbox" }]);
   });
 
   test.each(LOADED_WORDS)("may be called %s, but that is no type", (word) => {

@@ -9,19 +9,31 @@ import { checkText, shown, textProblem } from "./text.ts";
  * parser, the flags of `agents resource add` and `agents resource type show` all read it, so that they cannot disagree.
  */
 export interface ResourceTypeArgument {
-  readonly name: "path" | "branch";
+  readonly name: "path" | "branch" | "sandbox";
   readonly type: "path" | "string";
   readonly required: boolean;
   readonly description: string;
+  /** The only values it can have; the first is what it is unless given. */
+  readonly choices?: readonly string[];
 }
+
+/** How a plan gets its own copy of a resource to work in; `none`: it gets none and works in place. */
+export type SandboxStrategy = "git_worktree" | "filesystem_copy" | "none";
 
 export interface ResourceType {
   readonly name: string;
   readonly description: string;
   readonly arguments: readonly ResourceTypeArgument[];
-  /** How a plan gets its own copy to work in. */
-  readonly sandbox: "git_worktree" | "filesystem_copy";
+  /** What plans of such a resource work in unless it says otherwise. */
+  readonly sandbox: SandboxStrategy;
 }
+
+const SANDBOX = {
+  name: "sandbox",
+  type: "string",
+  required: false,
+  description: "where plans work: in a copy of their own unless given, with none in place",
+} as const;
 
 export const RESOURCE_TYPES = [
   {
@@ -30,13 +42,17 @@ export const RESOURCE_TYPES = [
     arguments: [
       { name: "path", type: "path", required: true, description: "where it is: the top directory" },
       { name: "branch", type: "string", required: false, description: "the branch to work on" },
+      { ...SANDBOX, choices: ["git_worktree", "none"] },
     ],
     sandbox: "git_worktree",
   },
   {
     name: "fs-directory",
     description: "A plain directory with everything in it",
-    arguments: [{ name: "path", type: "path", required: true, description: "where it is: the top directory" }],
+    arguments: [
+      { name: "path", type: "path", required: true, description: "where it is: the top directory" },
+      { ...SANDBOX, choices: ["filesystem_copy", "none"] },
+    ],
     sandbox: "filesystem_copy",
   },
 ] as const satisfies readonly ResourceType[];
@@ -51,6 +67,7 @@ export interface ResourceDefinition {
   /** Absolute; symbolic links are resolved when the resource is added. */
   readonly path: string;
   readonly branch: string | undefined;
+  readonly sandbox: SandboxStrategy;
 }
 
 export interface Resource extends ResourceDefinition {
@@ -74,6 +91,7 @@ export interface ProjectResource {
   readonly type: ResourceTypeName;
   readonly path: string;
   readonly branch: string | undefined;
+  readonly sandbox: SandboxStrategy;
   /** What tools call it in plans of the project; unique there, whatever the case. */
   readonly alias: string;
   readonly readOnly: boolean;
@@ -104,7 +122,8 @@ export function parseResource(input: ResourceInput): ResourceDefinition {
       next: [type === undefined ? "agents resource type list" : `agents resource type show ${type.name}`],
     });
   }
-  return { name, type: type.name, description: input.description, path, branch };
+  const sandbox = (given.get("sandbox") ?? type.sandbox) as SandboxStrategy;
+  return { name, type: type.name, description: input.description, path, branch, sandbox };
 }
 
 function ownName(text: string, issues: ValidationIssue[]): QualifiedName | undefined {
@@ -129,7 +148,15 @@ function argumentIssues(type: ResourceType, given: ReadonlyMap<string, string>):
     .map(({ name, description }) => ({ path: name, message: `${type.name} needs it (${description})` }));
   const declared: readonly string[] = type.arguments.map(({ name }) => name);
   const foreign = [...given.keys()].filter((name) => !declared.includes(name)).map((name) => foreignIssue(type, name));
-  return [...missing, ...foreign];
+  return [...missing, ...foreign, ...type.arguments.flatMap((argument) => choiceIssue(argument, given))];
+}
+
+function choiceIssue({ name, choices }: ResourceTypeArgument, given: ReadonlyMap<string, string>): ValidationIssue[] {
+  const value = given.get(name);
+  if (value === undefined || choices === undefined || choices.includes(value)) return [];
+  const suggestion = nearest(value, choices);
+  const message = `${shown(value)} is not one of ${choices.join(", ")}`;
+  return [{ path: name, message, ...(suggestion === undefined ? {} : { suggestion }) }];
 }
 
 /** An argument the type does not have: another type's, or a typing mistake. */

@@ -73,9 +73,15 @@ const FORWARD = {
     failExecute: "execute/errored",
     cancelPlan: "execute/cancelled",
   },
-  "execute/complete": { applyPlan: "apply/queued", cancelPlan: "execute/cancelled" },
-  "execute/errored": { cancelPlan: "execute/cancelled" },
-  "execute/cancelled": {},
+  // What works in place has changes to take out as soon as it stands still, applied or not.
+  "execute/complete": {
+    applyPlan: "apply/queued",
+    undoPlan: "execute/complete",
+    redoPlan: "execute/complete",
+    cancelPlan: "execute/cancelled",
+  },
+  "execute/errored": { undoPlan: "execute/errored", redoPlan: "execute/errored", cancelPlan: "execute/cancelled" },
+  "execute/cancelled": { undoPlan: "execute/cancelled", redoPlan: "execute/cancelled" },
   "apply/queued": {
     startApply: "apply/processing",
     constrainApply: "apply/constrained",
@@ -90,9 +96,9 @@ const FORWARD = {
   },
   // Taking the changes out of the resources and bringing them back leaves the plan applied; whether they are in is `undoneAt`.
   "apply/applied": { undoPlan: "apply/applied", redoPlan: "apply/applied" },
-  "apply/constrained": { cancelPlan: "apply/cancelled" },
-  "apply/errored": { cancelPlan: "apply/cancelled" },
-  "apply/cancelled": {},
+  "apply/constrained": { undoPlan: "apply/constrained", redoPlan: "apply/constrained", cancelPlan: "apply/cancelled" },
+  "apply/errored": { undoPlan: "apply/errored", redoPlan: "apply/errored", cancelPlan: "apply/cancelled" },
+  "apply/cancelled": { undoPlan: "apply/cancelled", redoPlan: "apply/cancelled" },
 } as const satisfies Record<StatusKey, Partial<Record<ForwardOperation, StatusKey>>>;
 
 const BACKWARD = {

@@ -4,6 +4,7 @@ import { shown } from "../domain/text.ts";
 import { EXECUTABLE, LINK, readState, REGULAR, type FileState } from "./file-state.ts";
 import { git } from "./git.ts";
 import { GitDialogue, type Answers } from "./git-dialogue.ts";
+import { gitIn, isVersioned } from "./sandbox-facts.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** What a sandbox held when the plan began: in the commit it started from, or in the copy that is kept beside the sandbox. */
@@ -16,10 +17,11 @@ export class BaseContent {
     this.#sandbox = sandbox;
   }
 
-  /** Read once: a commit does not change. Of a copy nothing is listed. */
+  /** Read once: a commit does not change. Of a copy nothing is listed; in place, what git knows there when it is first asked. */
   listing(): Promise<BaseListing> {
-    const { root, base } = this.#sandbox;
-    this.#listing ??= base === undefined ? Promise.resolve(NOTHING) : list(root, base);
+    const { base } = this.#sandbox;
+    const listed = base !== undefined || (this.#sandbox.strategy === "none" && isVersioned(this.#sandbox));
+    this.#listing ??= listed ? list(this.#sandbox, base) : Promise.resolve(NOTHING);
     return this.#listing;
   }
 
@@ -28,7 +30,7 @@ export class BaseContent {
     if (base === undefined) return readState(join(root, "..", "base"), path);
     const file = (await this.listing()).files.get(path);
     if (file === undefined) return undefined;
-    this.#git ??= GitDialogue.start(["cat-file", "--batch"], root, BLOBS);
+    this.#git ??= GitDialogue.start(["cat-file", "--batch"], gitIn(this.#sandbox), BLOBS);
     const content = await (await this.#git).ask(`${file.object}\n`);
     if (content === undefined) {
       throw new AgentsError("git_failed", `The commit ${base} has lost its content of ${shown(path)}.`, {
@@ -56,16 +58,19 @@ interface BaseListing {
 
 const NOTHING: BaseListing = { files: new Map(), submodules: [] };
 
-async function list(root: string, base: string): Promise<BaseListing> {
-  const { stdout } = await git(["ls-tree", "-r", "-z", "--full-tree", base], { cwd: root, sandbox: true });
+/** Without a base the index is listed: only the order of the words before the name is another one. */
+async function list(sandbox: Sandbox, base: string | undefined): Promise<BaseListing> {
+  const asked = base === undefined ? ["ls-files", "-s", "-z"] : ["ls-tree", "-r", "-z", "--full-tree", base];
+  const { stdout } = await git(asked, gitIn(sandbox));
   const files = new Map<string, { mode: number; object: string }>();
   const submodules: string[] = [];
   for (const line of stdout.toString("utf8").split("\0")) {
     const tab = line.indexOf("\t");
-    const [mode = "", type, object = ""] = line.slice(0, tab).split(" ");
+    const [mode = "", second = "", third = ""] = line.slice(0, tab).split(" ");
     const path = line.slice(tab + 1);
-    if (type === "commit") submodules.push(path);
-    if (type !== "blob") continue;
+    if (mode === "160000") submodules.push(path);
+    if (!mode.startsWith("10") && mode !== "120000") continue;
+    const object = base === undefined ? second : third;
     files.set(path, { object, mode: mode === "120000" ? LINK : mode === "100755" ? EXECUTABLE : REGULAR });
   }
   return { files, submodules };

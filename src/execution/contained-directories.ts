@@ -12,6 +12,18 @@ export async function requireDirectory(root: string, path: string): Promise<void
   if (!found.isDirectory()) throw missing(path, "is no directory");
 }
 
+/** Refuses a path that leads through something else than directories; missing ones would be made. */
+export async function requireRoom(root: string, path: string): Promise<void> {
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    const { directory: opened, name } = await ContainedDirectory.of(root, path.slice(0, end), { create: false });
+    await using directory = opened;
+    const found = await lstat(directory.at(name)).catch(ifCode("ENOENT"));
+    if (found === undefined) return;
+    if (found.isSymbolicLink()) throw refused(path, "goes through a symbolic link");
+    if (!found.isDirectory()) throw missing(path, "goes through something that is no directory");
+  }
+}
+
 /** Takes away the directory and those below it that hold nothing but directories. */
 export async function removeEmptyDirectories(root: string, path: string): Promise<void> {
   const { directory: opened, name } = await ContainedDirectory.of(root, path, { create: false });

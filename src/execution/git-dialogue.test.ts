@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 test("many questions at once get each their own answer", async () => {
-  const ignored = new IgnoredPaths(sandbox.root);
+  const ignored = new IgnoredPaths(sandbox);
   const names = Array.from({ length: 500 }, (_, index) =>
     index % 3 === 0 ? `${index}.log` : `${index} ü :(glob)*.txt`,
   );
@@ -45,7 +45,7 @@ test("many questions at once get each their own answer", async () => {
 });
 
 test("rules are those of the moment it began, until it is told to forget them", async () => {
-  const ignored = new IgnoredPaths(sandbox.root);
+  const ignored = new IgnoredPaths(sandbox);
   expect([await ignored.has("x.log"), await ignored.has(":x.log"), await ignored.has("x.new")]).toEqual([
     true,
     true,
@@ -64,14 +64,14 @@ test("what a command wrote into the sandbox's .git is not obeyed", async () => {
   await writeFile(rules, "also-hidden\n");
   await writeFile(join(sandbox.root, ".git/info/exclude"), "hidden\n");
   await promisify(execFile)("git", ["config", "core.excludesFile", rules], { cwd: sandbox.root });
-  const ignored = new IgnoredPaths(sandbox.root);
+  const ignored = new IgnoredPaths(sandbox);
   expect([await ignored.has("hidden"), await ignored.has("also-hidden")]).toEqual([false, false]);
   await ignored.forget();
 });
 
 test("one that gives up says why to all who wait, and the next question starts another", async () => {
   await symlink("/etc", join(sandbox.root, "out"));
-  const ignored = new IgnoredPaths(sandbox.root);
+  const ignored = new IgnoredPaths(sandbox);
   const asked = await Promise.allSettled([ignored.has("a"), ignored.has("out/x"), ignored.has("b")]);
   expect(asked.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
   expect(asked[1]).toMatchObject({

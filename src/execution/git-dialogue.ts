@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { AgentsError } from "../domain/errors.ts";
 import { spawnGit } from "./git.ts";
+import type { GitPlace } from "./sandbox-facts.ts";
 import { disarm } from "./sandbox-repository.ts";
 
 /**
@@ -48,9 +49,9 @@ export class GitDialogue<T> implements AsyncDisposable {
     });
   }
 
-  static async start<T>(args: readonly string[], root: string, answers: Answers<T>): Promise<GitDialogue<T>> {
-    await disarm(root);
-    return new GitDialogue(spawnGit(args, { cwd: root, sandbox: true }), answers);
+  static async start<T>(args: readonly string[], place: GitPlace, answers: Answers<T>): Promise<GitDialogue<T>> {
+    if (place.sandbox) await disarm(place.cwd);
+    return new GitDialogue(spawnGit(args, place), answers);
   }
 
   /** Answers come in the order of the questions. */

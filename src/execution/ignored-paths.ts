@@ -1,19 +1,20 @@
 import { GitDialogue, type Answers } from "./git-dialogue.ts";
+import { gitIn, type GitPlace } from "./sandbox-facts.ts";
 
 /**
  * Which paths git's rules ignore in a sandbox, whether or not git knows a file there. The rules are read once, so `forget` them
  * whenever a `.gitignore` may have changed. Paths must not lead through symbolic links: git gives up on those.
  */
 export class IgnoredPaths {
-  readonly #root: string;
+  readonly #place: GitPlace;
   #git: Promise<GitDialogue<boolean>> | undefined;
 
-  constructor(root: string) {
-    this.#root = root;
+  constructor(sandbox: Parameters<typeof gitIn>[0]) {
+    this.#place = gitIn(sandbox);
   }
 
   async has(path: string): Promise<boolean> {
-    const starting = (this.#git ??= GitDialogue.start(QUESTION, this.#root, VERDICTS));
+    const starting = (this.#git ??= GitDialogue.start(QUESTION, this.#place, VERDICTS));
     try {
       // With "./" in front a name that begins with ":" is no pattern.
       return await (await starting).ask(`./${path}\0`);

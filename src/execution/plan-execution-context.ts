@@ -113,6 +113,8 @@ export class ChangesetHandle {
   readonly #onClosed: () => void;
   /** Whom its entries are credited to, whatever they say themselves. */
   readonly #credit: Pick<ChangeEntryInput, "toolInvocation" | "decision">;
+  /** The tool call it was opened for. */
+  readonly call: Pick<CallStart, "id" | "decision"> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -124,6 +126,7 @@ export class ChangesetHandle {
   ) {
     this.id = id;
     this.epoch = epoch;
+    this.call = call;
     this.#credit = call === undefined ? {} : { toolInvocation: call.id, decision: call.decision };
     this.#changesets = changesets;
     this.#onClosed = onClosed;
@@ -149,6 +152,12 @@ export class ChangesetHandle {
   close(end?: InvocationEnd): Promise<void> {
     this.#closing ??= this.#close(end);
     return this.#closing;
+  }
+
+  /** It was closed in the store together with what it was opened for; here it is let go. */
+  closedElsewhere(): void {
+    this.#closing = Promise.resolve();
+    this.#onClosed();
   }
 
   async #close(end: InvocationEnd | undefined): Promise<void> {

@@ -1,14 +1,16 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { SandboxStrategy } from "../domain/resource.ts";
 import { ifCode } from "./contained-path.ts";
+
+export type { SandboxStrategy } from "../domain/resource.ts";
 
 /**
  * Where a plan works: a private copy of a resource under the data directory. For a git checkout it is a repository of its own that
  * borrows the user's objects, so that nothing an agent's shell does (stash, branch, config, worktree) reaches the user's; the
  * user's repository carries one ref that keeps the borrowed commit alive. For a plain directory it is a copy,
- * with a second one beside it that stays as it was at the beginning.
+ * with a second one beside it that stays as it was at the beginning. With the strategy `none` there is no copy: see in-place.ts.
  */
-export type SandboxStrategy = "git_worktree" | "filesystem_copy";
 
 export interface SandboxTarget {
   readonly alias: string;
@@ -17,6 +19,8 @@ export interface SandboxTarget {
   readonly path: string;
   readonly branch: string | undefined;
   readonly readOnly: boolean;
+  /** With the strategy `none`: it is a git checkout, and git's rules say what is part of it. */
+  readonly versioned?: boolean;
   /** Start from the checkout as it is, with what is not committed. One that is made again starts where it did. */
   readonly includeDirty?: boolean;
   /** Where it started when it was made before: made again it starts there, and not where the branch is now. */
@@ -41,6 +45,21 @@ export interface SandboxFacts extends Omit<SandboxTarget, "includeDirty" | "base
   readonly objects: string | undefined;
   /** Paths of submodules, whose content is no part of a plan. */
   readonly submodules: readonly string[];
+}
+
+/** Whether what git ignores there is no part of a plan. */
+export function isVersioned({ strategy, versioned = false }: Pick<SandboxTarget, "strategy" | "versioned">): boolean {
+  return strategy === "git_worktree" || versioned;
+}
+
+/** Where our git is to run. In the user's own repository nothing is disarmed: what is set there is the user's. */
+export function gitIn({ root, strategy }: { readonly root: string; readonly strategy: SandboxStrategy }): GitPlace {
+  return { cwd: root, sandbox: strategy !== "none" };
+}
+
+export interface GitPlace {
+  readonly cwd: string;
+  readonly sandbox: boolean;
 }
 
 const FILE = "target.json";

@@ -61,3 +61,15 @@ export async function findSandboxRecords(reader: Reader, planId: PlanId, attempt
     dirty: row.dirty === 1,
   }));
 }
+
+/** Plans that can still go on and work without a sandbox: what others might look for among the sandboxes. */
+export async function plansInPlace(
+  reader: Reader,
+): Promise<{ readonly planId: PlanId; readonly attempt: number; readonly alias: string; readonly path: string }[]> {
+  const rows = await reader.all<{ plan_id: PlanId; attempt: number; alias: string; path: string }>(
+    `SELECT plan_id, sandboxes.attempt AS attempt, alias, path FROM sandboxes
+       JOIN plans ON plans.id = plan_id AND plans.attempt = sandboxes.attempt
+      WHERE sandboxes.strategy = 'none' AND state NOT IN ('applied', 'cancelled') ORDER BY plan_id, alias`,
+  );
+  return rows.map(({ plan_id: planId, attempt, alias, path }) => ({ planId, attempt, alias, path }));
+}

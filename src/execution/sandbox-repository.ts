@@ -19,6 +19,7 @@ export const PLAIN_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding\n
  */
 export async function disarm(root: string): Promise<void> {
   await requireRepository(root);
+  requireOwn(root);
   const own = join(root, ".git");
   for (const name of ["config", "info"]) removeLink(join(own, name));
   mkdirSync(join(own, "info"), { recursive: true });
@@ -28,6 +29,15 @@ export async function disarm(root: string): Promise<void> {
   writeFileSync(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
   rmSync(join(own, "config"), { recursive: true, force: true });
   copyFileSync(join(root, "..", PRISTINE_CONFIG), join(own, "config"));
+}
+
+/** A repository without that copy beside it is none of ours, and what is set in it is somebody's. */
+function requireOwn(root: string): void {
+  if (lstatSync(join(root, "..", PRISTINE_CONFIG), { throwIfNoEntry: false })?.isFile() === true) return;
+  throw new AgentsError("git_failed", `${root} is not known as a sandbox: there is no ${PRISTINE_CONFIG} beside it.`, {
+    kept: "Nothing of yours was changed.",
+    detail: { sandbox: root },
+  });
 }
 
 /** What makes git take this repository and this tree, and no other. */

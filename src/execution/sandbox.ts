@@ -5,6 +5,7 @@ import type { PlanId } from "../domain/ids.ts";
 import { emptyDirectory } from "./contained-directories.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
+import { openInPlace } from "./in-place.ts";
 import { readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
 import { copyDirectory, makeSandbox } from "./sandbox-making.ts";
 import { hasRepository, PRISTINE_CONFIG, requireRepository } from "./sandbox-repository.ts";
@@ -31,6 +32,7 @@ export interface SandboxPlace {
  * A half-made one is never taken for whole.
  */
 export async function openSandbox(place: SandboxPlace, target: SandboxTarget): Promise<Sandbox> {
+  if (target.strategy === "none") return openInPlace(place.directory, target);
   const home = sandboxHome(place, target.alias);
   const root = join(home, "tree");
   const known = await readFacts(home);
@@ -76,6 +78,7 @@ function beginningOf(facts: SandboxFacts | undefined): SandboxBeginning | undefi
 
 /** Back to the beginning. Ignored files, which are no part of a plan, stay. */
 export async function resetSandbox(sandbox: Sandbox): Promise<void> {
+  if (sandbox.strategy === "none") throw new Error(`${sandbox.root} is the user's own directory: nothing resets it`);
   if (sandbox.base === undefined) {
     await rm(sandbox.root, { recursive: true, force: true });
     await copyDirectory(join(sandbox.root, "..", "base"), sandbox.root);

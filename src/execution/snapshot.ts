@@ -8,6 +8,8 @@ import { git } from "./git.ts";
 import { ifCode } from "./contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR } from "./file-state.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
+import { STAGING_PREFIX } from "./in-place.ts";
+import { gitIn, isVersioned } from "./sandbox-facts.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /**
@@ -55,7 +57,8 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const { root } = sandbox;
   const started = Date.now();
-  const paths = sandbox.strategy === "git_worktree" ? await versionable(root, known) : await walk(root, "");
+  const all = isVersioned(sandbox) ? await versionable(sandbox, known) : await walk(root, "");
+  const paths = sandbox.strategy === "none" ? all.filter((path) => !path.startsWith(STAGING_PREFIX)) : all;
   const snapshot = new Map<string, SeenFile>();
   const directories = new Map<string, boolean>();
   let turned = performance.now();
@@ -119,9 +122,10 @@ function isDirectory(root: string, path: string, known: Map<string, boolean>): b
   return is;
 }
 
-async function versionable(root: string, { files, submodules }: KnownPaths): Promise<string[]> {
+async function versionable(sandbox: Sandbox, { files, submodules }: KnownPaths): Promise<string[]> {
+  const { root } = sandbox;
   const listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-  const { stdout } = await git(listing, { cwd: root, sandbox: true });
+  const { stdout } = await git(listing, gitIn(sandbox));
   const listed = nameOf(stdout).split("\0").slice(0, -1);
   const paths = new Set<string>(files);
   const directories = new Map<string, boolean>();
@@ -132,16 +136,16 @@ async function versionable(root: string, { files, submodules }: KnownPaths): Pro
     else if (!paths.has(name) && isDirectory(root, name, directories)) nested.push(name);
     else paths.add(name);
   }
-  for (const path of await walkAll(root, nested)) paths.add(path);
+  for (const path of await walkAll(sandbox, nested)) paths.add(path);
   const outside = (path: string): boolean => !submodules.some((submodule) => path.startsWith(`${submodule}/`));
   return submodules.length === 0 ? [...paths] : [...paths].filter(outside);
 }
 
 /** What git's rules would have it see if these were no repositories of their own. */
-async function walkAll(root: string, directories: readonly string[]): Promise<string[]> {
-  const ignored = new IgnoredPaths(root);
+async function walkAll(sandbox: Sandbox, directories: readonly string[]): Promise<string[]> {
+  const ignored = new IgnoredPaths(sandbox);
   try {
-    return (await Promise.all(directories.map((path) => walk(root, path, ignored)))).flat();
+    return (await Promise.all(directories.map((path) => walk(sandbox.root, path, ignored)))).flat();
   } finally {
     await ignored.forget();
   }

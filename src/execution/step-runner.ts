@@ -5,12 +5,13 @@ import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { runStep } from "../ledger/steps.ts";
 import type { Reader, Store } from "../store/store.ts";
+import type { LandStep } from "./in-place.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
 import { requireSameBeginning } from "./same-beginning.ts";
 import { openSandbox, type Sandbox, type SandboxTarget } from "./sandbox.ts";
-import { callTool, type ToolEnvironment } from "./tool-pipeline.ts";
+import { callTool, type ToolEnvironment, type ToolRequest } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
 
 /**
@@ -34,6 +35,8 @@ export interface StepRun {
   /** Steps of one wave need nothing of each other. */
   readonly waves: readonly (readonly ToolStep[])[];
   readonly signal: AbortSignal;
+  /** For plans that work in place: lands what a step changes, and records the step together with it. */
+  readonly landStep?: LandStep;
   /** Told of each sandbox once it is open. */
   readonly onSandbox?: (sandbox: Sandbox) => void;
   readonly onStep: (step: ToolStep, event: "started" | "done" | "recorded" | "failed", facts: StepFacts) => void;
@@ -85,17 +88,46 @@ async function oneStep(
   const started = performance.now();
   const facts = (): StepFacts => ({ durationMs: performance.now() - started });
   run.onStep(step, "started", facts());
+  const request = { tool: step.tool, params: step.params, by: step.id, decision: step.decision };
   try {
-    await runStep(run.lease, stepKey(step.id), async () => {
-      const request = { tool: step.tool, params: step.params, by: step.id, decision: step.decision };
-      const { output, changeset } = await callTool(request, environment);
-      return { order, changeset, output };
-    });
+    if (run.landStep === undefined) {
+      await runStep(run.lease, stepKey(step.id), async () => {
+        const { output, changeset } = await callTool(request, environment);
+        return { order, changeset, output };
+      });
+    } else {
+      await stepInPlace(run.landStep, environment, request, order);
+    }
   } catch (error) {
     run.onStep(step, "failed", { ...facts(), error });
     throw error;
   }
   run.onStep(step, "done", facts());
+}
+
+/** The step is recorded by whoever lands it, together with its effect. */
+async function stepInPlace(
+  land: LandStep,
+  environment: ToolEnvironment,
+  request: ToolRequest,
+  order: readonly [wave: number, position: number],
+): Promise<void> {
+  const workspaces = [...environment.workspaces.values()];
+  const { by, decision } = request;
+  try {
+    await callTool(request, environment, async (changeset, end, output) => {
+      const { id, call } = changeset;
+      if (call === undefined) throw new Error(`the changeset ${id} of a step was opened for no call`);
+      const result = { order: [...order], changeset: id, output };
+      const step = { key: stepKey(by), result, changeset: id, invocation: call.id, decision, end };
+      const changed = workspaces.find((workspace) => workspace.pending.has(by));
+      if (changed === undefined) await land({ ...step, where: undefined, changes: [], emptied: [] });
+      else await changed.landPending(by, (pending) => land({ ...step, ...pending, where: changed.sandbox }));
+      changeset.closedElsewhere();
+    });
+  } finally {
+    for (const workspace of workspaces) workspace.pending.drop(by);
+  }
 }
 
 function stepKey(id: string): string {

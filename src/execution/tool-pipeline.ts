@@ -4,7 +4,8 @@ import { nearest } from "../domain/suggest.ts";
 import { shown } from "../domain/text.ts";
 import type { ChangesetId, DecisionId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import type { PlanExecutionContext } from "./plan-execution-context.ts";
+import type { InvocationEnd } from "../domain/decision.ts";
+import type { ChangesetHandle, PlanExecutionContext } from "./plan-execution-context.ts";
 import type { Tool } from "./tool.ts";
 import { FILE_TOOLS } from "./tools/file-tools.ts";
 import { GIT_TOOLS } from "./tools/git-tools.ts";
@@ -42,7 +43,18 @@ export interface ToolResult {
   readonly changeset: ChangesetId;
 }
 
-export async function callTool(request: ToolRequest, environment: ToolEnvironment): Promise<ToolResult> {
+/** Ends a call that went well: closes its changeset, alone or together with something else. */
+export type EndCall = (
+  changeset: ChangesetHandle,
+  end: Extract<InvocationEnd, { outcome: "ok" }>,
+  output: JsonValue,
+) => Promise<void>;
+
+export async function callTool(
+  request: ToolRequest,
+  environment: ToolEnvironment,
+  endCall?: EndCall,
+): Promise<ToolResult> {
   const { context, signal } = environment;
   signal.throwIfAborted();
   const { decision, tool, params: parameters } = request;
@@ -50,15 +62,21 @@ export async function callTool(request: ToolRequest, environment: ToolEnvironmen
   const started = performance.now();
   const durationMs = (): number => performance.now() - started;
   let output: JsonValue;
+  const ended = (): Parameters<EndCall>[1] => ({
+    outcome: "ok",
+    durationMs: durationMs(),
+    resultSize: sizeOf(output),
+  });
   try {
     output = await context.run(changeset, () => perform(request, environment));
+    await endCall?.(changeset, ended(), output);
   } catch (error) {
     const end = { outcome: "failed", durationMs: durationMs(), error: messageOf(error) } as const;
     // Why the tool failed is what the caller must hear, also when that could not be recorded any more.
     await changeset.close(end).catch(() => undefined);
     throw error;
   }
-  await changeset.close({ outcome: "ok", durationMs: durationMs(), resultSize: sizeOf(output) });
+  if (endCall === undefined) await changeset.close(ended());
   return { output, changeset: changeset.id };
 }
 

@@ -7,6 +7,8 @@ export interface Tool<P = unknown> {
   readonly name: string;
   readonly description: string;
   readonly writes: boolean;
+  /** What it changes is only found by comparing before and after. */
+  readonly compared?: boolean;
   readonly parameters: z.ZodType<P>;
   readonly run: (parameters: P, call: ToolCall) => Promise<JsonValue>;
 }

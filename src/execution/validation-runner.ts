@@ -3,6 +3,7 @@ import { AgentsError, PlanError } from "../domain/errors.ts";
 import { printable } from "../domain/text.ts";
 import type { ValidationResult } from "../domain/validation-result.ts";
 import type { Check } from "../domain/validation.ts";
+import { notInPlace } from "./in-place.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { borrowedBy, failureOf, runShell, workingDirectory } from "./shell.ts";
 import { changedPaths, takeSnapshot, type Snapshot } from "./snapshot.ts";
@@ -47,7 +48,9 @@ export async function runValidations(work: ValidationWork): Promise<ValidationRe
     const root = work.roots.get(attached.resource);
     if (root === undefined) throw new PlanError(`There is no directory to validate "${attached.resource}" in.`);
     work.onStart(attached);
-    const before = seen.get(attached.resource) ?? (await takeSnapshot(root.sandbox));
+    // In place it is only looked at, and what changes there meanwhile is somebody's doing.
+    const inPlace = root.sandbox.strategy === "none";
+    const before = inPlace ? undefined : (seen.get(attached.resource) ?? (await takeSnapshot(root.sandbox)));
     seen.delete(attached.resource);
     const { result, after } = await runOne(attached, root, before, work.signal);
     if (after !== undefined) seen.set(attached.resource, after);
@@ -61,7 +64,7 @@ export async function runValidations(work: ValidationWork): Promise<ValidationRe
 async function runOne(
   { attachment, resource, validation }: AttachedValidation,
   root: ValidationRoot,
-  before: Snapshot,
+  before: Snapshot | undefined,
   signal: AbortSignal,
 ): Promise<{ result: ValidationResult; after: Snapshot | undefined }> {
   const started = performance.now();
@@ -111,6 +114,7 @@ async function runCommand(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { root } = sandbox;
+  if (sandbox.strategy === "none") throw notInPlace("A command", sandbox);
   const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
   const options = { ...place, network, timeoutMs, signal, keep: "end" } as const;
   const result = await runShell(command, options);
@@ -142,7 +146,8 @@ interface PutBack {
   readonly after: Snapshot | undefined;
 }
 
-async function putBack({ sandbox, restore }: ValidationRoot, before: Snapshot): Promise<PutBack> {
+async function putBack({ sandbox, restore }: ValidationRoot, before: Snapshot | undefined): Promise<PutBack> {
+  if (before === undefined) return { changedFiles: [], problem: undefined, after: undefined };
   try {
     const after = await takeSnapshot(sandbox, before);
     const changedFiles = changedPaths(before, after);

@@ -16,10 +16,12 @@ import {
   type FileState,
 } from "./file-state.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
-import { removeEmptyDirectories, requireDirectory } from "./contained-directories.ts";
-import { refused } from "./contained-path.ts";
+import { removeEmptyDirectories, requireDirectory, requireRoom } from "./contained-directories.ts";
+import { ifCode, refused } from "./contained-path.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
+import { notInPlace, PendingCalls, type PendingChange, type PendingChanges } from "./in-place.ts";
+import { isVersioned } from "./sandbox-facts.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
 import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snapshot.ts";
 
@@ -43,6 +45,8 @@ export class Workspace implements AsyncDisposable {
   readonly #left = new Map<string, FileImage>();
   /** Which step of the current wave changed a path. */
   readonly #touched = new Map<string, string>();
+  /** In place: what each call is about to change. */
+  readonly pending = new PendingCalls();
   #snapshot: Snapshot | undefined;
 
   constructor(parts: {
@@ -56,7 +60,7 @@ export class Workspace implements AsyncDisposable {
     this.#context = parts.context;
     this.#contents = parts.contents;
     this.#base = new BaseContent(parts.sandbox);
-    this.#ignored = new IgnoredPaths(parts.sandbox.root);
+    this.#ignored = new IgnoredPaths(parts.sandbox);
   }
 
   /** Steps of one wave run at the same time; what an earlier wave changed is free for all again. */
@@ -86,16 +90,15 @@ export class Workspace implements AsyncDisposable {
       this.#claim(by, path);
       const after = next(before);
       if (sameState(before, after)) return;
-      await writeState(this.sandbox.root, path, after);
       const operation = operationOf(before, after, sameBytes(before, after));
-      await this.#record([{ resource: this.sandbox.alias, path, operation, before, after, toolInvocation: by }]);
+      await this.#carryOut(by, { path, operation, before, after });
     });
   }
 
   async move(by: string, from: string, to: string): Promise<void> {
     this.#assertNotReadOnly(from);
     await this.#writing(by, [from, to], async () => {
-      const { root, alias: resource } = this.sandbox;
+      const { root } = this.sandbox;
       const state = await readState(root, from);
       const there = await readState(root, to);
       for (const path of [from, to]) {
@@ -104,10 +107,7 @@ export class Workspace implements AsyncDisposable {
       }
       if (state === undefined) throw notThere(from);
       if (there !== undefined) throw occupied(to);
-      await writeState(root, to, state);
-      await writeState(root, from, undefined);
-      const images = { before: state, after: state };
-      await this.#record([{ resource, path: to, fromPath: from, operation: "rename", ...images, toolInvocation: by }]);
+      await this.#carryOut(by, { path: to, fromPath: from, operation: "rename", before: state, after: state });
     });
   }
 
@@ -117,21 +117,57 @@ export class Workspace implements AsyncDisposable {
     return this.#exclusion.alone(async () => {
       await requireDirectory(this.sandbox.root, path);
       const below = [...(await this.#look()).keys()].filter((file) => file.startsWith(`${path}/`));
-      const resource = this.sandbox.alias;
       for (const file of below) {
         this.#claim(by, file);
         const before = await readState(this.sandbox.root, file);
-        await writeState(this.sandbox.root, file, undefined);
-        await this.#record([{ resource, path: file, operation: "delete", before, toolInvocation: by }]);
+        if (before === undefined) continue;
+        await this.#carryOut(by, { path: file, operation: "delete", before, after: undefined });
       }
-      await removeEmptyDirectories(this.sandbox.root, path);
+      if (this.#inPlace && below.length > 0) this.pending.of(by).emptied.push(path);
+      else await removeEmptyDirectories(this.sandbox.root, path);
       return below.length;
+    });
+  }
+
+  /** In a sandbox it happens now. In place it waits for the end of the call. */
+  async #carryOut(by: string, change: PendingChange): Promise<void> {
+    const { root, alias: resource } = this.sandbox;
+    const { path, fromPath, after } = change;
+    if (this.#inPlace) {
+      if (after !== undefined) await requireRoom(root, path);
+      this.pending.of(by).changes.push(change);
+      return;
+    }
+    await writeState(root, path, after);
+    if (fromPath !== undefined) await writeState(root, fromPath, undefined);
+    await this.#record([{ resource, ...change, toolInvocation: by }]);
+  }
+
+  get #inPlace(): boolean {
+    return this.sandbox.strategy === "none";
+  }
+
+  /** Lands what a call is about to change in place, while nobody else looks. */
+  async landPending(by: string, land: (pending: PendingChanges) => Promise<void>): Promise<void> {
+    await this.#exclusion.alone(async () => {
+      const pending = this.pending.of(by);
+      await land(pending);
+      // With the files went the directories that they were in; those that held nothing before go now.
+      for (const path of pending.emptied) await removeEmptyDirectories(this.sandbox.root, path).catch(ifCode("ENOENT"));
+      for (const { path, fromPath, after } of pending.changes) {
+        if (fromPath !== undefined) this.#left.delete(fromPath);
+        if (after === undefined) this.#left.delete(path);
+        else this.#left.set(path, { hash: stateHash(after), mode: after.mode });
+      }
+      // The rules may have changed, by this call or by a person.
+      await this.#ignored.forget();
     });
   }
 
   /** Runs something whose changes are only known by looking: alone, with a look before and after. */
   async capture<T>(by: string, run: (root: string) => Promise<T>): Promise<T> {
     this.#assertNotReadOnly();
+    if (this.#inPlace) throw notInPlace(`The step "${by}"`, this.sandbox);
     return this.#watching(by, [], () => run(this.sandbox.root));
   }
 
@@ -224,8 +260,15 @@ export class Workspace implements AsyncDisposable {
     }
   }
 
-  /** Makes the sandbox what base and recorded changes say it is: before a resumed execution goes on. */
+  /**
+   * Makes the sandbox what base and recorded changes say it is: before a resumed execution goes on. In place nothing is put back: what
+   * differs there by now is somebody's doing.
+   */
   async restore(changes: ReadonlyMap<string, NetChange>): Promise<void> {
+    if (this.#inPlace) {
+      for (const [path, { after }] of changes) if (after !== undefined) this.#left.set(path, after);
+      return;
+    }
     await this.#exclusion.alone(async () => {
       await this.#ignored.forget();
       await resetSandbox(this.sandbox);
@@ -258,7 +301,7 @@ export class Workspace implements AsyncDisposable {
 
   /** What the base holds or a recorded change left stays part of the plan, also when git's rules ignore it by now. */
   async #assertPartOfPlan(path: string): Promise<void> {
-    if (this.sandbox.strategy !== "git_worktree" || this.#left.has(path)) return;
+    if (!isVersioned(this.sandbox) || this.#left.has(path)) return;
     const { files, submodules } = await this.#base.listing();
     if (files.has(path)) return;
     if (submodules.some((submodule) => path === submodule || path.startsWith(`${submodule}/`)))

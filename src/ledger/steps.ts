@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ValidationError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
+import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { textProblem } from "../domain/text.ts";
 import type { Phase } from "../domain/transitions.ts";
@@ -88,6 +89,32 @@ async function recordStep(lease: Lease, key: string, result: StepResult): Promis
     );
     if (inserted !== 1) throw staleLease(lease);
   });
+}
+
+/**
+ * Records a step together with its effect, in the caller's transaction. Not fenced by a lease: whoever calls this has made sure
+ * otherwise that nobody else can be at it.
+ */
+export async function insertStep(
+  tx: Tx,
+  step: {
+    readonly planId: PlanId;
+    readonly phase: Phase;
+    readonly attempt: number;
+    readonly key: string;
+    readonly epoch: number;
+    readonly result: JsonValue;
+  },
+): Promise<void> {
+  await tx.run(
+    "INSERT INTO steps (plan_id, phase, attempt, key, epoch, result, at) VALUES (?, ?, ?, ?, ?, ?, now_ms())",
+    step.planId,
+    step.phase,
+    step.attempt,
+    step.key,
+    step.epoch,
+    serialised(step.key, step.result),
+  );
 }
 
 async function readStep<T extends StepResult>(lease: Lease, key: string): Promise<T> {

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { landingMessage } from "../apply/commit-message.ts";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import {
-  findAppliedJournal,
   findUndoneSteps,
   insertJournal,
   isLanding,
@@ -13,13 +12,13 @@ import {
 import { land, tidyUp } from "../apply/land.ts";
 import { hasEffect, type Landing } from "../apply/landing.ts";
 import { hasMoved, validateMerged, type Began } from "../apply/merged-validation.ts";
-import { requireRecorded } from "../apply/oracle.ts";
+import { changedInPlace, requireRecorded } from "../apply/oracle.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
-import { statusKey } from "../domain/transitions.ts";
+import { statusKey, type Phase } from "../domain/transitions.ts";
 import { recordedCommitMessage } from "../execution/commit-message.ts";
 import { recordedHooks } from "../execution/hooks.ts";
 import { netChanges } from "../execution/net-changes.ts";
@@ -41,6 +40,8 @@ import {
   requireChanges,
   takenBack,
 } from "./landing-errors.ts";
+import { requireNotUndone, stoppedInPlace, type InPlace } from "./in-place.ts";
+import { landedOf } from "./landed.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import { sealLanding } from "./seal.ts";
@@ -48,6 +49,7 @@ import {
   ambienceOf,
   defaultHolder,
   landing as landingConflict,
+  permitted,
   type Ambience,
   type ServiceParts,
 } from "./transition.ts";
@@ -72,6 +74,10 @@ export interface UndoOptions {
 
 export interface LandedPlan {
   readonly plan: Plan;
+  /** Where the plan worked in place, so that its changes were there already. */
+  readonly inPlace: readonly InPlace[];
+  /** Of those, `alias/path` that somebody changed since: left as they are. */
+  readonly changedSince: readonly string[];
   readonly landings: readonly Landing[];
   /** Files that were moved aside while some program was still writing into them: they are kept where this says. */
   readonly kept: readonly string[];
@@ -80,7 +86,7 @@ export interface LandedPlan {
 interface Intent {
   readonly kind: JournalKind;
   readonly plan: Plan;
-  readonly lease: Lease<"apply">;
+  readonly lease: Lease;
   readonly entries: readonly PlanChange[];
   readonly records: readonly SandboxRecord[];
   readonly from: ReadonlySet<string>;
@@ -122,6 +128,7 @@ export class PlanApplier {
 
   async apply(planId: PlanId, options: ApplyOptions = {}): Promise<LandedPlan> {
     const plan = await this.#service.getPlan(planId);
+    if (statusKey(plan) !== "apply/applied") requireNotUndone(plan);
     const entries = await this.#entriesOf(plan);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
       requireChanges(plan, entries, options.allowEmpty === true);
@@ -172,7 +179,7 @@ export class PlanApplier {
     const wanted = { kind, all, entries, steps: options.steps };
     const { undone, applied } = await this.#store.read((reader) => this.#undoable(reader, plan, wanted));
     const to = without(all, taken(kind, all, undone, options.steps));
-    return this.#prepare({ ...facts, from: without(all, undone), to, applied: applied.landings });
+    return this.#prepare({ ...facts, from: without(all, undone), to, applied });
   }
 
   async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {
@@ -186,23 +193,24 @@ export class PlanApplier {
       entries,
       from: without(all, undone),
       to: without(all, taken(kind, all, undone, options.steps)),
-      applied: applied.landings,
+      applied,
     };
     return this.#leased(lease, facts, options);
   }
 
-  /** The lease of an applied plan, if there is something to take out or bring back: checked and taken in one transaction. */
+  /** The lease of a plan whose changes are in its resources, if there is something to take out or bring back: checked and taken in one transaction. */
   async #takeApplied(
     plan: Plan,
     wanted: WantedChange,
-  ): Promise<{ lease: Lease<"apply">; undone: ReadonlySet<string>; applied: Journal }> {
+  ): Promise<{ lease: Lease; undone: ReadonlySet<string>; applied: readonly Landing[] }> {
     const [holder, ttlMs] = [defaultHolder(), LEASE_TTL_MS];
     const found = await this.#store.transaction(async (tx) => {
       const { now, applied, undone } = await this.#undoable(tx, plan, wanted);
-      const facts = await acquireLease(tx, { planId: plan.id, phase: "apply", holder, ttlMs });
+      const facts = await acquireLease(tx, { planId: plan.id, phase: now.phase, holder, ttlMs });
       return { facts, undone, applied, now };
     });
-    const lease = new Lease({ store: this.#store, plan: found.now, phase: "apply", facts: found.facts, ttlMs });
+    const { now, facts } = found;
+    const lease = new Lease<Phase>({ store: this.#store, plan: now, phase: now.phase, facts, ttlMs });
     return { lease, undone: found.undone, applied: found.applied };
   }
 
@@ -210,11 +218,12 @@ export class PlanApplier {
     reader: Reader,
     plan: Plan,
     { kind, all, entries, steps }: WantedChange,
-  ): Promise<{ now: Plan; undone: ReadonlySet<string>; applied: Journal }> {
+  ): Promise<{ now: Plan; undone: ReadonlySet<string>; applied: readonly Landing[] }> {
     const now = await findPlan(reader, plan.id);
-    const applied = await findAppliedJournal(reader, plan.id);
-    if (now === undefined || statusKey(now) !== "apply/applied" || applied === undefined)
-      throw notApplied(now ?? plan, kind);
+    const applied = now === undefined ? undefined : await landedOf(reader, now, entries);
+    if (now === undefined || applied === undefined) throw notApplied(now ?? plan, kind);
+    // A part that is out of a plan that goes on would be built upon by its next steps.
+    if (steps !== undefined && statusKey(now) !== "apply/applied") throw notApplied(now, kind);
     if (await isLanding(reader, plan.id)) throw landingConflict(plan);
     const undone = new Set(await findUndoneSteps(reader, plan.id));
     const open = kind === "redo" ? undone : without(steps ?? all, undone);
@@ -227,7 +236,7 @@ export class PlanApplier {
 
   /** Runs the landing under the lease; a failure before the journal leaves the plan where a person can go on from. */
   async #leased(
-    lease: Lease<"apply">,
+    lease: Lease,
     facts: Omit<Intent, "records" | "onProgress" | "signal">,
     { onProgress = () => undefined, signal }: Pick<ApplyOptions, "onProgress" | "signal">,
   ): Promise<LandedPlan> {
@@ -252,7 +261,7 @@ export class PlanApplier {
         throw interrupted(facts.plan, facts.kind);
       }
       const message = error instanceof Error ? error.message : String(error);
-      const open = facts.kind === "apply" && (await this.#isProcessing(lease.planId));
+      const open = isApply(lease) && facts.kind === "apply" && (await this.#isProcessing(lease.planId));
       if (open) await this.#service.failApply(lease, { message, category: "transient" });
       else await lease.release();
       throw error;
@@ -279,7 +288,9 @@ export class PlanApplier {
     const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience }, journal, landed);
     const late = await this.#tidy(journal);
     if (landed.direction === "back") throw takenBack(plan, kind, landed.cause, landed.kept);
-    return { plan: sealed, landings, kept: late };
+    const inPlace = intent.records.filter(({ strategy }) => strategy === "none");
+    const changedSince = kind === "apply" ? changedInPlace(inPlace, intent.entries) : [];
+    return { plan: sealed, landings, kept: late, inPlace, changedSince };
   }
 
   /** What is about to land is not what was validated, if the target moved since: then it is validated as it will be. */
@@ -306,7 +317,7 @@ export class PlanApplier {
       onStart: ({ validation, resource }) => onProgress(`validating ${validation.name} on the merged ${resource}`),
       onResult: () => undefined,
     });
-    await this.#requireValid(plan, lease);
+    if (isApply(lease)) await this.#requireValid(plan, lease);
   }
 
   /** Whoever skipped the hooks of a repository says so again before it lands there. */
@@ -325,7 +336,7 @@ export class PlanApplier {
     const gate = await validationGate(this.#store, plan);
     if (gate.ok) return;
     await this.#service.constrainApply(lease, { message: gate.why });
-    throw constrained(plan, gate);
+    throw await stoppedInPlace(this.#store, constrained(plan, gate), plan);
   }
 
   /** It is sealed: what cannot be tidied up now does not make it a failure, and the next command tries again and says why not. */
@@ -364,8 +375,11 @@ export class PlanApplier {
       const message = await recordedCommitMessage(this.#store, plan, alias);
       messages.set(alias, landingMessage(kind, plan, { changesets, decisions, message }));
     }
+    // What was worked on in place is there already.
+    const records = intent.records.filter(({ strategy }) => kind !== "apply" || strategy !== "none");
     return prepareLandings({
       ...intent,
+      records,
       store: this.#store,
       messageFor: (alias) => messages.get(alias) ?? "",
     });
@@ -386,6 +400,12 @@ export class PlanApplier {
     const journal = { id, planId: plan.id, kind, holder: lease.holder, undoneSteps, landings };
     return this.#store.transaction(async (tx) => {
       await assertHeld(tx, lease);
+      // A plan that is not applied can be sent on while somebody waits for the locks to undo it.
+      if (kind !== "apply")
+        permitted((await findPlan(tx, plan.id)) ?? plan, {
+          operation: `${kind}Plan`,
+          expectedVersion: lease.plan.version,
+        });
       await commitContents(tx, staged);
       return insertJournal(tx, journal);
     });
@@ -402,6 +422,10 @@ export class PlanApplier {
   async #stepsOf(plan: Plan): Promise<Set<string>> {
     return new Set((await recordedSteps(this.#store, plan.id, plan.attempt)).keys());
   }
+}
+
+function isApply(lease: Lease): lease is Lease<"apply"> {
+  return lease.phase === "apply";
 }
 
 /** The steps that are out once it is done. */

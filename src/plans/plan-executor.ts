@@ -1,9 +1,13 @@
 import type { AttachedValidation } from "../domain/attachment.ts";
+import { dirname } from "node:path";
+import { HANDS, type Hands } from "../apply/hands.ts";
+import { lockPlaces } from "../apply/prepare.ts";
+import { withResourceLocks } from "../apply/resource-locks.ts";
+import { StepLander } from "../apply/step-landing.ts";
 import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import type { PlanId } from "../domain/ids.ts";
+import { monotonicIds, type PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
-import { findResourceType, type ProjectResource } from "../domain/resource.ts";
 import { storable } from "../domain/text.ts";
 import type { ToolActor } from "../domain/tool-actor.ts";
 import { decidedWaves } from "../execution/decided-steps.ts";
@@ -11,12 +15,16 @@ import { requireGit } from "../execution/git.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
 import { validateSandboxes, type PlanValidation } from "../execution/plan-validation.ts";
 import { runToolSteps, type OpenSandboxes, type StepRun, type ToolStep } from "../execution/step-runner.ts";
+import { notInPlace, type LandStep } from "../execution/in-place.ts";
+import { TOOLS } from "../execution/tool-pipeline.ts";
+import { isVersioned } from "../execution/sandbox-facts.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { findActor } from "../store/actors.ts";
-import { findLinks } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
+import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
+import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
@@ -30,9 +38,14 @@ export interface ExecuteOptions extends StartOptions {
   readonly onValidationStart?: PlanValidation["onStart"];
   readonly onValidation?: PlanValidation["onResult"];
   readonly onSandbox?: StepRun["onSandbox"];
+  /** Told of files that were replaced in place while some program was still writing into them: where they are kept. */
+  readonly onKept?: (files: readonly string[]) => void;
   /** New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was made of. */
   readonly includeDirty?: boolean;
 }
+
+/** An apply takes moments and is waited for; a plan that works in place may take hours. */
+const IN_PLACE_PATIENCE_MS = 5_000;
 
 export interface Executed {
   readonly plan: Plan;
@@ -49,9 +62,11 @@ export class PlanExecutor {
   readonly #store: Store;
   readonly #service: PlanLifecycleService;
   readonly #directory: string;
+  readonly #hands: Hands;
 
-  /** `directory`: below which sandboxes are kept. */
-  constructor(parts: { store: Store; service: PlanLifecycleService; directory: string }) {
+  /** `directory`: below which sandboxes are kept; the kernel locks are beside it. */
+  constructor(parts: { store: Store; service: PlanLifecycleService; directory: string; hands?: Hands }) {
+    this.#hands = parts.hands ?? HANDS;
     this.#store = parts.store;
     this.#service = parts.service;
     this.#directory = parts.directory;
@@ -61,11 +76,35 @@ export class PlanExecutor {
     const plan = await this.#service.getPlan(planId);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
     const targets = await this.#targetsOf(plan, options);
-    const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
+    const inPlace = targets.filter(({ strategy }) => strategy === "none");
+    if (inPlace.length === 0) return this.#run(plan, targets, options);
+    // From the first look on nobody else's landing may come in between.
+    const places = await lockPlaces(inPlace.map(({ path, strategy }) => ({ path, strategy, baseCommit: undefined })));
+    const run = async (): Promise<Executed> => {
+      const now = await this.#service.getPlan(planId);
+      requireNotUndone(now);
+      return this.#run(now, targets, options);
+    };
+    const patienceMs = IN_PLACE_PATIENCE_MS;
+    return withResourceLocks(lockDirectory(dirname(this.#directory)), places, run, { patienceMs });
+  }
+
+  async #run(plan: Plan, targets: readonly SandboxTarget[], options: ExecuteOptions): Promise<Executed> {
+    const { id: planId } = plan;
+    const inPlace = targets.filter(({ strategy }) => strategy === "none");
+    const validations = await this.#store.read(async (reader) => {
+      const attached = await attachedValidations(reader, plan);
+      requireSandboxes(plan, await planResources(reader, plan), attached, "Nothing was changed.");
+      return attached;
+    });
     // Without it nothing can be done, and the plan stays as it is.
-    if (targets.some(({ strategy }) => strategy === "git_worktree")) await requireGit();
+    if (targets.some(isVersioned)) await requireGit();
     await this.#queue(plan, options);
     const waves = await this.#decided(plan);
+    // Found out on the way it would leave the steps before it in the user's files.
+    const compared = waves.flat().find(({ tool }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
+    const [place] = inPlace;
+    if (compared !== undefined && place !== undefined) throw notInPlace(`The step "${compared.id}"`, place);
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
@@ -78,6 +117,7 @@ export class PlanExecutor {
         signal,
         onStep,
         onSandbox,
+        ...(inPlace.length === 0 ? {} : { landStep: this.#lander(lease, options) }),
       });
       await this.#check(lease, opened, validations, options);
       return { plan: await this.#service.completeExecute(lease), ran: true };
@@ -85,13 +125,19 @@ export class PlanExecutor {
       if (error instanceof StaleLeaseError) throw error;
       if (signal.aborted) {
         await lease.release();
-        throw interrupted(plan);
+        throw await stoppedInPlace(this.#store, interrupted(plan), plan);
       }
       await this.#service.failExecute(lease, {
         message: storable(error instanceof Error ? error.message : String(error)),
       });
-      throw error;
+      throw await stoppedInPlace(this.#store, error, plan);
     }
+  }
+
+  #lander(lease: Lease<"execute">, { onKept = () => undefined }: ExecuteOptions): LandStep {
+    const parts = { store: this.#store, lease, hands: this.#hands, ids: monotonicIds(), onKept };
+    const lander = new StepLander(parts);
+    return (step) => lander.land(step);
   }
 
   /** The hooks first: what they rewrite is to be validated too. */
@@ -144,13 +190,7 @@ export class PlanExecutor {
   }
 
   async #targetsOf(plan: Plan, { includeDirty = false }: ExecuteOptions): Promise<SandboxTarget[]> {
-    const links = await this.#store.read(async (reader) => {
-      const all: (ProjectResource & { readonly planReadOnly: boolean })[] = [];
-      for (const { project, readOnly } of plan.projects) {
-        for (const link of await findLinks(reader, { project })) all.push({ ...link, planReadOnly: readOnly });
-      }
-      return all;
-    });
+    const links = await this.#store.read((reader) => planResources(reader, plan));
     const issues: ValidationIssue[] = [];
     for (const [index, { alias, project }] of links.entries()) {
       const other = links.slice(0, index).find((link) => link.alias.toLowerCase() === alias.toLowerCase());
@@ -162,11 +202,12 @@ export class PlanExecutor {
         next: ["agents project link-resource <project> <resource> --alias <another>"],
       });
     }
-    return links.map(({ alias, type, path, branch, readOnly, planReadOnly }) => ({
+    return links.map(({ alias, type, sandbox, path, branch, readOnly, planReadOnly }) => ({
       alias,
-      strategy: findResourceType(type)?.sandbox ?? "filesystem_copy",
+      strategy: sandbox,
       path,
       branch,
+      versioned: type === "git-checkout",
       readOnly: readOnly || planReadOnly,
       includeDirty,
     }));

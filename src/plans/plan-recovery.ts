@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import { bootId, finishJournal, findJournal, journalsToAttend, markTidied, type Journal } from "../apply/journal.ts";
 import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } from "../apply/land.ts";
+import { directoryPlaces } from "../apply/prepare.ts";
 import { lockPlace, withResourceLocks } from "../apply/resource-locks.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
@@ -37,17 +38,21 @@ export interface RecoveryParts extends ServiceParts {
 export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]> {
   const { store } = parts;
   const recovered: Recovered[] = [];
+  const places = new LockPlaces();
   for (const id of await store.read(journalsToAttend)) {
     const journal = await store.read((reader) => findJournal(reader, id));
     if (journal === undefined) continue;
     const { planId, kind, holder, createdAt: since } = journal;
+    const wanted = await places.of(journal);
+    // A plan that works in place leaves a journal for each of its steps, and holds its resources until it ends.
+    if (journal.outcome !== undefined && places.isBusy(wanted)) continue;
     let entered = false;
     const recover = (): Promise<Landed | undefined> => {
       entered = true;
       return recoverOne(parts, journal.id);
     };
     try {
-      const landed = await withResourceLocks(lockDirectory(parts.directory), await placesOf(journal), recover, {
+      const landed = await withResourceLocks(lockDirectory(parts.directory), wanted, recover, {
         patienceMs: 0,
       });
       if (landed === undefined) continue;
@@ -61,6 +66,7 @@ export async function recoverLandings(parts: RecoveryParts): Promise<Recovered[]
         continue;
       }
       if (!(error instanceof AgentsError) || error.code !== "resource_busy") throw error;
+      places.setBusy(wanted);
       if (journal.outcome === undefined) recovered.push({ ...facts, result: "busy" });
     }
   }
@@ -77,8 +83,28 @@ export function lockDirectory(directory: string): string {
   return join(directory, "locks");
 }
 
-function placesOf({ landings }: Pick<Journal, "landings">): Promise<string[]> {
-  return Promise.all(landings.map(({ root, git }) => lockPlace(git?.commonDirectory ?? root)));
+/** Which locks the journals need. Git is asked once for each directory, however many journals speak of it. */
+class LockPlaces {
+  readonly #directories = new Map<string, Promise<string[]>>();
+  readonly #busy = new Set<string>();
+
+  async of({ landings }: Pick<Journal, "landings">): Promise<string[]> {
+    const places = landings.map(async ({ root, git }) => {
+      if (git !== undefined) return [await lockPlace(git.commonDirectory)];
+      const known = this.#directories.get(root) ?? directoryPlaces(root);
+      this.#directories.set(root, known);
+      return known;
+    });
+    return (await Promise.all(places)).flat();
+  }
+
+  setBusy(places: readonly string[]): void {
+    this.#busy.add(places.join("\n"));
+  }
+
+  isBusy(places: readonly string[]): boolean {
+    return this.#busy.has(places.join("\n"));
+  }
 }
 
 async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | undefined> {

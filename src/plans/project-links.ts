@@ -58,6 +58,7 @@ export async function addLink(
     type: resource.type,
     path: resource.path,
     branch: resource.branch,
+    sandbox: resource.sandbox,
     alias,
     readOnly,
     linkedAt,

@@ -377,8 +377,11 @@ test("every change leaves one event and one audit entry that say the same", asyn
   const { events, audited } = await recorded(s.store);
   const linked = { project: "local/shop", resource: "local/docs", alias: "manual" };
   expect(events).toEqual([
-    ["resource.added", { resource: "local/api", type: "git-checkout", path, branch: "main" }],
-    ["resource.added", { resource: "local/docs", type: "fs-directory", path: join(s.directory, "docs") }],
+    ["resource.added", { resource: "local/api", type: "git-checkout", path, branch: "main", sandbox: "git_worktree" }],
+    [
+      "resource.added",
+      { resource: "local/docs", type: "fs-directory", path: join(s.directory, "docs"), sandbox: "filesystem_copy" },
+    ],
     ["project.created", { project: "local/shop" }],
     ["project.resource_linked", { project: "local/shop", resource: "local/api", alias: "api", read_only: false }],
     ["project.resource_linked", { ...linked, read_only: true }],

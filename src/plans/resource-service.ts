@@ -50,8 +50,8 @@ export class ResourceService {
           { kept: "The existing resource was not changed.", next: [`agents resource show ${definition.name}`] },
         );
       }
-      const { name, type, path, branch } = definition;
-      const details = { resource: name, type, path, ...(branch === undefined ? {} : { branch }) };
+      const { name, type, path, branch, sandbox } = definition;
+      const details = { resource: name, type, path, sandbox, ...(branch === undefined ? {} : { branch }) };
       await recordEvent(tx, this.#ambience, { type: "resource.added", at, details });
       return { ...definition, version: 1, createdAt: at, updatedAt: at, projects: [] };
     });

@@ -10,6 +10,7 @@ import { findInvocations } from "../ledger/invocations.ts";
 import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Reader, Tx } from "../store/store.ts";
+import { requireSandboxToRollBack } from "./in-place.ts";
 import { permitted, transition, type Ambience } from "./transition.ts";
 
 /**
@@ -96,6 +97,7 @@ export async function rollBack(
   if (seen === undefined) throw new NotFoundError("plan", planId, { next: ["agents plan list"] });
   // Whoever comes second must hear that the plan moved on, not that its checkpoint is gone.
   permitted(seen, { operation: "rollbackPlan", expectedVersion });
+  await requireSandboxToRollBack(tx, seen);
   const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
   const { keptKeys, changesets, renewed, dropped, impact } = await behind(tx, seen, checkpoint);
   const { steps, decisions, toolCalls } = impact;

@@ -1,7 +1,8 @@
 import { sealJournal, type Journal } from "../apply/journal.ts";
 import type { Landed } from "../apply/land.ts";
+import { sealStep } from "../apply/step-landing.ts";
 import { operationBetween, type HashedEntryInput } from "../domain/change-entry.ts";
-import type { ChangesetId, PlanId } from "../domain/ids.ts";
+import type { ChangesetId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { standingChanges } from "../execution/standing-changes.ts";
 import { planChanges } from "../execution/step-runner.ts";
@@ -26,9 +27,13 @@ export async function sealLanding(
   return store.transaction(async (tx) => {
     const before = await findPlan(tx, journal.planId);
     if (before === undefined) throw new Error(`the plan ${journal.planId} of a journal is gone`);
+    if (journal.kind === "step") {
+      await sealStep(tx, journal, landed);
+      return before;
+    }
     const outcome = landed.direction === "forward" ? "done" : "undone";
     if (!(await sealJournal(tx, journal.id, outcome, landed.kept))) return before;
-    const held = await holdLease(tx, journal.planId);
+    const held = await holdLease(tx, before);
     const lease = { kind: "end", held } as const;
     const request = { planId: journal.planId, lease };
     if (journal.kind === "apply") {
@@ -65,11 +70,11 @@ async function nothingStands(store: Store, { planId, undoneSteps }: Journal): Pr
 }
 
 /** The lease of whoever works on it, or a new one: nobody else can be at it while the kernel locks are held. */
-async function holdLease(tx: Tx, planId: PlanId): Promise<LeaseFacts> {
+async function holdLease(tx: Tx, { id: planId, phase }: Plan): Promise<LeaseFacts> {
   const found = await findLease(tx, planId);
   if (found !== undefined && !found.lapsed) return found;
   await revokeLease(tx, planId);
-  return acquireLease(tx, { planId, phase: "apply", holder: defaultHolder(), ttlMs: LEASE_TTL_MS });
+  return acquireLease(tx, { planId, phase, holder: defaultHolder(), ttlMs: LEASE_TTL_MS });
 }
 
 /** What an undo or redo changed in the user's files, credited to it. */

@@ -20,6 +20,7 @@ import {
 } from "../domain/transitions.ts";
 import { isLanding } from "../apply/journal.ts";
 import { appendEvent } from "../ledger/events.ts";
+import { requireNothingInPlace } from "./in-place.ts";
 import {
   acquireLease,
   endLease,
@@ -96,8 +97,9 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   const plan = await findPlan(tx, request.planId);
   if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: ["agents plan list"] });
   const { status, from } = permitted(plan, request);
-  const cutsIn = ["revoke", "lapsed"].includes(request.lease.kind) || request.operation === "startApply";
-  if (cutsIn && (await isLanding(tx, plan.id))) throw landing(plan);
+  // Only whoever is at it may end it.
+  if (request.lease.kind !== "end" && (await isLanding(tx, plan.id))) throw landing(plan);
+  if (request.operation === "revertPlan") await requireNothingInPlace(tx, plan);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
   const at = ambience.clock();
@@ -109,7 +111,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     attempt: plan.attempt + Number(reverted),
     reversionCount: plan.reversionCount + Number(reverted),
     cancelReason: request.operation === "cancelPlan" ? request.reason : plan.cancelReason,
-    undoneAt: request.undone === undefined ? plan.undoneAt : request.undone.all ? at : undefined,
+    undoneAt: reverted ? undefined : request.undone === undefined ? plan.undoneAt : request.undone.all ? at : undefined,
     phaseTimes: nextTimes(plan, status, at),
     updatedAt: at,
   };

@@ -25,6 +25,8 @@ import { findActor } from "../store/actors.ts";
 import { hasPlans, insertPlan } from "../store/plans.ts";
 import { findProject, findProjects } from "../store/projects.ts";
 import type { Reader, Tx } from "../store/store.ts";
+import { attachedValidations } from "../store/validations.ts";
+import { planResources, requireSandboxes } from "./in-place.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
@@ -101,6 +103,8 @@ export async function makePlan(
     updatedAt: at,
     phaseTimes: { strategize: none, execute: none, apply: none },
   };
+  const validations = await attachedValidations(tx, plan);
+  requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
   await recordEvent(tx, ambience, {
     type: "plan.created",

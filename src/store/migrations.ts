@@ -219,6 +219,15 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE diffs (fingerprint TEXT PRIMARY KEY, content_hash TEXT NOT NULL REFERENCES contents (hash))`,
     ],
   },
+  {
+    version: 7,
+    name: "work in place",
+    statements: [
+      `ALTER TABLE resources ADD COLUMN sandbox TEXT`,
+      `ALTER TABLE journals ADD COLUMN step TEXT`,
+      `CREATE INDEX journals_of_steps ON journals (plan_id, id) WHERE step IS NOT NULL`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

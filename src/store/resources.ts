@@ -1,5 +1,12 @@
 import { nameKey, nameParts, type QualifiedName } from "../domain/qualified-name.ts";
-import type { ProjectResource, Resource, ResourceDefinition, ResourceTypeName } from "../domain/resource.ts";
+import {
+  findResourceType,
+  type ProjectResource,
+  type Resource,
+  type ResourceDefinition,
+  type ResourceTypeName,
+  type SandboxStrategy,
+} from "../domain/resource.ts";
 import type { Reader, Tx } from "./store.ts";
 
 interface ResourceRow {
@@ -8,6 +15,7 @@ interface ResourceRow {
   readonly description: string | null;
   readonly path: string;
   readonly branch: string | null;
+  readonly sandbox: string | null;
   readonly version: number;
   readonly created_at: number;
   readonly updated_at: number;
@@ -16,8 +24,8 @@ interface ResourceRow {
 /** Inserts the resource unless its name is taken; false when it is. */
 export async function insertResource(tx: Tx, resource: ResourceDefinition, at: number): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO resources (key, name, namespace, type, description, path, branch, version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (key) DO NOTHING`,
+    `INSERT INTO resources (key, name, namespace, type, description, path, branch, sandbox, version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (key) DO NOTHING`,
     nameKey(resource.name),
     resource.name,
     nameParts(resource.name).namespace.toLowerCase(),
@@ -25,6 +33,7 @@ export async function insertResource(tx: Tx, resource: ResourceDefinition, at: n
     resource.description ?? null,
     resource.path,
     resource.branch ?? null,
+    resource.sandbox,
     at,
     at,
   );
@@ -104,11 +113,13 @@ export async function findLinks(
     type: string;
     path: string;
     branch: string | null;
+    sandbox: string | null;
     alias: string;
     read_only: number;
     linked_at: number;
   }>(
-    `SELECT projects.name AS project_name, resources.name AS resource_name, type, path, branch, alias, read_only, linked_at
+    `SELECT projects.name AS project_name, resources.name AS resource_name, type, path, branch, sandbox,
+            alias, read_only, linked_at
        FROM project_resources
        JOIN projects ON projects.key = project_key
        JOIN resources ON resources.key = resource_key
@@ -121,6 +132,7 @@ export async function findLinks(
     type: row.type as ResourceTypeName,
     path: row.path,
     branch: row.branch ?? undefined,
+    sandbox: readSandbox(row),
     alias: row.alias,
     readOnly: row.read_only === 1,
     linkedAt: row.linked_at,
@@ -134,8 +146,14 @@ function readResource(row: ResourceRow): Resource {
     description: row.description ?? undefined,
     path: row.path,
     branch: row.branch ?? undefined,
+    sandbox: readSandbox(row),
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** One that was added before resources said so has what its type has. */
+function readSandbox({ sandbox, type }: Pick<ResourceRow, "sandbox" | "type">): SandboxStrategy {
+  return (sandbox as SandboxStrategy | null) ?? findResourceType(type)?.sandbox ?? "filesystem_copy";
 }

@@ -11,7 +11,7 @@ import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import type { Element } from "../view.ts";
-import { planData } from "./plan-data.ts";
+import { planData, readInPlace } from "./plan-data.ts";
 
 /** Lands the plan's changes, after showing what will land where. */
 export async function planApply(context: CommandContext, input: Input): Promise<Outcome> {
@@ -21,15 +21,18 @@ export async function planApply(context: CommandContext, input: Input): Promise<
   const diff = await diffOf(store, await planChanges(store, seen.id, seen.attempt));
   const changes = { files: diff.files.length, insertions: diff.insertions, deletions: diff.deletions };
   const applier = await context.applier();
+  const { where } = await readInPlace(context, seen);
   if (!input.flag("yes")) writePreview(await applier.preview("apply", seen.id));
-  const question = `Land ${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions})?`;
+  const amount = `${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions})`;
+  const question = where === "" ? `Land ${amount}?` : `Take ${amount} as they are in ${where}?`;
   if (!(await confirmed(question, input.flag("yes")))) return declined("applied");
 
   const onProgress = progress(await context.format());
   const { signal, stop } = interruptible();
   const options = { allowEmpty: input.flag("allowEmpty"), verify: input.flag("verify"), onProgress, signal };
-  const { plan, landings, kept } = await applier.apply(seen.id, options).finally(stop);
-  const next = [`agents plan undo ${plan.id}`];
+  const { plan, landings, kept, inPlace, changedSince } = await applier.apply(seen.id, options).finally(stop);
+  const next = [`agents plan undo ${plan.id}`, ...(inPlace.length === 0 ? ["agents cleanup run"] : [])];
+  const already = inPlace.map(({ path }) => path).join(", ");
   return {
     data: {
       ...planData(plan),
@@ -38,13 +41,20 @@ export async function planApply(context: CommandContext, input: Input): Promise<
       applied_at: instant(plan.updatedAt),
       landings: landings.map(landingData),
       kept_files: kept,
+      in_place: inPlace.map(({ alias, path }) => ({ resource: alias, path })),
+      changed_since: changedSince,
       next_steps: next,
     },
     view: [landingTable(landings)],
     messages: [
       ...info(
-        `Plan ${plan.id} is applied: ${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions}).`,
+        `Plan ${plan.id} is applied: ${amount}${already === "" ? "" : `; the changes are in ${already} already`}.`,
       ),
+      ...(changedSince.length === 0
+        ? []
+        : info(
+            `Somebody changed these since, and that stays: ${changedSince.slice(0, 5).join(", ")}${changedSince.length > 5 ? ` and ${changedSince.length - 5} more` : ""}.`,
+          )),
       ...lateEdits(kept),
     ],
     next,

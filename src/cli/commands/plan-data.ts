@@ -1,6 +1,7 @@
 import type { Plan } from "../../domain/plan.ts";
 import type { CommandContext } from "../command-context.ts";
 import { instant } from "../format.ts";
+import { toned, type Cell } from "../view.ts";
 import { actorData } from "./action.ts";
 
 /** What a plan is, for machines: the part that `plan use` and `plan status` share. */
@@ -23,6 +24,25 @@ export function planData(plan: Plan): Record<string, unknown> {
     automation_profile: plan.profile.name,
     automation: { profile: plan.profile.name, source: plan.profileSource, read_only: plan.readOnly },
   };
+}
+
+/** Where the plan works without a sandbox: for machines and, if it does so anywhere, for people. */
+export async function readInPlace(context: CommandContext, plan: Plan): Promise<InPlaceData> {
+  const { inPlaceOf } = await import("../../plans/in-place.ts");
+  const places = await (await context.store()).read((reader) => inPlaceOf(reader, plan));
+  const where = places.map(({ path }) => path).join(", ");
+  return {
+    data: { in_place: places.map(({ alias, path }) => ({ resource: alias, path })) },
+    rows: where === "" ? [] : [["works", toned(`in place, without a sandbox: ${where}`, "warn")] as const],
+    where,
+  };
+}
+
+interface InPlaceData {
+  readonly data: { readonly in_place: readonly { readonly resource: string; readonly path: string }[] };
+  readonly rows: readonly (readonly [string, Cell])[];
+  /** Empty when it works in sandboxes. */
+  readonly where: string;
 }
 
 export function undoneAt(plan: Plan): string | null {

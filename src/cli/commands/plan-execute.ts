@@ -10,7 +10,8 @@ import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { leftOutOf } from "./left-out.ts";
-import { planData } from "./plan-data.ts";
+import { lateEdits } from "./plan-apply.ts";
+import { planData, readInPlace } from "./plan-data.ts";
 import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
 
 /** Runs the plan's steps here, in the foreground; Ctrl-C stops cleanly, a second one at once. */
@@ -38,11 +39,14 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   };
   const sandboxes: Sandbox[] = [];
   const onSandbox = (sandbox: Sandbox): void => void sandboxes.push(sandbox);
+  const kept: string[] = [];
+  const onKept = (files: readonly string[]): void => void kept.push(...files);
   const includeDirty = input.flag("includeDirty");
   const options = {
     signal,
     onStep,
     onSandbox,
+    onKept,
     includeDirty,
     onHook,
     onValidationStart,
@@ -59,17 +63,20 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const results = latest?.results ?? [];
   const next = [`agents plan diff ${plan.id}`, `agents plan ${gate.ok ? "apply" : "revert"} ${plan.id}`];
   const hooks = (await recordedHooks(store, plan)).map(({ resource, hook, skipped }) => ({ resource, hook, skipped }));
+  const inPlace = await readInPlace(context, plan);
   const done = info(
-    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) in the sandbox.`,
+    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) ${inPlace.where === "" ? "in the sandbox" : `in place, in ${inPlace.where}`}.`,
   );
   return {
     data: {
       ...planData(plan),
+      ...inPlace.data,
       ran,
       sandboxes: sandboxes.map(sandboxData),
       steps,
       hooks,
       changes,
+      kept_files: kept,
       ...left.data,
       validations: results.map(resultData),
       validation_summary: summaryData(validated),
@@ -80,6 +87,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
       ...(includeDirty ? sandboxes.flatMap(begunOtherwise) : []),
       ...done,
       ...left.messages,
+      ...lateEdits(kept),
       ...(gate.ok ? [] : [{ level: "warning", text: `${gate.why} The plan cannot be applied like this.` } as const]),
     ],
     next,
@@ -96,7 +104,7 @@ function sandboxData(sandbox: Sandbox): Record<string, unknown> {
     ref: ref ?? null,
     base: base ?? null,
     include_dirty: dirty,
-    status: fresh ? "made" : "resumed",
+    status: strategy === "none" ? "in place" : fresh ? "made" : "resumed",
   };
 }
 

@@ -1,12 +1,12 @@
 import type { Plan } from "../../domain/plan.ts";
-import { PHASES, isRecoverable, isTerminal, statusKey, type Phase } from "../../domain/transitions.ts";
+import { PHASES, isRecoverable, isTerminal, statusKey, target, type Phase } from "../../domain/transitions.ts";
 import { canConfine } from "../../execution/bubblewrap.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
-import { planData, readUndoneSteps, undoneAt } from "./plan-data.ts";
+import { planData, readInPlace, readUndoneSteps, undoneAt } from "./plan-data.ts";
 import { readValidations, summaryCell, summaryData } from "./validation-data.ts";
 
 export async function planStatus(context: CommandContext, input: Input): Promise<Outcome> {
@@ -16,12 +16,16 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const activity = await readActivity(context, plan);
   const undoneSteps = await readUndoneSteps(context, plan);
   const validated = await readValidations(await context.store(), plan);
-  const confined = plan.phase === "apply" || isTerminal(plan) ? undefined : await canConfine();
+  const inPlace = await readInPlace(context, plan);
+  // In place no command runs.
+  const idle = plan.phase === "apply" || isTerminal(plan) || inPlace.where !== "";
+  const confined = idle ? undefined : await canConfine();
   const now = Date.now();
-  const next = nextSteps(plan, undoneSteps);
+  const next = nextSteps(plan, undoneSteps, inPlace.where !== "" && activity.changes > 0);
   return {
     data: {
       ...planData(plan),
+      ...inPlace.data,
       reversions: plan.reversionCount,
       progress: PHASES.map((phase) => ({ step: phase, status: progress(plan, phase) })),
       timing: { started: instant(plan.createdAt), elapsed: planElapsed({ ...plan, status: plan }, now) },
@@ -58,6 +62,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             `${plan.attempt}${plan.reversionCount === 0 ? "" : ` (sent back ${count(plan.reversionCount, "time")})`}`,
           ],
           ["state", stateCell(plan.state)],
+          ...inPlace.rows,
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
           ["validations", summaryCell(plan, validated)],
           ...(confined === false
@@ -134,8 +139,9 @@ function progressCell(plan: Plan, phase: Phase, now: number): Cell {
   return toned(`${status}${took}`, TONES[status]);
 }
 
-function nextSteps(plan: Plan, undoneSteps: readonly string[]): string[] {
+function nextSteps(plan: Plan, undoneSteps: readonly string[], inPlace: boolean): string[] {
   const status = statusKey(plan);
+  if (inPlace && status !== "apply/applied") return nextInPlace(plan);
   if (status === "apply/applied") {
     const undo = plan.undoneAt === undefined ? [`agents plan undo ${plan.id}`] : [];
     const redo = undoneSteps.length === 0 ? [] : [`agents plan redo ${plan.id}`];
@@ -146,4 +152,16 @@ function nextSteps(plan: Plan, undoneSteps: readonly string[]): string[] {
   if (plan.state === "constrained") return [`agents plan errors ${plan.id}`, `agents plan revert ${plan.id}`];
   if (isRecoverable(plan)) return [`agents plan errors ${plan.id}`, `agents plan resume ${plan.id}`];
   return [`agents plan resume ${plan.id}`, `agents plan cancel ${plan.id}`];
+}
+
+/** What it did is in the user's files, and can be taken out wherever it stopped. */
+function nextInPlace(plan: Plan): string[] {
+  if (plan.undoneAt !== undefined) return [`agents plan redo ${plan.id}`, ...ending(plan)];
+  if (target(statusKey(plan), "undoPlan") === undefined) return nextSteps(plan, [], false);
+  const on = isTerminal(plan) ? [] : nextSteps(plan, [], false).filter((step) => !step.includes(" revert "));
+  return [...on, `agents plan undo ${plan.id}`];
+}
+
+function ending(plan: Plan): string[] {
+  return isTerminal(plan) ? [] : [`agents plan revert ${plan.id}`, `agents plan cancel ${plan.id}`];
 }

@@ -4,6 +4,7 @@ import type { Input } from "../command-spec.ts";
 import { instant } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { planActivity } from "../../ledger/activity.ts";
+import { readInPlace } from "./plan-data.ts";
 
 export async function planCancel(context: CommandContext, input: Input): Promise<Outcome> {
   const service = await context.plans();
@@ -11,7 +12,8 @@ export async function planCancel(context: CommandContext, input: Input): Promise
   const reason = input.text("reason");
   const plan = await service.cancelPlan(seen.id, { reason });
   const activity = await (await context.store()).read((reader) => planActivity(reader, plan.id));
-  const recovery = [sameAgain(plan)];
+  const inPlace = activity.changes > 0 && plan.undoneAt === undefined ? (await readInPlace(context, plan)).where : "";
+  const recovery = [...(inPlace === "" ? [] : [`agents plan undo ${plan.id}`]), sameAgain(plan)];
   return {
     data: {
       plan_id: plan.id,
@@ -23,7 +25,10 @@ export async function planCancel(context: CommandContext, input: Input): Promise
       recovery,
     },
     view: [],
-    messages: info(`Plan ${plan.id} cancelled in ${plan.phase}; what it recorded is kept.`),
+    messages: [
+      ...info(`Plan ${plan.id} cancelled in ${plan.phase}; what it recorded is kept.`),
+      ...(inPlace === "" ? [] : [{ level: "warning", text: `What it did in place is still in ${inPlace}.` } as const]),
+    ],
     next: recovery,
   };
 }

@@ -4,7 +4,7 @@ import { parseQualifiedName } from "../../domain/qualified-name.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { info, type Outcome } from "../outcome.ts";
-import { planData } from "./plan-data.ts";
+import { planData, readInPlace } from "./plan-data.ts";
 
 export async function planUse(context: CommandContext, input: Input): Promise<Outcome> {
   const projects = input.arguments(1);
@@ -20,10 +20,12 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     configuredProfile: await configuredProfile(context, projects),
     actors: overrides,
   });
+  const inPlace = await readInPlace(context, plan);
   const next = [`agents plan execute ${plan.id}`, `agents plan status ${plan.id}`];
   return {
     data: {
       ...planData(plan),
+      ...inPlace.data,
       next_steps: next,
     },
     view: [
@@ -35,6 +37,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
           ["done when", plan.definitionOfDone.trimEnd()],
           ["projects", plan.projects.map((link) => link.project).join(", ")],
           ["profile", `${plan.profile.name} (${plan.profileSource}): ${plan.profile.description}`],
+          ...inPlace.rows,
           ["now", `${plan.phase}/${plan.state}`],
         ],
       },

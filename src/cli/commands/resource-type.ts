@@ -1,5 +1,11 @@
 import { NotFoundError } from "../../domain/errors.ts";
-import { findResourceType, RESOURCE_TYPE_NAMES, RESOURCE_TYPES, type ResourceType } from "../../domain/resource.ts";
+import {
+  findResourceType,
+  RESOURCE_TYPE_NAMES,
+  RESOURCE_TYPES,
+  type ResourceType,
+  type ResourceTypeArgument,
+} from "../../domain/resource.ts";
 import { nearest } from "../../domain/suggest.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
@@ -51,7 +57,7 @@ export async function resourceTypeShow(input: Input): Promise<Outcome> {
           `--${argument.name}`,
           argument.type,
           argument.required ? "yes" : "no",
-          argument.description,
+          describe(argument),
         ]),
         empty: "",
       },
@@ -61,17 +67,22 @@ export async function resourceTypeShow(input: Input): Promise<Outcome> {
   };
 }
 
+function describe({ description, choices }: ResourceTypeArgument): string {
+  return choices === undefined ? description : `${description} (${choices.join(", ")})`;
+}
+
 function typeData(type: ResourceType): Record<string, unknown> {
   return {
     name: type.name,
     source: "built-in",
     description: type.description,
     user_addable: true,
-    cli_arguments: type.arguments.map(({ name, required, type: kind, description }) => ({
+    cli_arguments: type.arguments.map(({ name, required, type: kind, description, choices }) => ({
       argument: `--${name}`,
       required,
       type: kind,
       description,
+      ...(choices === undefined ? {} : { choices }),
     })),
     sandbox: { strategy: type.sandbox },
   };

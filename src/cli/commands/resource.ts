@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { findResourceType, RESOURCE_TYPE_NAMES, RESOURCE_TYPES } from "../../domain/resource.ts";
+import { RESOURCE_TYPE_NAMES, RESOURCE_TYPES } from "../../domain/resource.ts";
 import type { ListedResource } from "../../plans/resource-service.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
@@ -93,7 +93,7 @@ function resourceData(resource: ListedResource): Record<string, unknown> {
     description: resource.description ?? null,
     path: resource.path,
     branch: resource.branch ?? null,
-    sandbox: { strategy: findResourceType(resource.type)?.sandbox ?? null },
+    sandbox: { strategy: resource.sandbox },
     projects: resource.projects.map(({ project, alias, readOnly }) => ({ name: project, alias, read_only: readOnly })),
     version: resource.version,
     created_at: instant(resource.createdAt),
@@ -111,7 +111,7 @@ function resourceView(resource: ListedResource): View {
         ["description", orDash(resource.description)],
         ["path", resource.path],
         ["branch", orDash(resource.branch)],
-        ["sandbox", orDash(findResourceType(resource.type)?.sandbox)],
+        ["sandbox", resource.sandbox === "none" ? "none: plans work in place" : resource.sandbox],
         ["added", instant(resource.createdAt)],
       ],
     },

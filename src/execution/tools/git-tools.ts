@@ -3,6 +3,7 @@ import { AgentsError } from "../../domain/errors.ts";
 import { relativePathProblem } from "../../domain/change-entry.ts";
 import { refused } from "../contained-path.ts";
 import { gitText } from "../git.ts";
+import { gitIn, isVersioned } from "../sandbox-facts.ts";
 import { tool, type Tool, type ToolCall } from "../tool.ts";
 
 const path = z.string().optional();
@@ -40,9 +41,10 @@ export const GIT_TOOLS: readonly Tool[] = [
 ];
 
 async function show(args: readonly string[], file: string | undefined, { workspace }: ToolCall): Promise<string> {
-  const { root, strategy, alias } = workspace.sandbox;
-  if (strategy !== "git_worktree") throw new AgentsError("tool_failed", `The resource "${alias}" is no git checkout.`);
+  const { sandbox } = workspace;
+  if (!isVersioned(sandbox))
+    throw new AgentsError("tool_failed", `The resource "${sandbox.alias}" is no git checkout.`);
   const problem = file === undefined ? undefined : relativePathProblem(file);
   if (file !== undefined && problem !== undefined) throw refused(file, problem);
-  return gitText([...args, "--", ...(file === undefined ? [] : [`./${file}`])], { cwd: root, sandbox: true });
+  return gitText([...args, "--", ...(file === undefined ? [] : [`./${file}`])], gitIn(sandbox));
 }

@@ -8,6 +8,7 @@ export const SHELL_TOOL: Tool = tool({
   name: "shell_execute",
   description: "Run a shell command in the sandbox",
   writes: true,
+  compared: true,
   parameters: z.strictObject({
     command: z.string().min(1),
     cwd: z.string().optional(),

@@ -1,0 +1,236 @@
+/**
+ * Plans that work in place, stopped after every single effect and between any two transactions, and people who act in between: what is
+ * recorded is what is there, each change once, and nothing of anybody else's is touched.
+ */
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Tree } from "../execution/testing/trees.ts";
+import { ConflictError, PlanApplier, PlanLifecycleService } from "../index.ts";
+import { HANDS, type Hands } from "./hands.ts";
+import { directoryPlaces } from "./prepare.ts";
+import { withResourceLocks } from "./resource-locks.ts";
+import { StoppingHands, type Stopping } from "./testing/landing-world.ts";
+import { InPlaceWorld } from "./testing/in-place-world.ts";
+
+/** All of them in the full run; otherwise every few, from another one each time. */
+const STRIDE = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 1 : 5;
+const FIRST = Math.floor(Math.random() * STRIDE);
+
+describe.each(["git-checkout", "fs-directory"] as const)("%s", (type) => {
+  let world: InPlaceWorld;
+  let beginning: Tree;
+  let expected: Awaited<ReturnType<InPlaceWorld["outcome"]>>;
+  let effects: readonly string[];
+
+  beforeAll(async () => {
+    world = await InPlaceWorld.make(type);
+    beginning = await world.tree();
+    const all = new StoppingHands(Infinity);
+    await world.execute(all);
+    effects = all.done;
+    expected = await world.outcome(beginning);
+  }, 60_000);
+  afterAll(() => world[Symbol.dispose]());
+
+  /** What counts is there, and what is there counts. */
+  async function expectRecorded(): Promise<void> {
+    const { tree, replayed } = await world.outcome(beginning);
+    expect(tree).toEqual(replayed);
+    expect(world.leftovers()).toEqual([]);
+  }
+
+  test("what is recorded is what is there", () => {
+    expect(expected.tree).toEqual(expected.replayed);
+    expect(expected.tree).not.toEqual(beginning);
+    expect(expected.entries).toEqual([
+      "write create new/deep/n.txt",
+      "edit modify a.txt",
+      "mode mode stays.txt",
+      "rename rename moved/a.txt",
+      "rewrite modify code/a.ts",
+      "rewrite modify code/b.ts",
+      "drop delete old/deep/x",
+      "drop delete old/y",
+    ]);
+    expect(world.leftovers()).toEqual([]);
+  });
+
+  test("stopped after each effect, recovered and taken up again", { timeout: 300_000 }, async () => {
+    for (let count = FIRST; count < effects.length; count += STRIDE) {
+      world.reset();
+      expect(await world.execute(new StoppingHands(count))).toBe(false);
+      await world.recover();
+      await expectRecorded();
+      await world.execute();
+      expect(await world.outcome(beginning), `stopped after ${effects[count - 1]}`).toEqual(expected);
+    }
+  });
+
+  test("stopped before each transaction, recovered and taken up again", { timeout: 300_000 }, async () => {
+    for (let count = FIRST, ended = false; !ended; count += STRIDE) {
+      world.reset();
+      const stopping = stoppingBefore(count);
+      ended = await world.execute(stopping);
+      await world.recover();
+      await expectRecorded();
+      await world.execute();
+      expect(await world.outcome(beginning), `stopped before transaction ${count}`).toEqual(expected);
+    }
+  });
+
+  test("one effect that fails takes its step back, and only that", { timeout: 300_000 }, async () => {
+    for (let failing = FIRST; failing < effects.length; failing += STRIDE) {
+      world.reset();
+      await world.execute(new StoppingHands(Infinity, { failing })).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: "resource_failed", kept: expect.stringContaining("Nothing of the step") });
+      });
+      await world.recover();
+      await expectRecorded();
+      await world.execute();
+      expect(await world.outcome(beginning)).toEqual(expected);
+    }
+  });
+});
+
+describe("a person", () => {
+  let world: InPlaceWorld;
+  beforeAll(async () => {
+    world = await InPlaceWorld.make("fs-directory");
+  });
+  afterAll(() => world[Symbol.dispose]());
+
+  const file = (path: string): string => join(world.place, path);
+  /** Whether the name, which may be one below an open directory, is that of this file. */
+  const is = (at: string, path: string): boolean =>
+    basename(at) === basename(path) && realpathSync(dirname(at)) === realpathSync(world.place) + dirname(`/${path}`);
+
+  function before(deed: () => void, meant: (from: string, to: string) => boolean, name: "rename" | "link"): Stopping {
+    let done = false;
+    const act: Hands["rename"] = (from, to) => {
+      if (!done && meant(from, to)) {
+        done = true;
+        deed();
+      }
+      HANDS[name](from, to);
+    };
+    return { hands: { ...HANDS, [name]: act }, stopped: false };
+  }
+
+  test("who saves a file right before it is moved aside keeps it, and all other files of the step go back", async () => {
+    world.reset();
+    const beginning = await world.tree();
+    const save = (): void => writeFileSync(file("code/b.ts"), "mine\n");
+    const hands = before(save, (from) => is(from, "code/b.ts"), "rename");
+    await expect(world.execute(hands)).rejects.toMatchObject({
+      code: "merge_conflict",
+      message: expect.stringContaining("code/b.ts was changed meanwhile"),
+      kept: expect.stringContaining(world.place),
+      next: expect.arrayContaining([`agents plan undo ${world.planId}`]),
+    });
+    expect(readFileSync(file("code/b.ts"), "utf8")).toBe("mine\n");
+    expect(readFileSync(file("code/a.ts"), "utf8")).toBe("log(1);\n");
+    expect(world.leftovers()).toEqual([]);
+    const { entries } = await world.outcome(beginning);
+    expect(entries.filter((entry) => entry.startsWith("rewrite"))).toEqual([]);
+  });
+
+  test("who makes a file right before the step's is linked in keeps it", async () => {
+    world.reset();
+    const make = (): void => writeFileSync(file("moved/a.txt"), "mine\n");
+    const hands = before(make, (_, to) => is(to, "moved/a.txt"), "link");
+    await expect(world.execute(hands)).rejects.toMatchObject({ code: "merge_conflict" });
+    expect(readFileSync(file("moved/a.txt"), "utf8")).toBe("mine\n");
+    expect(readFileSync(file("a.txt"), "utf8")).toBe("one\n2\nthree\n");
+    expect(world.leftovers()).toEqual([]);
+  });
+});
+
+describe("others who want the plan", () => {
+  let world: InPlaceWorld;
+  let beginning: Tree;
+  beforeAll(async () => {
+    world = await InPlaceWorld.make("git-checkout");
+    beginning = await world.tree();
+  });
+  afterAll(() => world[Symbol.dispose]());
+
+  test("cannot have it while a step is half way, before somebody has finished that", async () => {
+    world.reset();
+    expect(await world.execute(new StoppingHands(8))).toBe(false);
+    await using store = await world.open();
+    await store.transaction((tx) => tx.run("UPDATE leases SET expires_at = 0"));
+    const service = new PlanLifecycleService({ store });
+    await expect(world.execute()).rejects.toBeInstanceOf(ConflictError);
+    await expect(service.cancelPlan(world.planId)).rejects.toBeInstanceOf(ConflictError);
+    await expect(service.revertPlan(world.planId)).rejects.toBeInstanceOf(ConflictError);
+    await world.recover();
+    expect(await world.execute()).toBe(true);
+    const { tree, replayed } = await world.outcome(beginning);
+    expect(tree).toEqual(replayed);
+  });
+
+  test(
+    "make its old owner stop: no step lands that begins to after the lease was lost",
+    { timeout: 120_000 },
+    async () => {
+      for (let count = FIRST, lost = true; lost; count += STRIDE) {
+        world.reset();
+        const database = join(world.dataDir, "store.db");
+        let begun = 0;
+        let allowed = Infinity;
+        const beforeTransaction = (): void => {
+          if (begun++ !== count) return;
+          using other = new DatabaseSync(database, { timeout: 5_000 });
+          other.exec("UPDATE leases SET epoch = epoch + 1");
+          const steps = "SELECT COUNT(*) AS count FROM steps WHERE phase = 'execute'";
+          const unsealed = "SELECT COUNT(*) AS count FROM journals WHERE outcome IS NULL";
+          allowed = [steps, unsealed].reduce((sum, sql) => sum + Number(other.prepare(sql).get()?.["count"]), 0);
+        };
+        const running = world.execute({ hands: HANDS, stopped: false, beforeTransaction });
+        await running.catch((error: unknown) => expect(error).toMatchObject({ code: "stale_lease" }));
+        lost = allowed < Infinity;
+        const { entries, tree, replayed } = await world.outcome(beginning);
+        expect(new Set(entries.map((entry) => entry.split(" ")[0])).size).toBeLessThanOrEqual(allowed);
+        expect(tree).toEqual(replayed);
+      }
+    },
+  );
+
+  test("and send it on while it is to be undone: the undo gives way", async () => {
+    world.reset();
+    await world.execute(new StoppingHands(Infinity, { failing: 20 })).catch(() => undefined);
+    await using store = await world.open();
+    const service = new PlanLifecycleService({ store });
+    const before = await world.outcome(beginning);
+    const places = await directoryPlaces(world.place);
+    let undoing: Promise<unknown> = Promise.resolve();
+    const hold = async (): Promise<void> => {
+      const applier = new PlanApplier({ store, service, directory: world.dataDir });
+      undoing = applier.undo(world.planId).catch((error: unknown) => error);
+      const leased = (): Promise<unknown> =>
+        store.read((reader) => reader.get("SELECT 1 FROM leases WHERE expires_at > now_ms()"));
+      while ((await leased()) === undefined) await sleep(5);
+      await service.executePlan(world.planId);
+    };
+    await withResourceLocks(join(world.dataDir, "locks"), places, hold, { patienceMs: 1_000 });
+    expect(await undoing).toBeInstanceOf(ConflictError);
+    expect(await world.outcome(beginning)).toEqual(before);
+    expect(await world.execute()).toBe(true);
+  });
+});
+
+function stoppingBefore(count: number): Stopping {
+  let begun = 0;
+  const state = {
+    hands: HANDS,
+    stopped: false,
+    beforeTransaction: () => {
+      state.stopped ||= begun >= count;
+      begun += 1;
+    },
+  };
+  return state;
+}

@@ -1,0 +1,133 @@
+/** A user's directory or checkout that a plan works on in place, below one directory so that it can be put back to where it was. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ActorService,
+  ChangesetStore,
+  openStore,
+  PlanExecutor,
+  PlanLifecycleService,
+  ProjectService,
+  recoverLandings,
+  ResourceService,
+  type PlanId,
+  type Store,
+} from "../../index.ts";
+import { planChanges } from "../../execution/step-runner.ts";
+import { fill, readTree, replay, type Tree } from "../../execution/testing/trees.ts";
+import { alteredStore } from "../../testing/altered-store.ts";
+import { git } from "../../testing/git-repository.ts";
+import { HANDS } from "../hands.ts";
+import { Stopped, type Stopping } from "./landing-world.ts";
+
+const FILES = {
+  "a.txt": "one\ntwo\nthree\n",
+  "code/a.ts": "log(1);\n",
+  "code/b.ts": "log(2);\n",
+  "old/deep/x": "x\n",
+  "old/y": "y\n",
+  "stays.txt": "stays\n",
+};
+
+/** Every way in which a step can change something: alone, several files at once, new and emptied directories. */
+const STEPS = [
+  { id: "write", tool: "write_file", params: { path: "new/deep/n.txt", content: "n\n" } },
+  { id: "edit", tool: "edit_file", params: { path: "a.txt", old: "two", new: "2" } },
+  { id: "mode", tool: "write_file", params: { path: "stays.txt", content: "stays\n", mode: "755" } },
+  { id: "rename", tool: "move_file", params: { path: "a.txt", to: "moved/a.txt" } },
+  { id: "rewrite", tool: "rewrite_code", params: { language: "typescript", pattern: "log($A)", rewrite: "say($A)" } },
+  { id: "drop", tool: "delete_directory", params: { path: "old" } },
+  { id: "look", tool: "search_files", params: { pattern: "say" } },
+];
+
+export class InPlaceWorld implements Disposable {
+  readonly #home = mkdtempSync(join(tmpdir(), "cleveragents-in-place-"));
+  readonly #root = join(this.#home, "world");
+  readonly place: string = join(this.#root, "place");
+  readonly dataDir: string = join(this.#root, "data");
+  planId = "" as PlanId;
+
+  static async make(type: "git-checkout" | "fs-directory"): Promise<InPlaceWorld> {
+    const world = new InPlaceWorld();
+    await fill(world.place, FILES);
+    if (type === "git-checkout") {
+      git(world.place, "init", "--quiet", "--initial-branch=main");
+      git(world.place, "add", "--all");
+      git(world.place, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "-m", "first");
+    }
+    await using store = await world.open();
+    const path = world.place;
+    await new ResourceService({ store }).addResource({ type, name: "api", arguments: { path, sandbox: "none" } });
+    await new ProjectService({ store }).createProject({ name: "shop", resources: ["api"] });
+    const actor = { name: "worker", type: "tool", description: "works", steps: STEPS };
+    await new ActorService({ store }).addActor(actor);
+    const service = new PlanLifecycleService({ store });
+    const words = { description: "Work", definitionOfDone: "Done", executionActor: "local/worker" };
+    await service.createAction({ name: "work", ...words });
+    const plan = await service.useAction({ action: "work", projects: ["shop"], automationProfile: "full-auto" });
+    world.planId = plan.id;
+    cpSync(world.#root, join(world.#home, "template"), { recursive: true, preserveTimestamps: true });
+    return world;
+  }
+
+  reset(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+    execFileSync("cp", ["-a", join(this.#home, "template"), this.#root]);
+  }
+
+  open(): Promise<Store> {
+    return openStore(`sqlite:${join(this.dataDir, "store.db")}`);
+  }
+
+  /** Executes the plan with these hands; false when the world stopped on the way. */
+  async execute(stopping?: Stopping): Promise<boolean> {
+    await using store = await this.open();
+    const stopped = (): boolean => stopping?.stopped === true;
+    const guarded = alteredStore(store, {
+      transaction: (unit) => {
+        stopping?.beforeTransaction?.();
+        return stopped() ? Promise.reject(new Stopped()) : store.transaction(unit);
+      },
+      read: (query) => (stopped() ? Promise.reject(new Stopped()) : store.read(query)),
+    });
+    const service = new PlanLifecycleService({ store: guarded });
+    const hands = stopping?.hands ?? HANDS;
+    const directory = join(this.dataDir, "sandboxes");
+    try {
+      await new PlanExecutor({ store: guarded, service, directory, hands }).execute(this.planId);
+      return !stopped();
+    } catch (error) {
+      if (stopped()) return false;
+      throw error;
+    }
+  }
+
+  /** What the next command does first; nobody waits for a lease to lapse here. */
+  async recover(): Promise<void> {
+    await using store = await this.open();
+    await store.transaction((tx) => tx.run("UPDATE leases SET expires_at = 0"));
+    await recoverLandings({ store, directory: this.dataDir });
+  }
+
+  /** What is recorded, with the place as it is and as the record says it must be. */
+  async outcome(beginning: Tree): Promise<{ entries: string[]; tree: Tree; replayed: Tree }> {
+    await using store = await this.open();
+    const changes = await planChanges(store, this.planId, 1);
+    const entries = changes.map(({ operation, path, step }) => `${step} ${operation} ${path}`);
+    return { entries, tree: await this.tree(), replayed: await replay(beginning, changes, new ChangesetStore(store)) };
+  }
+
+  tree(): Promise<Tree> {
+    return readTree(this.place);
+  }
+
+  leftovers(): string[] {
+    return readdirSync(this.place).filter((name) => name.startsWith(".cleveragents-"));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
