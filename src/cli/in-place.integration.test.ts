@@ -143,14 +143,14 @@ test("in a plain directory too, and directories that the plan made go with its f
 });
 
 test("steps that run at the same time, on two resources in place, each land as a whole", async () => {
-  using world = new InPlace();
+  using world = new InPlace("fs-directory");
   const { agents } = world;
   const notes = join(agents.directory, "notes");
   mkdirSync(notes);
   const names = Array.from({ length: 24 }, (_, index) => `s${index}`);
   const steps = names.map((name, index) => {
     const resource = index % 2 === 0 ? "api" : "notes";
-    return `  - { id: ${name}, needs: [], tool: write_file, params: { resource: ${resource}, path: n/${name}, content: x } }\n`;
+    return `  - { id: ${name}, needs: [${index === 0 ? "" : "s0"}], tool: write_file, params: { resource: ${resource}, path: n/${name}, content: x } }\n`;
   });
   await register(agents, { steps: steps.join(""), action: ACTION, resource: world.resource });
   await agents.json("resource", "add", "fs-directory", "notes", "--path", notes, "--sandbox", "none");
