@@ -120,6 +120,24 @@ test("what would lie below a file, or where a directory is, is left to git", () 
     change(
       root,
       new Map([
+        ["file", one],
+        ["file/below", one],
+      ]),
+    ),
+  ).toBeUndefined();
+  expect(
+    change(
+      root,
+      new Map([
+        ["dir/a", one],
+        ["dir", one],
+      ]),
+    ),
+  ).toBeUndefined();
+  expect(
+    change(
+      root,
+      new Map([
         ["new", one],
         ["new/below", one],
       ]),

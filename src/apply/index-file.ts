@@ -110,11 +110,13 @@ export function changeIndex(
 ): Buffer | undefined {
   const kept = index.entries.filter(({ path }) => !changes.has(path));
   const added = [...changes].flatMap(([path, entry]) =>
-    entry === undefined ? [] : [{ name: Buffer.from(path), stage: 0, bytes: entryBytes(path, entry) }],
+    entry === undefined ? [] : [{ name: Buffer.from(path), bytes: entryBytes(path, entry) }],
   );
-  if (collides(kept, changes)) return undefined;
-  const all = [...kept.map((entry) => keptIn(index, entry, isHeld)), ...added];
-  all.sort((a, b) => Buffer.compare(a.name, b.name) || a.stage - b.stage);
+  if (collides(index, kept, changes)) return undefined;
+  const all = merged(
+    kept.map((entry) => keptIn(index, entry, isHeld)),
+    added.sort((a, b) => Buffer.compare(a.name, b.name)),
+  );
   const header = Buffer.alloc(12, "DIRC");
   const extended = [...changes.values()].some((entry) => entry?.skipped === true);
   header.writeUInt32BE(extended ? 3 : index.version, 4);
@@ -131,33 +133,57 @@ export function changeIndex(
   return Buffer.concat([body, hash(index.algorithm, body, "buffer")]);
 }
 
+interface NamedBytes {
+  readonly name: Buffer;
+  readonly bytes: Buffer;
+}
+
+/** Both are in order, and no name is in both. */
+function merged(kept: readonly NamedBytes[], added: readonly NamedBytes[]): NamedBytes[] {
+  const all: NamedBytes[] = [];
+  let next = 0;
+  for (const entry of kept) {
+    for (let one = added[next]; one !== undefined && Buffer.compare(one.name, entry.name) < 0; one = added[next]) {
+      all.push(one);
+      next += 1;
+    }
+    all.push(entry);
+  }
+  return [...all, ...added.slice(next)];
+}
+
 /** A name need not be UTF-8; its own bytes say where it belongs. */
 function keptIn(
   { algorithm, writtenAt }: IndexFile,
   entry: StoredEntry,
   isHeld: (entry: StoredEntry) => boolean,
-): { name: Buffer; stage: number; bytes: Buffer } {
+): NamedBytes {
   const { stage, bytes } = entry;
   const flagsAt = FACTS + lengthOf(algorithm);
   const start = flagsAt + ((bytes.readUInt16BE(flagsAt) & EXTENDED) === 0 ? 2 : 4);
   const name = bytes.subarray(start, bytes.indexOf(0, start));
   const isFile = stage === 0 && entry.mode !== SUBMODULE;
-  if (!isFile || bytes.readUInt32BE(MODIFIED_AT) < writtenAt || isHeld(entry)) return { name, stage, bytes };
+  if (!isFile || bytes.readUInt32BE(MODIFIED_AT) < writtenAt || isHeld(entry)) return { name, bytes };
   const unsure = Buffer.from(bytes);
   unsure.writeUInt32BE(0, SIZE_AT);
-  return { name, stage, bytes: unsure };
+  return { name, bytes: unsure };
 }
 
 const SUBMODULE = "160000";
 
-function collides(kept: readonly StoredEntry[], changes: ReadonlyMap<string, NewEntry | undefined>): boolean {
-  const comes = [...changes].flatMap(([path, entry]) => (entry === undefined ? [] : [path]));
-  const coming = new Set(comes);
-  const aboveComing = new Set(comes.flatMap(directoriesAbove));
-  return (
-    comes.some((path) => aboveComing.has(path)) ||
-    kept.some(({ path }) => aboveComing.has(path) || directoriesAbove(path).some((above) => coming.has(above)))
-  );
+/** Only what is new can be in the way of something, or have it in its own. */
+function collides(
+  { entries }: IndexFile,
+  kept: readonly StoredEntry[],
+  changes: ReadonlyMap<string, NewEntry | undefined>,
+): boolean {
+  const known = new Set(entries.map(({ path }) => path));
+  const wanted = [...changes].flatMap(([path, entry]) => (entry === undefined ? [] : [path]));
+  const coming = new Set(wanted.filter((path) => !known.has(path)));
+  if (coming.size === 0) return false;
+  const aboveComing = new Set([...coming].flatMap(directoriesAbove));
+  const staying = [...kept.map(({ path }) => path), ...wanted];
+  return staying.some((path) => aboveComing.has(path) || directoriesAbove(path).some((above) => coming.has(above)));
 }
 
 function entryBytes(path: string, { mode, oid, stat, skipped, assumed }: NewEntry): Buffer {
@@ -205,7 +231,11 @@ interface CachedTree {
 function forgetTrees(data: Buffer, paths: readonly string[], objectLength: number): Buffer {
   if (data.byteLength === 0) return data;
   const top = readTree(data, { at: 0 }, objectLength);
-  for (const path of paths) forget(top, path.split("/"));
+  const places = Map.groupBy(paths, (path) => path.slice(0, path.lastIndexOf("/") + 1));
+  for (const [above, own] of places) {
+    const names = new Set(own.map((path) => path.slice(above.length)));
+    forget(top, above.split("/").slice(0, -1), names);
+  }
   return Buffer.concat(treeBytes(top));
 }
 
@@ -223,13 +253,15 @@ function readTree(data: Buffer, position: { at: number }, objectLength: number):
   return { name, count, object: data.subarray(lineEnd + 1, objectEnd), trees };
 }
 
-function forget(tree: CachedTree, [first = "", ...rest]: readonly string[]): void {
+function forget(tree: CachedTree, [first, ...rest]: readonly string[], names: ReadonlySet<string>): void {
   tree.count = -1;
   tree.object = Buffer.alloc(0);
-  const name = Buffer.from(first);
-  if (rest.length === 0) tree.trees = tree.trees.filter((below) => !below.name.equals(name));
-  const below = tree.trees.find((one) => one.name.equals(name));
-  if (below !== undefined) forget(below, rest);
+  if (first === undefined) {
+    tree.trees = tree.trees.filter(({ name }) => !names.has(name.toString("utf8")));
+    return;
+  }
+  const below = tree.trees.find(({ name }) => name.toString("utf8") === first);
+  if (below !== undefined) forget(below, rest, names);
 }
 
 function treeBytes({ name, count, object, trees }: CachedTree): Buffer[] {

@@ -8,7 +8,7 @@ import { contentHash } from "../store/contents.ts";
  * The user's files, looked at and changed without ever going through a symbolic link: each directory on the way is opened relative to
  * the one before (`/proc/self/fd/N/name`), so that a link put there meanwhile leads nowhere.
  */
-export class FoundFile {
+class FoundFile {
   readonly content: Uint8Array;
   readonly mode: number;
   #image: FileImage | undefined;

@@ -66,3 +66,25 @@ test("an edit in the moment before the index is written stays visible, whatever 
   expect(world.read("a.txt")).toBe("mine\n");
   expect(world.git("status", "--porcelain")).toBe(" M a.txt\n");
 });
+
+test.each([
+  ["goes to another branch", ["checkout", "--quiet", "-b", "other"], "another branch was checked out"],
+  ["detaches HEAD", ["checkout", "--quiet", "--detach"], "another branch was checked out"],
+  ["commits", ["commit", "--quiet", "--allow-empty", "--message=mine"], "main moved"],
+  ["stages a removal", ["rm", "--quiet", "--cached", "a.txt"], "something was staged"],
+] as const)("who %s in the moment before the index is locked is not overtaken", async (_, args, why) => {
+  await using world = await World.make();
+  const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);
+  let theirs = "";
+  const look = (): string => world.git("log", "--format=%H %D", "--all") + world.git("status", "--porcelain");
+  const link: Hands["link"] = (from, to) => {
+    if (to.endsWith("index.lock") && theirs === "") {
+      world.git(...args);
+      theirs = look();
+    }
+    HANDS.link(from, to);
+  };
+  await expect((await world.applier({ ...HANDS, link })).apply(id)).rejects.toThrow(why);
+  expect(look()).toBe(theirs);
+  expect(world.read("a.txt")).toBe("one\ntwo\n");
+});
