@@ -219,6 +219,20 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE diffs (fingerprint TEXT PRIMARY KEY, content_hash TEXT NOT NULL REFERENCES contents (hash))`,
     ],
   },
+  {
+    version: 8,
+    name: "context policies",
+    statements: [
+      `CREATE TABLE context_policies (
+        project_key TEXT NOT NULL REFERENCES projects (key), view TEXT NOT NULL, setting TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (project_key, view, setting)
+      )`,
+      `CREATE TABLE plan_stages (
+        plan_id TEXT NOT NULL REFERENCES plans (id), stage TEXT NOT NULL, module TEXT NOT NULL,
+        PRIMARY KEY (plan_id, stage)
+      )`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

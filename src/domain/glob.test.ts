@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { globMatcher, globProblem } from "./glob.ts";
+
+describe("matching", () => {
+  test.each([
+    // Without a slash: at any depth, and a directory with all that is in it.
+    ["*.min.js", ["a.min.js", "dist/a.min.js"], ["a.js", "a.min.js.map"]],
+    ["node_modules", ["node_modules/a/b.js", "x/node_modules/y"], ["my_node_modules/a", "node_modules.txt"]],
+    [".env", [".env", "deep/.env"], ["env", ".env.example"]],
+    // With one: from the top.
+    ["src/*.ts", ["src/a.ts"], ["src/deep/a.ts", "x/src/a.ts"]],
+    ["/build", ["build/x", "build"], ["src/build/x"]],
+    ["docs/", ["docs/a.md", "x/docs/y"], ["docs.md"]],
+    ["src/**/*.test.ts", ["src/a.test.ts", "src/x/y/a.test.ts"], ["a.test.ts"]],
+    ["secrets/**", ["secrets/.env", "secrets/a/b"], ["secrets", "x/secrets/a"]],
+    ["**", ["a", ".github/workflows/x.yml"], []],
+    ["**/a/**/a/x", ["a/a/x", "z/a/y/a/x/below"], ["a/x", "a/a"]],
+    ["file?.[ch]", ["file1.c", "d/file2.h"], ["file.c", "file12.c", "file1.x"]],
+    ["[!a-c]x", ["dx"], ["ax", "bx"]],
+    ["[]x]", ["]", "x"], ["a"]],
+    ["a[b", ["a[b"], ["ab"]],
+    ["{src,lib}/{a,b{1,2}}.ts", ["src/a.ts", "lib/b2.ts"], ["lib/b.ts", "src/c.ts"]],
+    ["*ä?", ["xä😀", "ä1"], ["ä"]],
+    ["a*b*c", ["abc", "a1b2c", "abcbc"], ["acb", "ab"]],
+  ])("%s matches %j and not %j", (pattern, yes, no) => {
+    expect(globProblem(pattern)).toBeUndefined();
+    const matches = globMatcher([pattern]);
+    expect(yes.filter((path) => !matches(path))).toEqual([]);
+    expect(no.filter(matches)).toEqual([]);
+  });
+
+  test("any of several is enough; none matches nothing", () => {
+    expect(["a.ts", "b.md", "c.go"].filter(globMatcher(["*.ts", "*.md"]))).toEqual(["a.ts", "b.md"]);
+    expect(globMatcher([])("a")).toBe(false);
+  });
+
+  test("a pattern made to take for ever does not", () => {
+    const stars = globMatcher([`${"*a".repeat(200)}b`, `${"**/a/".repeat(80)}b`]);
+    const started = performance.now();
+    expect(stars(`${"a".repeat(250)}/`.repeat(15))).toBe(false);
+    expect(stars("a/".repeat(2_000))).toBe(false);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe("what is wrong with a pattern", () => {
+  test.each([
+    ["", "names nothing"],
+    ["/", "names nothing"],
+    ["../x", '".."'],
+    ["./x", '"."'],
+    ["a\\b", "backslash"],
+    ["!a", "opposite"],
+    ["a\0", "NUL"],
+    ["{a,b", "not closed"],
+    ["{a}", "without a comma"],
+    ["{1..1000000}", "without a comma"],
+    ["{a,b}".repeat(20), "more than 64"],
+    ["x".repeat(501), "longer than 500"],
+  ])("%j: %s", (pattern, problem) => expect(globProblem(pattern)).toContain(problem));
+});
