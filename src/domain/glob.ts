@@ -34,7 +34,7 @@ export function globMatcher(patterns: readonly string[]): (path: string) => bool
     return typeof alternatives === "string" ? [] : alternatives.map(compile);
   });
   return (path) => {
-    const names = path.split("/").map((name) => [...name]);
+    const names = path.split("/").map((name) => Array.from(name));
     return compiled.some((segments) => matchesPath(segments, names));
   };
 }
@@ -52,7 +52,7 @@ function compile(pattern: string): readonly Segment[] {
 }
 
 function tokens(name: string): Token[] {
-  const characters = [...name];
+  const characters = Array.from(name);
   const found: Token[] = [];
   for (let at = 0; at < characters.length; at += 1) {
     const character = characters[at] ?? "";

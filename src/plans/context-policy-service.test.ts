@@ -36,7 +36,7 @@ test("views are set, added to, cleared; each change has its event and its audit 
     from: { include: ["src"], maxFileSize: null, budget: 5 },
     to: { maxFiles: 3 },
   });
-  expect((await verifyAudit(store, {})).problem).toBeUndefined();
+  expect((await verifyAudit(store, { at: 0 })).problem).toBeUndefined();
 });
 
 test("what does not fit changes nothing; a project goes with its policy", async () => {
