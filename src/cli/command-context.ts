@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
 import type { ActorService } from "../plans/actor-service.ts";
+import type { ContextPolicyService } from "../plans/context-policy-service.ts";
 import type { PlanApplier } from "../plans/plan-applier.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
@@ -82,6 +83,11 @@ export class CommandContext {
   async projects(): Promise<ProjectService> {
     const { ProjectService } = await import("../plans/project-service.ts");
     return new ProjectService({ store: await this.store(), user: await this.user() });
+  }
+
+  async policies(): Promise<ContextPolicyService> {
+    const { ContextPolicyService } = await import("../plans/context-policy-service.ts");
+    return new ContextPolicyService({ store: await this.store(), user: await this.user() });
   }
 
   async resources(): Promise<ResourceService> {
