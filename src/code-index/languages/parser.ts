@@ -6,7 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { Language as TreeSitterLanguage, Parser as TreeSitterParser } from "web-tree-sitter";
+import { Language as TreeSitterLanguage, Parser as TreeSitterParser } from "web-tree-sitter";
 import { type Grammar, ROLE } from "./grammar.ts";
 import type { CursorFunctions, NodeTypes, SyntaxTree } from "./syntax-tree.ts";
 
@@ -24,35 +24,28 @@ interface LoadedGrammar {
 }
 
 export class Parser {
-  readonly #library: typeof import("web-tree-sitter");
   readonly #parser: TreeSitterParser;
   readonly #cursor: CursorFunctions;
   readonly #grammars = new Map<Grammar, LoadedGrammar>();
 
   static async create(): Promise<Parser> {
-    const library = await import("web-tree-sitter");
     // Found through its package, so that it is the same file for the sources and for a bundle of them.
     const wasmBinary = await readFile(resolve("web-tree-sitter/web-tree-sitter.wasm"));
     const module: Record<string, unknown> = { wasmBinary };
-    await library.Parser.init(module);
-    return new Parser(library, cursorFunctionsOf(module));
+    await TreeSitterParser.init(module);
+    return new Parser(cursorFunctionsOf(module));
   }
 
-  private constructor(library: typeof import("web-tree-sitter"), cursor: CursorFunctions) {
-    this.#library = library;
-    this.#parser = new library.Parser();
+  private constructor(cursor: CursorFunctions) {
+    this.#parser = new TreeSitterParser();
     this.#cursor = cursor;
   }
 
   async load(grammar: Grammar): Promise<void> {
     if (this.#grammars.has(grammar)) return;
     const bytes = await readFile(resolve(`@vscode/tree-sitter-wasm/wasm/${grammar.file}`));
-    const language = await this.#library.Language.load(bytes);
+    const language = await TreeSitterLanguage.load(bytes);
     this.#grammars.set(grammar, { language, types: nodeTypesOf(language, grammar) });
-  }
-
-  has(grammar: Grammar): boolean {
-    return this.#grammars.has(grammar);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** TypeScript, TSX and JavaScript. The grammars share their node types, but for what only one of them has. */
 import type { DefinitionKind } from "../facts.ts";
 import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import { valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
 const NAME = ROLE.name | ROLE.leaf;
@@ -198,12 +199,6 @@ function callableKind(type: string): "function" | "class" | undefined {
   return type === "arrow_function" || type === "function_expression" || type === "generator_function"
     ? "function"
     : undefined;
-}
-
-/** A value on one line belongs to the signature; a longer one is the body. */
-function valueStart(tree: SyntaxTree, outer: number, value: number): number {
-  if (value < 0 || !tree.textOf(outer).includes("\n")) return -1;
-  return tree.start(value);
 }
 
 function member(tree: SyntaxTree, node: number, type: string, place: Place): DefinitionSite | undefined {
