@@ -17,6 +17,7 @@ export interface QueryTerms {
 
 /** A query is written by a person or a model; what is longer than this is a text somebody pasted, whose beginning says enough. */
 const LONGEST_QUERY = 20_000;
+const LONGEST_ENTITY = 1_000;
 const MOST_TERMS = 64;
 
 const FILE_NAME =
@@ -35,7 +36,9 @@ export function termsOf(request: Pick<ContextRequest, "query" | "entities">): Qu
     if (isName || looksLikeCode(token)) for (const part of namesIn(token)) identifiers.add(part);
     for (const word of wordsIn(token)) words.add(word);
   };
-  for (const entity of request.entities) for (const token of tokensIn(entity)) take(token, true);
+  for (const entity of request.entities.slice(0, MOST_TERMS)) {
+    for (const token of tokensIn(entity.slice(0, LONGEST_ENTITY))) take(token, true);
+  }
   const query = request.query.slice(0, LONGEST_QUERY);
   for (const { token, quoted } of tokensOfQuery(query)) take(token, quoted);
   return { identifiers: first(identifiers), paths: first(paths), words: first(words) };

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { GraphEdge, IndexedFile, ReferenceGraph } from "../../code-index/scoped-index.ts";
 import { rankSymbols, type RankSeeds } from "./symbol-rank.ts";

@@ -50,7 +50,7 @@ export function rankSymbols(graph: ReferenceGraph, seeds: RankSeeds): SymbolRank
     add(out, edge.from, weight);
     add(out, edge.to, weight * BACKWARD);
   }
-  let rank = start.slice();
+  let rank: Float64Array = start.slice();
   for (let round = 0; round < ROUNDS; round += 1) rank = step(graph, weights, out, start, rank);
   return { files: rank, names: namesByRank(graph, weights, out, rank) };
 }
