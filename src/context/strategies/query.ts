@@ -54,28 +54,6 @@ export function wordsIn(text: string): readonly string[] {
     .filter((word) => word.length > 1 && !isStopWord(word));
 }
 
-/**
- * The word and what it may be in the code: "validated" is said of `validate`, "sessions" of `session`. Only endings that English adds;
- * a form nobody wrote finds nothing and costs little.
- */
-export function formsOf(word: string): readonly string[] {
-  const forms = new Set([word]);
-  const cut = (ending: string, ...instead: readonly string[]): void => {
-    if (!word.endsWith(ending) || word.length - ending.length < 3) return;
-    for (const other of instead) forms.add(word.slice(0, -ending.length) + other);
-  };
-  cut("ies", "y");
-  cut("es", "e", "");
-  if (!word.endsWith("ss")) cut("s", "");
-  cut("ed", "e", "");
-  cut("ing", "e", "");
-  cut("ation", "ate");
-  cut("ion", "e", "");
-  const last = word.match(/(\w)\1(?:ed|ing)$/)?.[0];
-  if (last !== undefined) cut(last, last.charAt(0));
-  return Array.from(forms);
-}
-
 /** Words in quotation marks or backticks are names when they are one word each. */
 function* tokensOfQuery(query: string): Generator<{ readonly token: string; readonly quoted: boolean }> {
   for (const [whole, ticked, double] of query.matchAll(/`([^`\n]{1,200})`|"([^"\n]{1,200})"|[^`"]+|[`"]/g)) {

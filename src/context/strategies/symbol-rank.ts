@@ -41,35 +41,43 @@ const COMMON_NAME = 0.1;
 const FROM_A_SEED = 50;
 
 export function rankSymbols(graph: ReferenceGraph, seeds: RankSeeds): SymbolRank {
-  const count = graph.files.length;
-  const weights = weightsOf(graph, seeds);
-  const start = startOf(count, seeds.files);
-  const out = new Float64Array(count);
-  for (const [position, edge] of graph.edges.entries()) {
-    const weight = weights[position] ?? 0;
-    add(out, edge.from, weight);
-    add(out, edge.to, weight * BACKWARD);
-  }
+  const walk = walkOn(graph, seeds);
+  const start = startOf(graph.files.length, seeds.files);
   let rank: Float64Array = start.slice();
-  for (let round = 0; round < ROUNDS; round += 1) rank = step(graph, weights, out, start, rank);
-  return { files: rank, names: namesByRank(graph, weights, out, rank) };
+  for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
+  return { files: rank, names: namesByRank(graph, walk, rank) };
 }
 
-/** How telling each use is. */
-function weightsOf(graph: ReferenceGraph, seeds: RankSeeds): Float64Array {
-  const weights = new Float64Array(graph.edges.length);
+/** The edges as columns: a walk of many rounds over hundreds of thousands of them is several times faster so. */
+interface Walk {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  readonly weight: Float64Array;
+  /** By position of the file: the weights of all that leads away from it. */
+  readonly out: Float64Array;
+}
+
+function walkOn(graph: ReferenceGraph, seeds: RankSeeds): Walk {
+  const from = Int32Array.from(graph.edges, (edge) => edge.from);
+  const to = Int32Array.from(graph.edges, (edge) => edge.to);
   const ofName = new Map<string, number>();
-  for (const [position, { from, to, name, count, definers }] of graph.edges.entries()) {
-    if (from === to) continue;
-    let weight = ofName.get(name);
-    if (weight === undefined) ofName.set(name, (weight = weightOfName(name, seeds.names)));
-    if (definers > 5) weight *= COMMON_NAME;
-    if (seeds.files.has(from)) weight *= FROM_A_SEED;
-    weights[position] = weight * Math.sqrt(count);
+  const weight = Float64Array.from(graph.edges, (edge) => {
+    if (edge.from === edge.to) return 0;
+    let own = ofName.get(edge.name);
+    if (own === undefined) ofName.set(edge.name, (own = weightOfName(edge.name, seeds.names)));
+    if (edge.definers > 5) own *= COMMON_NAME;
+    if (seeds.files.has(edge.from)) own *= FROM_A_SEED;
+    return own * Math.sqrt(edge.count);
+  });
+  const out = new Float64Array(graph.files.length);
+  for (let edge = 0; edge < weight.length; edge += 1) {
+    add(out, from[edge] ?? 0, weight[edge] ?? 0);
+    add(out, to[edge] ?? 0, (weight[edge] ?? 0) * BACKWARD);
   }
-  return weights;
+  return { from, to, weight, out };
 }
 
+/** How telling a use of the name is. */
 function weightOfName(name: string, mentioned: ReadonlySet<string>): number {
   const isTelling = name.length >= 8 && /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]/u.test(name);
   return (
@@ -91,40 +99,35 @@ function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Arra
 }
 
 /** One round. What stands on a file that leads nowhere begins anew. */
-function step(
-  graph: ReferenceGraph,
-  weights: Float64Array,
-  out: Float64Array,
-  start: Float64Array,
-  rank: Float64Array,
-): Float64Array {
+function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float64Array): Float64Array {
   const next = new Float64Array(rank.length);
+  const share = new Float64Array(rank.length);
   let stranded = 0;
-  for (const [file, mass] of rank.entries()) if (out[file] === 0) stranded += mass;
-  for (const [position, { from, to }] of graph.edges.entries()) {
-    const weight = weights[position] ?? 0;
-    if (weight === 0) continue;
-    add(next, to, (DAMPING * (rank[from] ?? 0) * weight) / (out[from] ?? 1));
-    add(next, from, (DAMPING * (rank[to] ?? 0) * weight * BACKWARD) / (out[to] ?? 1));
+  for (let file = 0; file < rank.length; file += 1) {
+    const [mass, away] = [rank[file] ?? 0, out[file] ?? 0];
+    if (away === 0) stranded += mass;
+    else share[file] = (DAMPING * mass) / away;
   }
-  for (const [file, share] of start.entries()) add(next, file, share * (1 - DAMPING + DAMPING * stranded));
+  for (let edge = 0; edge < weight.length; edge += 1) {
+    const [user, definer, own] = [from[edge] ?? 0, to[edge] ?? 0, weight[edge] ?? 0];
+    add(next, definer, (share[user] ?? 0) * own);
+    add(next, user, (share[definer] ?? 0) * own * BACKWARD);
+  }
+  for (let file = 0; file < rank.length; file += 1) {
+    add(next, file, (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
+  }
   return next;
 }
 
 /** Hands each file's rank on to the definitions it uses, in proportion to how much it uses them. */
-function namesByRank(
-  graph: ReferenceGraph,
-  weights: Float64Array,
-  out: Float64Array,
-  rank: Float64Array,
-): readonly RankedName[] {
+function namesByRank({ edges }: ReferenceGraph, { weight, out }: Walk, rank: Float64Array): readonly RankedName[] {
   const byFile = new Map<number, Map<string, number>>();
-  for (const [position, { from, to, name }] of graph.edges.entries()) {
-    const weight = weights[position] ?? 0;
-    if (weight === 0) continue;
+  for (const [position, { from, to, name }] of edges.entries()) {
+    const own = ((rank[from] ?? 0) * (weight[position] ?? 0)) / (out[from] ?? 1);
+    if (!(own > 0)) continue;
     let names = byFile.get(to);
     if (names === undefined) byFile.set(to, (names = new Map()));
-    names.set(name, (names.get(name) ?? 0) + ((rank[from] ?? 0) * weight) / (out[from] ?? 1));
+    names.set(name, (names.get(name) ?? 0) + own);
   }
   return Array.from(byFile, ([file, names]) => Array.from(names, ([name, value]) => ({ file, name, rank: value })))
     .flat()
