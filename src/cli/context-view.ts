@@ -40,12 +40,14 @@ function stateCell(status: string): Cell {
 }
 
 export function fragmentsTable({ fragments }: AssembledContext, verbose: boolean): Element[] {
-  const rows = fragments.slice(0, SHOWN).map((fragment): Cell[] => [
-    fragment.entity,
-    number(fragment.tokens),
-    fragment.level.replaceAll("_", " "),
-    verbose ? fragment.reason : finders(fragment),
-  ]);
+  const rows = fragments
+    .slice(0, SHOWN)
+    .map((fragment): Cell[] => [
+      fragment.entity,
+      number(fragment.tokens),
+      fragment.level.replaceAll("_", " "),
+      verbose ? fragment.reason : finders(fragment),
+    ]);
   const more = fragments.length - rows.length;
   return [
     {
@@ -78,7 +80,9 @@ export function gapLines(gaps: readonly Gap[]): Element[] {
   if (gaps.length === 0) return [];
   const lines = gaps.slice(0, SHOWN).map(({ name, reason }) => toned(`${name}: ${reason}`, "warn"));
   const more = gaps.length - lines.length;
-  return [{ kind: "lines", title: "Missing", lines: [...lines, ...(more > 0 ? [toned(`and ${more} more`, "dim")] : [])] }];
+  return [
+    { kind: "lines", title: "Missing", lines: [...lines, ...(more > 0 ? [toned(`and ${more} more`, "dim")] : [])] },
+  ];
 }
 
 export function traceTable({ trace }: AssembledContext): Element {
