@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { openScopedIndex } from "../code-index/open-scoped-index.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler } from "../context/context-assembler.ts";
@@ -71,7 +70,6 @@ export class ContextService implements AsyncDisposable {
     const assembler = new ContextAssembler({
       strategies: BUILT_IN_STRATEGIES.filter(({ name }) => enabled === undefined || enabled.includes(name)),
       executor: this.#executor,
-      openIndex: openScopedIndex,
       tokenCache: this.#cache,
     });
     const assembled = await assembler.assemble({

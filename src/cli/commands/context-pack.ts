@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
+import type { Gap } from "../../context/model.ts";
 import { AgentsError, UsageError } from "../../domain/errors.ts";
 import { directorySource, type ContextSource } from "../../plans/project-context.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -80,6 +81,9 @@ function nothing(messages: readonly Message[], source: ContextSource): AgentsErr
   });
 }
 
-function gapMessages(gaps: readonly { readonly name: string; readonly reason: string }[]): Message[] {
-  return gaps.map(({ name, reason }) => ({ level: "warning", text: `${name}: ${reason}` }));
+/** That nobody configured a backend is said in the text itself, and need not be said each time. */
+function gapMessages(gaps: readonly Gap[]): Message[] {
+  return gaps.flatMap(({ kind, name, reason }) =>
+    kind === "backend" ? [] : [{ level: "warning", text: `${name}: ${reason}` }],
+  );
 }
