@@ -3,7 +3,7 @@ import { NotIndexedError } from "./index-errors.ts";
 import { renderDefinition, renderFile } from "./render.ts";
 import { searchDefinitions } from "./definition-search.ts";
 import type { DetailLevel } from "./detail-level.ts";
-import { ImportMap } from "./import-map.ts";
+import { ImportMap } from "./imports/import-map.ts";
 import { type ReadableFile, TreeReader } from "./index-reader.ts";
 import type { IndexScope } from "./index-scope.ts";
 import { referenceGraph } from "./reference-graph.ts";
