@@ -5,6 +5,7 @@ import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
 import type { ContextPolicyService } from "../plans/context-policy-service.ts";
 import type { ContextService } from "../plans/context-service.ts";
+import type { PlanContextService } from "../plans/plan-context-service.ts";
 import type { PlanApplier } from "../plans/plan-applier.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
@@ -109,6 +110,13 @@ export class CommandContext {
     const { ContextService } = await import("../plans/context-service.ts");
     const configuration = await this.contextConfiguration(project);
     return this.#opened.use(new ContextService({ dataDir: this.paths.dataDir, configuration }));
+  }
+
+  async planContext(): Promise<PlanContextService> {
+    const { PlanContextService } = await import("../plans/plan-context-service.ts");
+    const configuration = (project: string | undefined): Promise<ContextConfiguration> =>
+      this.contextConfiguration(project);
+    return new PlanContextService({ store: await this.store(), dataDir: this.paths.dataDir, configuration });
   }
 
   async resources(): Promise<ResourceService> {

@@ -362,6 +362,11 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--review-actor <name>", description: "instead of the action's" },
       { flags: "--apply-actor <name>", description: "instead of the action's" },
       { flags: "--invariant-actor <name>", description: "instead of the action's" },
+      {
+        flags: "--stage <stage=module>",
+        description: "a trusted module instead of a stage of context assembly",
+        repeatable: true,
+      },
     ],
     example: "agents plan use fix-bug shop --arg issue=42",
     run: async (context, input) => (await import("./commands/plan-use.ts")).planUse(context, input),

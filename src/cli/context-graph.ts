@@ -40,23 +40,20 @@ export function contextGraph(
   if (root === undefined) return undefined;
   const ofFile = (file: IndexedFile): Shown | undefined =>
     together(fragments.filter(({ provenance }) => isOf(file, provenance)));
-  const own = fragments.filter(({ provenance }) => isOf(root, provenance));
   const contained = index
     .definitionsIn(root)
     .filter(({ container }) => container === undefined)
-    .map(({ name, startLine, endLine }) => ({
+    .map(({ name, startLine }) => ({
       relation: "contains" as const,
       target: `${nameOf(root)}#${name}`,
-      shown: together(
-        own.filter(({ provenance: at }) => at !== undefined && at.startLine <= endLine && at.endLine >= startLine),
-      ),
+      shown: together(fragments.filter(({ entity }) => entity === `${nameOf(root)}#${name}@${startLine}`)),
     }));
   const related = (relation: Relation, files: readonly IndexedFile[]): ContextGraph["edges"] =>
     files.map((file) => ({ relation, target: nameOf(file), shown: ofFile(file) }));
   const edges = [
-    ...contained,
     ...related("imports", index.importsOf(root)),
     ...related("imported_by", index.importersOf(root)),
+    ...contained,
   ];
   return { root: nameOf(root), shown: ofFile(root), edges: edges.slice(0, MOST_EDGES) };
 }

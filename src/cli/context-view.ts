@@ -1,12 +1,12 @@
 import type { AssembledContext, Gap, ScoredFragment } from "../context/model.ts";
-import { contributed, exclusionCounts, foundBy, rounded, statusOf } from "./context-data.ts";
+import { contributed, exclusionCounts, foundBy, statusOf } from "./context-data.ts";
 import { toned, type Cell, type Element } from "./view.ts";
 
 /** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. */
 const SHOWN = 25;
 
 export function percent(part: number, whole: number): string {
-  return whole === 0 ? "0 %" : `${rounded((100 * part) / whole)} %`;
+  return whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`;
 }
 
 export function number(value: number): string {

@@ -10,6 +10,7 @@ import {
   type ResolvedView,
 } from "../domain/context-policy.ts";
 import { AgentsError } from "../domain/errors.ts";
+import { rootedGlobs } from "../domain/glob.ts";
 import { shown } from "../domain/text.ts";
 
 /** The directories that context is taken from, and bringing their indexes up to date. */
@@ -97,7 +98,7 @@ function requireDirectory({ resource, root }: ContextPlace): void {
 }
 
 export function filterOf(view: ResolvedView): FileFilter {
-  return { include: view.include, exclude: view.exclude, maxFileSize: view.maxFileSize };
+  return { include: rootedGlobs(view.include), exclude: rootedGlobs(view.exclude), maxFileSize: view.maxFileSize };
 }
 
 /** The largest limit of any view: an index that was made for one view serves the others too. */

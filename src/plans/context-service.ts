@@ -10,6 +10,7 @@ import { TokenCache } from "../context/tokens/token-cache.ts";
 import { tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
+import { requireFocus } from "./context-focus.ts";
 import { indexPlaces, type ContextPlace, type IndexedPlace, type IndexOptions } from "./context-places.ts";
 
 /** What a context is wanted of, and for. */
@@ -77,6 +78,7 @@ export class ContextService implements AsyncDisposable {
       request: wish.request,
       scope: async () => {
         seen = await indexPlaces(places, { dataDir: this.#dataDir, signal, onProgress: wish.onProgress });
+        requireFocus(seen.scope, wish.request);
         return seen.scope;
       },
       plan: wish.plan,

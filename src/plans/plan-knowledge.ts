@@ -64,3 +64,19 @@ export async function planHistory(store: Store, plan: Plan, question: HistoryQue
   }
   return { decisions: found, matching, query: question.query };
 }
+
+/** Tokens of context that the steps of the plan's attempt were given so far. */
+export async function contextTokensUsed(store: Store, plan: Plan): Promise<number> {
+  const rows = await store.read((reader) =>
+    reader.all<{ result: string }>(
+      "SELECT result FROM steps WHERE plan_id = ? AND phase = 'execute' AND attempt = ? AND result LIKE '%context_hash%'",
+      plan.id,
+      plan.attempt,
+    ),
+  );
+  return rows.reduce((sum, { result }) => {
+    const { output } = JSON.parse(result) as { output?: { context_hash?: unknown; tokens?: unknown } | string | null };
+    if (typeof output !== "object" || output === null || typeof output.context_hash !== "string") return sum;
+    return sum + (typeof output.tokens === "number" ? output.tokens : 0);
+  }, 0);
+}

@@ -36,7 +36,8 @@ export async function projectSource(store: Store, project: string, view: Context
   });
 }
 
-async function resourcePlaces(
+/** The resources of a project as their own directories are, through one of its views. */
+export async function resourcePlaces(
   reader: Reader,
   project: QualifiedName,
   policy: ContextPolicy,
