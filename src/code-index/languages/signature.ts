@@ -10,3 +10,12 @@ export function valueStart(tree: SyntaxTree, outer: number, value: number): numb
   if (length <= LONGEST_WITH_VALUE && !tree.textOf(outer).includes("\n")) return -1;
   return tree.start(value);
 }
+
+/** Whether a node is the only child of its type, as far as its neighbours show: `const a = 1` but not `const a = 1, b = 2`. */
+export function isOnlyOfType(tree: SyntaxTree, parent: number, node: number): boolean {
+  if (parent < 0 || tree.childOfType(parent, tree.type(node)) !== node) return false;
+  for (let next = tree.after(node); next < tree.after(parent); next = tree.after(next)) {
+    if (tree.type(next) === tree.type(node)) return false;
+  }
+  return true;
+}
