@@ -8,6 +8,9 @@ import type { FileFacts, Language } from "./facts.ts";
 import { extractFacts } from "./languages/extract.ts";
 import type { Grammar } from "./languages/grammar.ts";
 import { analyzeMarkdown } from "./languages/markdown.ts";
+import { CPP } from "./languages/cpp.ts";
+import { JAVA } from "./languages/java.ts";
+import { RUST } from "./languages/rust.ts";
 import { GO } from "./languages/go.ts";
 import { ParseLimitError, Parser } from "./languages/parser.ts";
 import { PYTHON } from "./languages/python.ts";
@@ -26,6 +29,9 @@ const GRAMMARS: Readonly<Partial<Record<Language, Grammar>>> = {
   javascript: JAVASCRIPT,
   python: PYTHON,
   go: GO,
+  rust: RUST,
+  java: JAVA,
+  cpp: CPP,
 };
 
 export interface Analyzer extends Disposable {

@@ -2,7 +2,7 @@
  * Turns a syntax tree into facts by a grammar's rules: one pass in the order of the text that finds definitions, imports and what is
  * bound where; then the names, of which those that a parameter or local hides are left out.
  */
-import type { Definition, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
+import type { Definition, DefinitionKind, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
 import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
 import { lineAt, lineStartsOf } from "./lines.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
@@ -57,7 +57,7 @@ class Extraction {
   readonly #notes = new Map<number, string>();
   /** Names that are defined once, by where. */
   readonly #once = new Set<string>();
-  /** Definitions at the top of the file by name, the first of each. */
+  /** What may have members elsewhere: types, and definitions at the top of the file; the first of each name. */
   readonly #owners = new Map<string, number>();
   readonly #openDefinitions: { ordinal: number; after: number }[] = [];
   readonly #openScopes: { scope: Scope; after: number }[] = [];
@@ -172,7 +172,8 @@ class Extraction {
     if (site.nameNode >= 0) this.#defining.add(site.nameNode);
     const owner = site.owner === undefined ? undefined : this.#owners.get(site.owner);
     this.#openDefinitions.push({ ordinal: this.definitions.length, after: this.#tree.after(node) });
-    if (inside === undefined && !this.#owners.has(site.name)) this.#owners.set(site.name, this.definitions.length);
+    if ((inside === undefined || isType(site.kind)) && !this.#owners.has(site.name))
+      this.#owners.set(site.name, this.definitions.length);
     this.definitions.push(this.#definitionOf(site, owner ?? inside));
   }
 
@@ -221,6 +222,10 @@ class Extraction {
     }
     return { start, doc };
   }
+}
+
+function isType(kind: DefinitionKind): boolean {
+  return kind === "class" || kind === "interface" || kind === "enum" || kind === "type";
 }
 
 function isHidden(name: string, scope: Scope | undefined): boolean {

@@ -83,8 +83,8 @@ function declaration(tree: SyntaxTree, node: number, kind: DefinitionKind, place
 }
 
 function docstring(tree: SyntaxTree, body: number): Span | undefined {
-  const statement = body < 0 ? -1 : (tree.children(body)[0] ?? -1);
-  if (statement < 0 || tree.type(statement) !== "expression_statement") return undefined;
+  const statement = body + 1;
+  if (body < 0 || statement >= tree.after(body) || tree.type(statement) !== "expression_statement") return undefined;
   const text = tree.childOfType(statement, "string");
   return text < 0 ? undefined : { start: tree.start(text), end: tree.end(text) };
 }

@@ -6,8 +6,11 @@ const LONGEST_WITH_VALUE = 200;
 /** Where the body of something with a value begins: at the value, unless all of it is short enough to be a signature (-1). */
 export function valueStart(tree: SyntaxTree, outer: number, value: number): number {
   if (value < 0) return -1;
-  const length = tree.end(outer) - tree.start(outer);
-  if (length <= LONGEST_WITH_VALUE && !tree.textOf(outer).includes("\n")) return -1;
+  // Some nodes of a line take its end along.
+  const all = tree.text
+    .slice(tree.start(outer), Math.min(tree.end(outer), tree.start(outer) + LONGEST_WITH_VALUE + 1))
+    .trimEnd();
+  if (all.length <= LONGEST_WITH_VALUE && !all.includes("\n")) return -1;
   return tree.start(value);
 }
 
