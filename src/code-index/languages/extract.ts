@@ -5,6 +5,7 @@
 import type { Definition, DefinitionKind, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
 import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
 import { lineAt, lineStartsOf } from "./lines.ts";
+import { isShort } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
 /** Definitions deeper in others are left out: nobody writes them, and showing them would take more room than the file. */
@@ -181,7 +182,10 @@ class Extraction {
     const { text } = this.#tree;
     const end = this.#tree.end(site.outer);
     const lead = this.#leadOf(this.#tree.start(site.outer));
-    const signatureEnd = trimmedEnd(text, lead.start, site.bodyStart < 0 ? end : site.bodyStart);
+    // A type on one line, `enum Color { RED, GREEN }`, is its own signature.
+    const isWhole =
+      site.bodyStart < 0 || ((isType(site.kind) || site.kind === "field") && isShort(this.#tree, site.outer));
+    const signatureEnd = trimmedEnd(text, lead.start, isWhole ? end : site.bodyStart);
     const doc = site.doc ?? lead.doc;
     return {
       name: site.name,

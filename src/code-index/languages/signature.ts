@@ -5,13 +5,14 @@ const LONGEST_WITH_VALUE = 200;
 
 /** Where the body of something with a value begins: at the value, unless all of it is short enough to be a signature (-1). */
 export function valueStart(tree: SyntaxTree, outer: number, value: number): number {
-  if (value < 0) return -1;
-  // Some nodes of a line take its end along.
-  const all = tree.text
-    .slice(tree.start(outer), Math.min(tree.end(outer), tree.start(outer) + LONGEST_WITH_VALUE + 1))
-    .trimEnd();
-  if (all.length <= LONGEST_WITH_VALUE && !all.includes("\n")) return -1;
-  return tree.start(value);
+  return value < 0 || isShort(tree, outer) ? -1 : tree.start(value);
+}
+
+/** Whether all of a node can stand in a signature: one line, not too long. */
+export function isShort(tree: SyntaxTree, outer: number): boolean {
+  const all = tree.end(outer) - tree.start(outer) > LONGEST_WITH_VALUE + 2 ? undefined : tree.textOf(outer).trimEnd();
+  // Trimmed, because some nodes of a line take its end along.
+  return all !== undefined && all.length <= LONGEST_WITH_VALUE && !all.includes("\n");
 }
 
 /** Whether a node is the only child of its type, as far as its neighbours show: `const a = 1` but not `const a = 1, b = 2`. */
