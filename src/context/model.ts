@@ -124,7 +124,7 @@ export type Exclusion = {
 
 /** Something the context lacks, and why, for people. */
 export interface Gap {
-  readonly kind: "strategy" | "index" | "backend";
+  readonly kind: "strategy" | "index" | "backend" | "stage";
   readonly name: string;
   readonly reason: string;
 }

@@ -24,6 +24,8 @@ type Ending = StrategyOutcome extends infer Outcome
 
 export interface TaskOptions {
   readonly strategy: string;
+  /** What the breaker calls it. */
+  readonly circuit: string;
   readonly call: StrategyCall;
   readonly breaker: CircuitBreaker;
   readonly timeoutMs: number;
@@ -56,7 +58,7 @@ export class StrategyTask implements PoolJob {
   begin(): StrategyCall | undefined {
     if (this.#isSettled) return undefined;
     try {
-      this.#permit = this.#options.breaker.tryAcquire(this.#options.strategy);
+      this.#permit = this.#options.breaker.tryAcquire(this.#options.circuit);
     } catch (error) {
       // A name the breaker cannot take. The strategy was not run, and there is nothing to count it under.
       this.refuse(error instanceof Error ? error.message : String(error));

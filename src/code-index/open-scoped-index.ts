@@ -1,0 +1,193 @@
+/** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
+import { NotIndexedError } from "./index-errors.ts";
+import { renderDefinition, renderFile } from "./analysis.ts";
+import { searchDefinitions } from "./definition-search.ts";
+import type { DetailLevel } from "./detail-level.ts";
+import { ImportMap } from "./import-map.ts";
+import { type ReadableFile, TreeReader } from "./index-reader.ts";
+import type { IndexScope } from "./index-scope.ts";
+import { referenceGraph } from "./reference-graph.ts";
+import type {
+  Excerpt,
+  IndexedDefinition,
+  IndexedFile,
+  IndexGap,
+  ReferenceFrom,
+  ReferenceGraph,
+  ScopedIndex,
+  TextHit,
+} from "./scoped-index.ts";
+import { searchText } from "./text-search.ts";
+
+/**
+ * @throws IndexMovedError when a tree has changed since the scope was made; NotIndexedError when it has never been looked at.
+ */
+export function openScopedIndex(scope: IndexScope): ScopedIndex {
+  return new SqliteScopedIndex(scope);
+}
+
+class SqliteScopedIndex implements ScopedIndex {
+  readonly #trees = new Map<string, TreeReader>();
+  readonly #imports = new Map<string, ImportMap>();
+
+  constructor(scope: IndexScope) {
+    try {
+      for (const tree of scope.trees.toSorted((a, b) => (a.resource < b.resource ? -1 : 1))) {
+        this.#trees.set(tree.resource, new TreeReader(tree));
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  files(): readonly IndexedFile[] {
+    return this.#all().flatMap(({ files }) => files.map(shownFile));
+  }
+
+  file(resource: string, path: string): IndexedFile | undefined {
+    const file = this.#trees.get(resource)?.at(path);
+    return file === undefined ? undefined : shownFile(file);
+  }
+
+  searchText(words: readonly string[], limit: number): readonly TextHit[] {
+    return searchText(this.#all(), words, limit).map(({ file, score }) => ({ file: shownFile(file), score }));
+  }
+
+  searchPaths(part: string, limit: number): readonly IndexedFile[] {
+    const wanted = part.toLowerCase();
+    const found: IndexedFile[] = [];
+    for (const { files } of this.#all()) {
+      for (const file of files) {
+        if (found.length >= limit) return found;
+        if (file.path.toLowerCase().includes(wanted)) found.push(shownFile(file));
+      }
+    }
+    return found;
+  }
+
+  definitionsIn(file: IndexedFile): readonly IndexedDefinition[] {
+    const { tree, own } = this.#own(file);
+    return definitionsOf(tree, own);
+  }
+
+  definitionsNamed(name: string): readonly IndexedDefinition[] {
+    return this.#filesWith("definers", name).flatMap(({ tree, file }) =>
+      definitionsOf(tree, file).filter((definition) => definition.name === name),
+    );
+  }
+
+  searchDefinitions(words: readonly string[], limit: number): readonly IndexedDefinition[] {
+    return searchDefinitions(this.#all(), words, limit, definitionsOf);
+  }
+
+  referencesTo(name: string): readonly ReferenceFrom[] {
+    return this.#filesWith("users", name).flatMap(({ tree, file }) =>
+      referencesOf(tree, file).filter((reference) => reference.name === name),
+    );
+  }
+
+  referencesIn(file: IndexedFile): readonly ReferenceFrom[] {
+    const { tree, own } = this.#own(file);
+    return referencesOf(tree, own);
+  }
+
+  importsOf(file: IndexedFile): readonly IndexedFile[] {
+    const { tree, own } = this.#own(file);
+    return this.#importMap(tree).importsOf(own).map(shownFile);
+  }
+
+  importersOf(file: IndexedFile): readonly IndexedFile[] {
+    const { tree, own } = this.#own(file);
+    return this.#importMap(tree).importersOf(own).map(shownFile);
+  }
+
+  graph(): ReferenceGraph {
+    return referenceGraph(this.#all());
+  }
+
+  text(file: IndexedFile): string {
+    const { tree, own } = this.#own(file);
+    return tree.textOf(own);
+  }
+
+  excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
+    const { tree, own } = this.#own(file);
+    return { file: shownFile(own), level, ...renderFile(tree.factsOf(own), tree.textOf(own), level) };
+  }
+
+  excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt {
+    const { tree, own } = this.#own(definition.file);
+    const part = renderDefinition(tree.factsOf(own), definition.ordinal, tree.textOf(own), level);
+    return { file: shownFile(own), level, ...part };
+  }
+
+  excerptOfLines(file: IndexedFile, startLine: number, endLine: number): Excerpt {
+    const { tree, own } = this.#own(file);
+    const lines = tree.textOf(own).split("\n");
+    const first = Math.max(1, Math.min(startLine, own.lines));
+    const last = Math.max(first, Math.min(endLine, own.lines));
+    const text = lines.slice(first - 1, last).join("\n");
+    return { file: shownFile(own), level: "full", startLine: first, endLine: last, text };
+  }
+
+  gaps(): readonly IndexGap[] {
+    return this.#all().flatMap(({ gaps }) => gaps);
+  }
+
+  [Symbol.dispose](): void {
+    for (const tree of this.#trees.values()) tree[Symbol.dispose]();
+  }
+
+  #all(): readonly TreeReader[] {
+    return [...this.#trees.values()];
+  }
+
+  #own(file: IndexedFile): { tree: TreeReader; own: ReadableFile } {
+    const tree = this.#trees.get(file.resource);
+    if (tree === undefined) throw new NotIndexedError(file.resource);
+    return { tree, own: tree.own(file) };
+  }
+
+  #filesWith(table: "definers" | "users", name: string): { tree: TreeReader; file: ReadableFile }[] {
+    return this.#all().flatMap((tree) =>
+      tree
+        .all(`SELECT content FROM ${table} WHERE name = (SELECT id FROM names WHERE name = ?)`, name)
+        .flatMap(([content]) => tree.filesOf(content))
+        .sort((a, b) => (a.path < b.path ? -1 : 1))
+        .map((file) => ({ tree, file })),
+    );
+  }
+
+  #importMap(tree: TreeReader): ImportMap {
+    const known = this.#imports.get(tree.resource) ?? new ImportMap(tree);
+    this.#imports.set(tree.resource, known);
+    return known;
+  }
+}
+
+/** Without what only the index knows. */
+function shownFile({ resource, path, hash, size, lines, language }: ReadableFile): IndexedFile {
+  return { resource, path, hash, size, lines, language };
+}
+
+function definitionsOf(tree: TreeReader, file: ReadableFile): IndexedDefinition[] {
+  const shown = shownFile(file);
+  return tree.factsOf(file).definitions.map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
+    file: shown,
+    ordinal,
+    name,
+    kind,
+    container,
+    exported,
+    startLine,
+    endLine,
+  }));
+}
+
+function referencesOf(tree: TreeReader, file: ReadableFile): ReferenceFrom[] {
+  const shown = shownFile(file);
+  return tree
+    .factsOf(file)
+    .references.map(({ name, within, count, line }) => ({ file: shown, within, name, count, line }));
+}

@@ -1,0 +1,146 @@
+/**
+ * Puts a context together: the ten stages one after another, over one generation of the indexes, within the budget to the token. What comes
+ * out depends on the trees, the request, the view, the plan and the budget, and on nothing else: not on what finished first, not on
+ * the process, not on the time.
+ */
+import type { IndexScope } from "../code-index/index-scope.ts";
+import type { ScopedIndex } from "../code-index/scoped-index.ts";
+import type { ResolvedView } from "../domain/context-policy.ts";
+import { ConflictError, NotFoundError, UsageError } from "../domain/errors.ts";
+import { nearest } from "../domain/suggest.ts";
+import { assembleOnce } from "./assemble-once.ts";
+import type {
+  AssembledContext,
+  Backend,
+  ContextBudget,
+  ContextRequest,
+  Gap,
+  PlanKnowledge,
+  TokenizerName,
+} from "./model.ts";
+import type { ParallelStrategyExecutor } from "./parallel-strategy-executor.ts";
+import { defaultStages } from "./stages/default-stages.ts";
+import type { ContextStrategy, Stages } from "./stages.ts";
+import type { StrategyOutcome } from "./strategy-task.ts";
+import type { TokenCache } from "./tokens/token-cache.ts";
+import { TokenCounter } from "./tokens/token-counter.ts";
+
+const MAX_PASSES = 3;
+
+export interface ContextAssemblerParts {
+  /** All that may be selected, in the registry's order. */
+  readonly strategies: readonly ContextStrategy[];
+  readonly executor: ParallelStrategyExecutor;
+  /** What strategies can rely on; "decisions" are there whenever there is a plan. */
+  readonly backends?: ReadonlySet<Backend>;
+  /** Throws `IndexMovedError` when a tree is of another generation than the scope says. */
+  readonly openIndex: (scope: IndexScope) => ScopedIndex;
+  /** In place of the defaults. */
+  readonly stages?: Partial<Stages>;
+  readonly tokenCache?: TokenCache | undefined;
+}
+
+/** What a context is ordered with. */
+export interface ContextOrder {
+  /** Strategies that keep failing are switched off for the project they fail in. */
+  readonly project: string;
+  readonly request: ContextRequest;
+  /** Makes the scope; asked again when an index moves on meanwhile. */
+  readonly scope: () => IndexScope | Promise<IndexScope>;
+  readonly plan: PlanKnowledge | undefined;
+  readonly budget: ContextBudget;
+  readonly view: Pick<ResolvedView, "maxFiles" | "maxTotalSize" | "strategies">;
+  readonly tokenizer?: TokenizerName;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class ContextAssembler {
+  readonly #parts: ContextAssemblerParts;
+
+  constructor(parts: ContextAssemblerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Never rejects because of a strategy or of somebody's own stage: what went wrong is a gap of the context.
+   *
+   * @throws NotFoundError if the request names a strategy that is not there.
+   * @throws ConflictError if the indexes kept changing.
+   */
+  async assemble(order: ContextOrder): Promise<AssembledContext> {
+    const { strategies: known, executor, openIndex, tokenCache, stages: own = {} } = this.#parts;
+    const { strategies, gaps } = allowed(known, order);
+    const counter = new TokenCounter(order.tokenizer ?? "o200k_base", tokenCache);
+    try {
+      for (let pass = 1; ; pass++) {
+        order.signal?.throwIfAborted();
+        const scope = await order.scope();
+        try {
+          using index = openIndex(scope);
+          const context = await assembleOnce({
+            order,
+            scope,
+            index,
+            strategies,
+            backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),
+            defaults: defaultStages(executor, strategies, order.project),
+            own,
+            counter,
+            onOutcomes: throwIfMoved,
+          });
+          return gaps.length === 0 ? context : { ...context, gaps: [...gaps, ...context.gaps] };
+        } catch (error) {
+          if (!isMoved(error)) throw error;
+          if (pass === MAX_PASSES) throw keptMoving(error);
+        }
+      }
+    } finally {
+      tokenCache?.flush();
+    }
+  }
+}
+
+/** The strategies a view allows. */
+function allowed(
+  known: readonly ContextStrategy[],
+  order: ContextOrder,
+): { readonly strategies: readonly ContextStrategy[]; readonly gaps: readonly Gap[] } {
+  const { request, view } = order;
+  const names = known.map(({ name }) => name);
+  const wanted = request.strategy;
+  if (wanted !== undefined && !names.includes(wanted)) {
+    const suggestion = nearest(wanted, names);
+    throw new NotFoundError("strategy", wanted, {
+      ...(suggestion === undefined ? {} : { detail: { suggestion } }),
+      next: [suggestion === undefined ? `name one of ${names.join(", ")}` : `did you mean ${suggestion}?`],
+    });
+  }
+  if (view.strategies === undefined) return { strategies: known, gaps: [] };
+  if (wanted !== undefined && !view.strategies.includes(wanted)) {
+    throw new UsageError(`The view does not allow the strategy "${wanted}" (it allows ${view.strategies.join(", ")}).`);
+  }
+  const gaps = view.strategies
+    .filter((name) => !names.includes(name))
+    .map((name): Gap => ({ kind: "strategy", name, reason: "is named by the view but not there" }));
+  return { strategies: known.filter(({ name }) => view.strategies?.includes(name) === true), gaps };
+}
+
+function throwIfMoved(outcomes: readonly StrategyOutcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.status === "failed" && outcome.moved === true) throw new MovedMeanwhile(outcome.reason);
+  }
+}
+
+class MovedMeanwhile extends Error {}
+
+function isMoved(error: unknown): boolean {
+  return error instanceof MovedMeanwhile || (error instanceof Error && error.name === "IndexMovedError");
+}
+
+function keptMoving(error: unknown): ConflictError {
+  return new ConflictError(
+    "The files kept changing while their context was put together.",
+    { expected: "an index that stays as it is for a moment", actual: error instanceof Error ? error.message : "" },
+    { kept: "Nothing was changed.", next: ["repeat the command when whatever writes the files has finished"] },
+  );
+}
