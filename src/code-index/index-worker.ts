@@ -3,7 +3,7 @@
  * knows which file a thread that hangs or dies was at.
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { createAnalyzer } from "./analysis.ts";
+import { createAnalyzer } from "./analyze.ts";
 import { openForReading } from "./index-file.ts";
 import { type FileResult, prepareFile } from "./prepare-content.ts";
 

@@ -1,9 +1,9 @@
 /** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
 import { NotIndexedError } from "./index-errors.ts";
-import { renderDefinition, renderFile } from "./analysis.ts";
+import { renderDefinition, renderFile } from "./render.ts";
 import { searchDefinitions } from "./definition-search.ts";
 import type { DetailLevel } from "./detail-level.ts";
-import { ImportMap } from "./import-map.ts";
+import { ImportMap } from "./imports/import-map.ts";
 import { type ReadableFile, TreeReader } from "./index-reader.ts";
 import type { IndexScope } from "./index-scope.ts";
 import { referenceGraph } from "./reference-graph.ts";

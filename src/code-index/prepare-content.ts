@@ -4,7 +4,8 @@
  */
 import { isUtf8 } from "node:buffer";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { type Analyzer, languageOf } from "./analysis.ts";
+import type { Analyzer } from "./analyze.ts";
+import { languageOf } from "./language-of.ts";
 import type { FileFacts, Language } from "./facts.ts";
 import { type Reading, readFile } from "./read-file.ts";
 import { countWords, wordsOf } from "./words.ts";
