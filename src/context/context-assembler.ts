@@ -3,8 +3,9 @@
  * out depends on the trees, the request, the view, the plan and the budget, and on nothing else: not on what finished first, not on
  * the process, not on the time.
  */
+import { IndexMovedError, isIndexMoved } from "../code-index/index-errors.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
-import type { ScopedIndex } from "../code-index/scoped-index.ts";
+import { openScopedIndex } from "../code-index/open-scoped-index.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import { ConflictError, NotFoundError, UsageError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
@@ -33,8 +34,6 @@ export interface ContextAssemblerParts {
   readonly executor: ParallelStrategyExecutor;
   /** What strategies can rely on; "decisions" are there whenever there is a plan. */
   readonly backends?: ReadonlySet<Backend>;
-  /** Throws `IndexMovedError` when a tree is of another generation than the scope says. */
-  readonly openIndex: (scope: IndexScope) => ScopedIndex;
   /** In place of the defaults. */
   readonly stages?: Partial<Stages>;
   readonly tokenCache?: TokenCache | undefined;
@@ -68,7 +67,7 @@ export class ContextAssembler {
    * @throws ConflictError if the indexes kept changing.
    */
   async assemble(order: ContextOrder): Promise<AssembledContext> {
-    const { strategies: known, executor, openIndex, tokenCache, stages: own = {} } = this.#parts;
+    const { strategies: known, executor, tokenCache, stages: own = {} } = this.#parts;
     const { strategies, gaps } = allowed(known, order);
     const counter = new TokenCounter(order.tokenizer ?? "o200k_base", tokenCache);
     try {
@@ -76,7 +75,7 @@ export class ContextAssembler {
         order.signal?.throwIfAborted();
         const scope = await order.scope();
         try {
-          using index = openIndex(scope);
+          using index = openScopedIndex(scope);
           const context = await assembleOnce({
             order,
             scope,
@@ -127,14 +126,14 @@ function allowed(
 
 function throwIfMoved(outcomes: readonly StrategyOutcome[]): void {
   for (const outcome of outcomes) {
-    if (outcome.status === "failed" && outcome.moved === true) throw new MovedMeanwhile(outcome.reason);
+    if (outcome.status === "failed" && isIndexMoved(outcome.reason)) throw new MovedMeanwhile(outcome.reason);
   }
 }
 
 class MovedMeanwhile extends Error {}
 
 function isMoved(error: unknown): boolean {
-  return error instanceof MovedMeanwhile || (error instanceof Error && error.name === "IndexMovedError");
+  return error instanceof MovedMeanwhile || error instanceof IndexMovedError;
 }
 
 function keptMoving(error: unknown): ConflictError {

@@ -21,7 +21,11 @@ export function shallowerFragment(
   return Object.freeze({ ...fragment, level, content, tokens: count(content), provenance });
 }
 
-function excerptOf({ entity, provenance }: ScoredFragment, level: DetailLevel, index: ScopedIndex): Excerpt | undefined {
+function excerptOf(
+  { entity, provenance }: ScoredFragment,
+  level: DetailLevel,
+  index: ScopedIndex,
+): Excerpt | undefined {
   if (provenance === undefined) return undefined;
   const file = index.file(provenance.resource, provenance.path);
   if (file === undefined) return undefined;

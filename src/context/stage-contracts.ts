@@ -15,7 +15,8 @@ export function selectionProblem(selected: readonly RankedStrategy[], strategies
     if (!known.has(name)) return `selected "${name}", which is not there`;
     if (names.has(name)) return `selected "${name}" twice`;
     names.add(name);
-    if (!isShare(confidence) || !isShare(quality)) return `gave "${name}" a confidence or quality that is not from 0 to 1`;
+    if (!isShare(confidence) || !isShare(quality))
+      return `gave "${name}" a confidence or quality that is not from 0 to 1`;
   }
   return undefined;
 }

@@ -9,13 +9,27 @@ import type { Stages } from "./stages.ts";
 /** How long an own stage that waits for something is waited for. */
 const PATIENCE_MS = 10_000;
 
-export interface StageCall<Name extends StageName, Result> {
+/** What comes out of each stage. */
+interface StageResults {
+  readonly select: ReturnType<Stages["select"]["select"]>;
+  readonly allocate: ReturnType<Stages["allocate"]["allocate"]>;
+  readonly execute: Awaited<ReturnType<Stages["execute"]["execute"]>>;
+  readonly deduplicate: ReturnType<Stages["deduplicate"]["deduplicate"]>;
+  readonly resolve_depth: ReturnType<Stages["resolve_depth"]["resolve"]>;
+  readonly score: ReturnType<Stages["score"]["score"]>;
+  readonly pack: ReturnType<Stages["pack"]["pack"]>;
+  readonly order: ReturnType<Stages["order"]["order"]>;
+  readonly preamble: ReturnType<Stages["preamble"]["generate"]>;
+  readonly skeleton: ReturnType<Stages["skeleton"]["compress"]>;
+}
+
+export interface StageCall<Name extends StageName> {
   readonly stage: Name;
   readonly in: number;
-  readonly out: (result: Result) => number;
-  readonly run: (component: Stages[Name]) => Result | Promise<Result>;
+  readonly out: (result: StageResults[Name]) => number;
+  readonly run: (component: Stages[Name]) => StageResults[Name] | Promise<StageResults[Name]>;
   /** What is wrong with a result, as the end of a sentence; asked of own stages only. */
-  readonly problem: (result: Result) => string | undefined;
+  readonly problem: (result: StageResults[Name]) => string | undefined;
 }
 
 export class StageRunner {
@@ -31,7 +45,7 @@ export class StageRunner {
     this.#patienceMs = patienceMs;
   }
 
-  async run<Name extends StageName, Result>(call: StageCall<Name, Result>): Promise<Result> {
+  async run<Name extends StageName>(call: StageCall<Name>): Promise<StageResults[Name]> {
     const { stage } = call;
     const own = this.#own[stage];
     const started = performance.now();
@@ -50,10 +64,10 @@ export class StageRunner {
     return result;
   }
 
-  async #attempt<Name extends StageName, Result>(
-    call: StageCall<Name, Result>,
+  async #attempt<Name extends StageName>(
+    call: StageCall<Name>,
     own: Stages[Name],
-  ): Promise<{ readonly result: Result } | { readonly problem: string }> {
+  ): Promise<{ readonly result: StageResults[Name] } | { readonly problem: string }> {
     let timer: NodeJS.Timeout | undefined;
     try {
       const late = new Promise<never>((_, reject) => {
@@ -69,9 +83,9 @@ export class StageRunner {
     }
   }
 
-  #record<Name extends StageName, Result>(
-    call: StageCall<Name, Result>,
-    result: Result,
+  #record<Name extends StageName>(
+    call: StageCall<Name>,
+    result: StageResults[Name],
     component: { readonly name?: unknown },
     started: number,
     note?: string,

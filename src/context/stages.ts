@@ -7,7 +7,6 @@ import type { DetailLevel } from "../code-index/detail-level.ts";
 import type {
   AssembledContext,
   Backend,
-  ContextFragment,
   ContextRequest,
   Exclusion,
   FoundFragment,
@@ -17,6 +16,7 @@ import type {
   SelectedStrategy,
   StrategyInput,
 } from "./model.ts";
+import type { Fragment } from "./strategy-protocol.ts";
 import type { StrategyOutcome } from "./strategy-task.ts";
 
 /** A strategy as the registry knows it. Its code runs in a worker thread and is named by module and export. */
@@ -59,8 +59,8 @@ export interface StrategyExecutor extends Stage {
     input: StrategyInput,
     signal: AbortSignal | undefined,
   ): Promise<{
-    /** By strategy, in the order of `selected`. */
-    readonly found: readonly { readonly strategy: string; readonly fragments: readonly ContextFragment[] }[];
+    /** By strategy, in the order of `selected`. They are looked at before they are used: whatever a strategy returned may be in them. */
+    readonly found: readonly { readonly strategy: string; readonly fragments: readonly Fragment[] }[];
     readonly outcomes: readonly StrategyOutcome[];
   }>;
 }

@@ -3,6 +3,7 @@
  * settle says what the breaker learns of it: a result is a success; an error, a timeout and a dead thread are failures; a caller
  * who gives up is neither.
  */
+import { isIndexMoved } from "../code-index/index-errors.ts";
 import type { BreakerPermit, CircuitBreaker } from "./circuit-breaker.ts";
 import type { Fragment, StrategyCall, StrategyReply } from "./strategy-protocol.ts";
 import type { PoolJob } from "./strategy-worker-pool.ts";
@@ -83,7 +84,9 @@ export class StrategyTask implements PoolJob {
     const durationMs = this.#durationMs();
     if (reply.kind === "failed") {
       this.#settle({ status: "failed", reason: reply.reason, durationMs });
-      this.#permit?.failure();
+      // Files that change meanwhile are nobody's failure.
+      if (isIndexMoved(reply.reason)) this.#permit?.cancel();
+      else this.#permit?.failure();
       return;
     }
     this.#fragments = reply.fragments;

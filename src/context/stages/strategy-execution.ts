@@ -1,6 +1,6 @@
 /** Brings the selected strategies to the parallel executor, and what it returns back to each of them. */
 import { circuitName } from "../circuit-name.ts";
-import type { ContextFragment, SelectedStrategy, StrategyInput } from "../model.ts";
+import type { SelectedStrategy, StrategyInput } from "../model.ts";
 import type { ParallelStrategyExecutor, StrategyOutcome } from "../parallel-strategy-executor.ts";
 import type { ContextStrategy, StrategyExecutor } from "../stages.ts";
 
@@ -35,8 +35,7 @@ export class StrategyExecution implements StrategyExecutor {
     let at = 0;
     const found = outcomes.map((outcome) => {
       const size = outcome.status === "ran" ? outcome.fragments : 0;
-      // Whatever a strategy returned is looked at before it is used (vetting.ts).
-      const own = fragments.slice(at, at + size) as readonly ContextFragment[];
+      const own = fragments.slice(at, at + size);
       at += size;
       return { strategy: outcome.strategy, fragments: own };
     });
