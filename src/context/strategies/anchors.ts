@@ -118,13 +118,28 @@ function byWords(index: ScopedIndex, terms: QueryTerms): readonly Anchor[] {
   return index
     .searchDefinitions(terms.words, 500)
     .map((definition) => ({ definition, words: new Set(wordsIn(definition.name).map((word) => stem(word))) }))
-    .filter(({ words }) => words.size > 0 && Array.from(words).every((word) => said.has(word)))
+    .filter(({ definition, words }) => words.size > (isMinor(definition) ? 1 : 0))
+    .filter(({ words }) => Array.from(words).every((word) => said.has(word)))
     .toSorted((a, b) => b.words.size - a.words.size || standing(b.definition) - standing(a.definition))
     .slice(0, MOST_BY_WORDS)
     .map(({ definition, words }) => {
       const reason = `defines ${definition.name}, which the query spells out`;
       return { file: definition.file, definition, weight: words.size > 1 ? BY_WORDS : BY_ONE_WORD, reason };
     });
+}
+
+/** Names of the definitions that are pointed at, with how certainly. */
+export function namesOf(anchors: readonly Anchor[]): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  for (const { definition, weight } of anchors) {
+    if (definition !== undefined) names.set(definition.name, Math.max(names.get(definition.name) ?? 0, weight));
+  }
+  return names;
+}
+
+/** A single word names everything and nothing when it is a member or a variable. */
+function isMinor({ kind, container }: IndexedDefinition): boolean {
+  return kind === "field" || kind === "variable" || kind === "heading" || container !== undefined;
 }
 
 function preferred(definitions: readonly IndexedDefinition[]): readonly IndexedDefinition[] {

@@ -7,7 +7,7 @@
 import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
 import { stem } from "../../code-index/words.ts";
 import type { StrategyInput } from "../model.ts";
-import { anchorsOf } from "./anchors.ts";
+import { anchorsOf, namesOf } from "./anchors.ts";
 import type { Find } from "./finds.ts";
 import { partsOf } from "./parts.ts";
 import { type QueryTerms, termsOf, wordsIn } from "./query.ts";
@@ -27,7 +27,7 @@ interface Scored {
 export const simpleKeyword = finding(function* (index: ScopedIndex, { request }: StrategyInput): Generator<Find> {
   const terms = termsOf(request);
   const anchors = anchorsOf(index, { ...request, focus: [] }, terms);
-  const names = new Set([...terms.identifiers, ...anchors.flatMap(({ definition }) => definition?.name ?? [])]);
+  const names = namesOf(anchors);
   const files = filesFor(index, terms, anchors);
   const best = files[0]?.score ?? 1;
   const rest: Find[] = [];

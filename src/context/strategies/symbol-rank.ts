@@ -17,8 +17,6 @@ export interface RankSeeds {
 }
 
 export interface RankedName {
-  /** Position of the file that defines it. */
-  readonly file: number;
   readonly name: string;
   readonly rank: number;
 }
@@ -26,8 +24,8 @@ export interface RankedName {
 export interface SymbolRank {
   /** By position of the file; all together 1, or all 0 when there are no files. */
   readonly files: Float64Array;
-  /** Definitions that something refers to, the highest first. */
-  readonly names: readonly RankedName[];
+  /** Of a file's definitions those that others refer to, the highest first. */
+  readonly namesIn: (file: number) => readonly RankedName[];
 }
 
 const ROUNDS = 24;
@@ -40,12 +38,21 @@ const PRIVATE_NAME = 0.1;
 const COMMON_NAME = 0.1;
 const FROM_A_SEED = 50;
 
-export function rankSymbols(graph: ReferenceGraph, seeds: RankSeeds): SymbolRank {
-  const walk = walkOn(graph, seeds);
+/** @param certaintyOf from 0 to 1, how likely an edge is one, by its position. */
+export function rankSymbols(
+  graph: ReferenceGraph,
+  seeds: RankSeeds,
+  certaintyOf: (edge: number) => number = () => 1,
+): SymbolRank {
+  const walk = walkOn(graph, seeds, certaintyOf);
   const start = startOf(graph.files.length, seeds.files);
   let rank: Float64Array = start.slice();
   for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
-  return { files: rank, names: namesByRank(graph, walk, rank) };
+  const passed = Float64Array.from(walk.weight, (weight, edge) => {
+    const from = walk.from[edge] ?? 0;
+    return weight === 0 ? 0 : ((rank[from] ?? 0) * weight) / (walk.out[from] ?? 1);
+  });
+  return { files: rank, namesIn: namesByRank(graph, passed) };
 }
 
 /** The edges as columns: a walk of many rounds over hundreds of thousands of them is several times faster so. */
@@ -57,17 +64,17 @@ interface Walk {
   readonly out: Float64Array;
 }
 
-function walkOn(graph: ReferenceGraph, seeds: RankSeeds): Walk {
+function walkOn(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Walk {
   const from = Int32Array.from(graph.edges, (edge) => edge.from);
   const to = Int32Array.from(graph.edges, (edge) => edge.to);
   const ofName = new Map<string, number>();
-  const weight = Float64Array.from(graph.edges, (edge) => {
+  const weight = Float64Array.from(graph.edges, (edge, position) => {
     if (edge.from === edge.to) return 0;
     let own = ofName.get(edge.name);
     if (own === undefined) ofName.set(edge.name, (own = weightOfName(edge.name, seeds.names)));
     if (edge.definers > 5) own *= COMMON_NAME;
     if (seeds.files.has(edge.from)) own *= FROM_A_SEED;
-    return own * Math.sqrt(edge.count);
+    return own * Math.sqrt(edge.count) * certaintyOf(position);
   });
   const out = new Float64Array(graph.files.length);
   for (let edge = 0; edge < weight.length; edge += 1) {
@@ -120,18 +127,21 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
 }
 
 /** Hands each file's rank on to the definitions it uses, in proportion to how much it uses them. */
-function namesByRank({ edges }: ReferenceGraph, { weight, out }: Walk, rank: Float64Array): readonly RankedName[] {
-  const byFile = new Map<number, Map<string, number>>();
-  for (const [position, { from, to, name }] of edges.entries()) {
-    const own = ((rank[from] ?? 0) * (weight[position] ?? 0)) / (out[from] ?? 1);
-    if (!(own > 0)) continue;
-    let names = byFile.get(to);
-    if (names === undefined) byFile.set(to, (names = new Map()));
-    names.set(name, (names.get(name) ?? 0) + own);
-  }
-  return Array.from(byFile, ([file, names]) => Array.from(names, ([name, value]) => ({ file, name, rank: value })))
-    .flat()
-    .toSorted((a, b) => b.rank - a.rank || a.file - b.file || (a.name < b.name ? -1 : 1));
+function namesByRank({ edges }: ReferenceGraph, passed: Float64Array): SymbolRank["namesIn"] {
+  let byFile: Map<number, Map<string, number>> | undefined;
+  return (file) => {
+    if (byFile === undefined) {
+      byFile = new Map();
+      for (const [position, { to, name }] of edges.entries()) {
+        let names = byFile.get(to);
+        if (names === undefined) byFile.set(to, (names = new Map()));
+        names.set(name, (names.get(name) ?? 0) + (passed[position] ?? 0));
+      }
+    }
+    return Array.from(byFile.get(file) ?? [], ([name, rank]) => ({ name, rank }))
+      .filter(({ rank }) => rank > 0)
+      .toSorted((a, b) => b.rank - a.rank || (a.name < b.name ? -1 : 1));
+  };
 }
 
 function add(values: Float64Array, position: number, amount: number): void {
