@@ -109,7 +109,8 @@ export class CommandContext {
   async contextService(project?: string): Promise<ContextService> {
     const { ContextService } = await import("../plans/context-service.ts");
     const configuration = await this.contextConfiguration(project);
-    return this.#opened.use(new ContextService({ dataDir: this.paths.dataDir, configuration }));
+    const store = await this.store();
+    return this.#opened.use(new ContextService({ store, dataDir: this.paths.dataDir, configuration }));
   }
 
   async planContext(): Promise<PlanContextService> {

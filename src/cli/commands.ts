@@ -26,6 +26,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
 /** Groups inside groups. */
 export const SUBGROUPS: Readonly<Record<string, string>> = {
   "resource type": "Show the types of resources",
+  "context breakers": "See which strategies are switched off, and switch them on",
   "project context": "Say what models see of a project, and look at it",
 };
 
@@ -539,6 +540,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: [{ flags: "--path <directory>", description: "of this repository or directory, without a project" }],
     example: "agents context analyze shop",
     run: async (context, input) => (await import("./commands/context-index.ts")).contextAnalyze(context, input),
+  },
+  {
+    path: "context breakers list",
+    summary: "List strategies that failed, and which are switched off for it",
+    example: "agents context breakers list",
+    run: async (context) => (await import("./commands/context-breakers.ts")).breakersList(context),
+  },
+  {
+    path: "context breakers reset",
+    summary: "Switch strategies on again at once",
+    arguments: "[strategy]",
+    options: [
+      { flags: "--all", description: "all of them" },
+      { flags: "--project <name>", description: "only in this project" },
+    ],
+    example: "agents context breakers reset symbol-rank",
+    run: async (context, input) => (await import("./commands/context-breakers.ts")).breakersReset(context, input),
   },
   {
     path: "audit list",

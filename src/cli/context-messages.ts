@@ -1,12 +1,17 @@
-import type { ContextRequest } from "../context/model.ts";
+import type { AssembledContext, ContextRequest } from "../context/model.ts";
 import type { IndexedPlace } from "../plans/context-places.ts";
 import type { ContextResult } from "../plans/context-service.ts";
+import { foundBy } from "./context-data.ts";
 import { count } from "./format.ts";
 import type { Message } from "./outcome.ts";
 
 /** What was done to the indexes on the way, and why there is nothing when there is nothing: never an empty answer. */
 export function contextMessages({ indexed, assembled }: ContextResult, request: ContextRequest): Message[] {
-  return [...indexed.flatMap(indexMessages), ...nothingFound({ indexed, assembled }, request)];
+  return [
+    ...indexed.flatMap(indexMessages),
+    ...nothingFound({ indexed, assembled }, request),
+    ...nothingMatched(assembled, request),
+  ];
 }
 
 export function indexMessages({ place, result }: IndexedPlace): Message[] {
@@ -35,6 +40,14 @@ export function indexData(indexed: readonly IndexedPlace[]): Record<string, unkn
     rebuilt: result.rebuilt ?? null,
     duration_ms: Math.round(durationMs),
   }));
+}
+
+/** What ranks files finds something for any question; when none of its words occurs anywhere, that is no answer to it. */
+function nothingMatched(assembled: AssembledContext, { query, focus }: ContextRequest): Message[] {
+  if (query === "" || focus.length > 0 || assembled.fragments.length === 0) return [];
+  if (foundBy(assembled, "simple-keyword") !== 0) return [];
+  const text = `No word of "${query}" occurs in any file; what is shown is what matters most in general. Try names from the code, or --focus <path>.`;
+  return [{ level: "warning", text }];
 }
 
 function nothingFound(

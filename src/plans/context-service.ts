@@ -5,10 +5,12 @@ import { ContextAssembler } from "../context/context-assembler.ts";
 import { contextBudget, plainBudget } from "../context/context-budget.ts";
 import type { AssembledContext, ContextBudget, ContextRequest, PlanKnowledge } from "../context/model.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
+import { SharedBreakers } from "../context/shared-breakers.ts";
 import { BUILT_IN_STRATEGIES } from "../context/strategies/index.ts";
 import { TokenCache } from "../context/tokens/token-cache.ts";
 import { tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
+import type { Store } from "../store/store.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
 import { requireFocus } from "./context-focus.ts";
 import { indexPlaces, type ContextPlace, type IndexedPlace, type IndexOptions } from "./context-places.ts";
@@ -51,13 +53,16 @@ export class ContextService implements AsyncDisposable {
   readonly #configuration: ContextConfiguration;
   readonly #cache: TokenCache;
   readonly #executor: ParallelStrategyExecutor;
+  readonly #breakers: SharedBreakers;
 
-  constructor(parts: { dataDir: string; configuration: ContextConfiguration }) {
+  constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration }) {
     this.#dataDir = parts.dataDir;
     this.#configuration = parts.configuration;
     this.#cache = TokenCache.in(join(parts.dataDir, "index"));
+    const breaker = new CircuitBreaker();
+    this.#breakers = new SharedBreakers({ store: parts.store, breaker });
     this.#executor = new ParallelStrategyExecutor({
-      breaker: new CircuitBreaker(),
+      breaker,
       strategyTimeoutMs: STRATEGY_TIMEOUT_MS,
       totalTimeoutMs: TOTAL_TIMEOUT_MS,
     });
@@ -71,6 +76,7 @@ export class ContextService implements AsyncDisposable {
     const assembler = new ContextAssembler({
       strategies: BUILT_IN_STRATEGIES.filter(({ name }) => enabled === undefined || enabled.includes(name)),
       executor: this.#executor,
+      breakers: this.#breakers,
       tokenCache: this.#cache,
     });
     const assembled = await assembler.assemble({
@@ -85,6 +91,7 @@ export class ContextService implements AsyncDisposable {
       budget,
       view,
       tokenizer: this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? ""),
+      embedding: this.#configuration.embedding,
       signal,
     });
     return { assembled, budgetSource: source, ...seen };
@@ -92,6 +99,7 @@ export class ContextService implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#executor.close();
+    await this.#breakers[Symbol.asyncDispose]();
     this.#cache[Symbol.dispose]();
   }
 }

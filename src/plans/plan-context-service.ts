@@ -102,7 +102,7 @@ export class PlanContextService {
     let service: Promise<ContextService> | undefined;
     const open = async (): Promise<ContextService> => {
       const configuration = await this.#configuration(plan.projects[0]?.project);
-      return new ContextService({ dataDir: this.#dataDir, configuration });
+      return new ContextService({ store: this.#store, dataDir: this.#dataDir, configuration });
     };
     return {
       port: (workspaces) => ({

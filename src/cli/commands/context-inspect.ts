@@ -1,3 +1,4 @@
+import { listBreakers, type BreakerStatus } from "../../context/breaker-record.ts";
 import { parseView } from "../../domain/context-policy.ts";
 import type { ContextResult } from "../../plans/context-service.ts";
 import type { ContextSource } from "../../plans/project-context.ts";
@@ -14,6 +15,7 @@ import {
   statusOf,
   utilization,
 } from "../context-data.ts";
+import { breakerData, breakersTable } from "./context-breakers.ts";
 import { contextGraph, graphData, graphLines } from "../context-graph.ts";
 import { contextMessages, indexData } from "../context-messages.ts";
 import { askedContext, depthNumber, type AskedContext } from "../context-request.ts";
@@ -49,6 +51,7 @@ export async function contextInspect(context: CommandContext, input: Input): Pro
   const seen = await look(context, input);
   const { asked, source, assembled, budgetSource } = seen;
   const { request } = asked;
+  const breakers = (await listBreakers(await context.store())).filter(({ project }) => project === source.name);
   const graph = contextGraph(seen.scope, request, assembled);
   return {
     data: {
@@ -65,9 +68,10 @@ export async function contextInspect(context: CommandContext, input: Input): Pro
       active_strategies: activeStrategiesData(assembled),
       budget: budgetData(assembled, budgetSource),
       ...detailsData(assembled),
+      breakers: breakers.map(breakerData),
       index: indexData(seen.indexed),
     },
-    view: [...summary(seen, "Context"), ...graphLines(graph), ...body(seen, context)],
+    view: [...summary(seen, "Context"), ...graphLines(graph), ...body(seen, context), ...failing(breakers)],
     messages: contextMessages(seen, request),
     next: [`agents project context show ${source.project} --view ${source.view.view}`],
   };
@@ -121,6 +125,12 @@ export async function contextSimulate(context: CommandContext, input: Input): Pr
     messages: [{ level: "info", text: dryRun }, ...contextMessages(seen, asked.request)],
     next: [`agents project context inspect ${source.project} --view ${source.view.view}`],
   };
+}
+
+/** Only those that have anything to tell. */
+function failing(breakers: readonly BreakerStatus[]): View {
+  const some = breakers.filter(({ state, failures }) => state !== "closed" || failures > 0);
+  return some.length === 0 ? [] : [breakersTable(some)];
 }
 
 function summary({ asked, source, assembled, budgetSource, indexed }: Seen, title: string): View {
