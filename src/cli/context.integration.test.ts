@@ -53,10 +53,16 @@ test("pack says what is wrong instead of printing nothing", async () => {
   const pack = (...words: string[]): ReturnType<typeof agents.json> =>
     agents.json("context", "pack", "--path", repository, ...words);
   expect(await pack()).toMatchObject({ exit_code: 2, error: { code: "USAGE" } });
-  expect(await pack("zzyzx quux")).toMatchObject({
-    exit_code: 3,
-    error: { message: expect.stringContaining('Nothing was found for "zzyzx quux" in'), kept: "Nothing was printed." },
+  const unmatched = await pack("zzyzx quux");
+  expect(unmatched.messages).toContainEqual({
+    level: "warning",
+    text: expect.stringContaining('No word of "zzyzx quux" occurs in any file'),
   });
+  const empty = join(agents.directory, "empty");
+  mkdirSync(empty);
+  const none = await agents.json("context", "pack", "--path", empty, "session");
+  expect(none).toMatchObject({ exit_code: 3, error: { kept: "Nothing was printed." } });
+  expect(none.error?.message).toContain('Nothing was found for "session" in 0 files');
   expect(await pack("--budget", "0", "session")).toMatchObject({
     exit_code: 3,
     error: { message: expect.stringContaining("no token") },

@@ -1,7 +1,7 @@
 /** A small repository of real code with answers that are known, and a project of it. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeRepository } from "../../testing/git-repository.ts";
+import { git, makeRepository } from "../../testing/git-repository.ts";
 import { Agents } from "./agents.ts";
 
 const FILES: Readonly<Record<string, string>> = {
@@ -45,6 +45,8 @@ export class CodeWorld implements Disposable {
     this.repository = join(this.agents.directory, "code");
     makeRepository(this.repository);
     for (const [path, text] of Object.entries(FILES)) this.write(path, text);
+    git(this.repository, "add", "--all");
+    git(this.repository, "commit", "--quiet", "--message=code");
   }
 
   write(path: string, text: string | Uint8Array): void {
