@@ -195,7 +195,8 @@ async function findFragments(parts: AssemblyParts, stages: StageRunner, packable
     stage: "execute",
     in: strategies.length,
     out: ({ found }) => found.reduce((sum, { fragments }) => sum + fragments.length, 0),
-    run: (component) => component.execute(strategies, { request, scope, plan, tokenizer: counter.tokenizer, embedding }, signal),
+    run: (component) =>
+      component.execute(strategies, { request, scope, plan, tokenizer: counter.tokenizer, embedding }, signal),
     problem: ({ found, outcomes }) =>
       Array.isArray(outcomes) && found.every(({ strategy }) => strategies.some(({ name }) => name === strategy))
         ? undefined
