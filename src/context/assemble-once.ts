@@ -168,9 +168,10 @@ interface Found {
 /** Stages 1 to 3, and a look at what they brought. */
 async function findFragments(parts: AssemblyParts, stages: StageRunner, packable: number): Promise<Found> {
   const { order, scope, index, counter } = parts;
-  const { request, plan, signal } = order;
+  const { request, plan, embedding, signal } = order;
   const backends = new Set(parts.backends);
   if (plan !== undefined) backends.add("decisions");
+  if (embedding !== undefined) backends.add("vector");
 
   const { selected, gaps: lacking } = await stages.run({
     stage: "select",
@@ -194,7 +195,8 @@ async function findFragments(parts: AssemblyParts, stages: StageRunner, packable
     stage: "execute",
     in: strategies.length,
     out: ({ found }) => found.reduce((sum, { fragments }) => sum + fragments.length, 0),
-    run: (component) => component.execute(strategies, { request, scope, plan, tokenizer: counter.tokenizer }, signal),
+    run: (component) =>
+      component.execute(strategies, { request, scope, plan, tokenizer: counter.tokenizer, embedding }, signal),
     problem: ({ found, outcomes }) =>
       Array.isArray(outcomes) && found.every(({ strategy }) => strategies.some(({ name }) => name === strategy))
         ? undefined

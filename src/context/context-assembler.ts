@@ -16,6 +16,7 @@ import type {
   Backend,
   ContextBudget,
   ContextRequest,
+  EmbeddingEndpoint,
   Gap,
   PlanKnowledge,
   TokenizerName,
@@ -34,7 +35,7 @@ export interface ContextAssemblerParts {
   /** All that may be selected, in the registry's order. */
   readonly strategies: readonly ContextStrategy[];
   readonly executor: ParallelStrategyExecutor;
-  /** What strategies can rely on; "decisions" are there whenever there is a plan. */
+  /** What strategies can rely on; "decisions" are there whenever there is a plan, "vector" with an embedding endpoint. */
   readonly backends?: ReadonlySet<Backend>;
   /** In place of the defaults. */
   readonly stages?: Partial<Stages>;
@@ -54,6 +55,8 @@ export interface ContextOrder {
   readonly budget: ContextBudget;
   readonly view: Pick<ResolvedView, "maxFiles" | "maxTotalSize" | "strategies">;
   readonly tokenizer?: TokenizerName;
+  /** What makes the "vector" backend available. */
+  readonly embedding?: EmbeddingEndpoint | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -52,6 +52,17 @@ export interface StrategyInput {
   readonly scope: IndexScope;
   readonly plan: PlanKnowledge | undefined;
   readonly tokenizer: TokenizerName;
+  /** Without one nothing is embedded, and nothing leaves the machine. */
+  readonly embedding?: EmbeddingEndpoint | undefined;
+}
+
+/** Where texts become vectors: an OpenAI-compatible service. */
+export interface EmbeddingEndpoint {
+  /** Up to and without "/embeddings". */
+  readonly url: string;
+  readonly model: string;
+  /** Name of the environment variable that holds the key; the key itself is never handed around. */
+  readonly apiKeyEnv: string | undefined;
 }
 
 /** Families of tokenizers; a model's family is found by `tokenizerOf(model)`. */

@@ -1,0 +1,165 @@
+/**
+ * Which files and definitions matter for a request, by a walk at random over "this file uses a name that one defines": the walk keeps
+ * coming back to where the request points, and mostly follows the names the request speaks of. How often it stands on a file is the
+ * file's rank, and each file's rank is handed on to the definitions its uses lead to.
+ *
+ * The weights are those of Aider's map, where they proved themselves. Two things differ: the walk also goes back from a definition to its users, since
+ * who calls a function matters to whoever changes it, and a use counts the same whichever of several definers is looked at first.
+ * The number of rounds and the order of all sums are fixed, so the same graph gives the same bits everywhere.
+ */
+import type { ReferenceGraph } from "../../code-index/scoped-index.ts";
+
+export interface RankSeeds {
+  /** Where the walk begins and returns to, by position in the graph's files. Empty: all files alike. */
+  readonly files: ReadonlyMap<number, number>;
+  /** Names the request speaks of. */
+  readonly names: ReadonlySet<string>;
+}
+
+export interface RankedName {
+  readonly name: string;
+  readonly rank: number;
+}
+
+export interface SymbolRank {
+  /** By position of the file; all together 1, or all 0 when there are no files. */
+  readonly files: Float64Array;
+  /** Of a file's definitions those that others refer to, the highest first. */
+  readonly namesIn: (file: number) => readonly RankedName[];
+}
+
+const ROUNDS = 24;
+const DAMPING = 0.85;
+/** Of the weight from a user to a definition, this much leads back. */
+const BACKWARD = 0.4;
+const MENTIONED = 10;
+const TELLING_NAME = 10;
+const PRIVATE_NAME = 0.1;
+const COMMON_NAME = 0.1;
+/** Definers of a name that is not a common one. */
+const MOST_TELLING = 5;
+const FROM_A_SEED = 50;
+
+/** @param certaintyOf from 0 to 1, how likely an edge is one, by its position. */
+export function rankSymbols(
+  graph: ReferenceGraph,
+  seeds: RankSeeds,
+  certaintyOf: (edge: number) => number = () => 1,
+): SymbolRank {
+  const walk = walkOn(graph, seeds, certaintyOf);
+  const start = startOf(graph.files.length, seeds.files);
+  let rank: Float64Array = start.slice();
+  for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
+  return { files: rank, namesIn: namesByRank(graph, walk, rank) };
+}
+
+/**
+ * One edge for each pair of files, as columns: files use several names of each other, and a walk of many rounds over hundreds of
+ * thousands of edges is many times faster so.
+ */
+interface Walk {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  readonly weight: Float64Array;
+  /** By position of the file: the weights of all that leads away from it. */
+  readonly out: Float64Array;
+  /** By position of the graph's edge. */
+  readonly ofEdge: Float64Array;
+}
+
+function walkOn(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Walk {
+  const count = graph.files.length;
+  const ofName = new Map<string, number>();
+  const ofEdge = new Float64Array(graph.edges.length);
+  const pairs = new Map<number, number>();
+  for (const [position, { from, to, name, count: uses, definers }] of graph.edges.entries()) {
+    if (from === to) continue;
+    let weight = ofName.get(name);
+    if (weight === undefined) ofName.set(name, (weight = weightOfName(name, seeds.names)));
+    if (definers > MOST_TELLING) weight *= COMMON_NAME;
+    if (seeds.files.has(from)) weight *= FROM_A_SEED;
+    weight *= Math.sqrt(uses) * certaintyOf(position);
+    ofEdge[position] = weight;
+    const pair = from * count + to;
+    pairs.set(pair, (pairs.get(pair) ?? 0) + weight);
+  }
+  const [from, to] = [new Int32Array(pairs.size), new Int32Array(pairs.size)];
+  const weight = new Float64Array(pairs.size);
+  const out = new Float64Array(count);
+  let at = 0;
+  for (const [pair, own] of pairs) {
+    from[at] = Math.floor(pair / count);
+    to[at] = pair % count;
+    weight[at] = own;
+    add(out, from[at] ?? 0, own);
+    add(out, to[at] ?? 0, own * BACKWARD);
+    at += 1;
+  }
+  return { from, to, weight, out, ofEdge };
+}
+
+/** How telling a use of the name is. */
+function weightOfName(name: string, mentioned: ReadonlySet<string>): number {
+  const isTelling = name.length >= 8 && /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]/u.test(name);
+  return (
+    (mentioned.has(name) ? MENTIONED : 1) * (isTelling ? TELLING_NAME : 1) * (name.startsWith("_") ? PRIVATE_NAME : 1)
+  );
+}
+
+function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Array {
+  const start = new Float64Array(count);
+  let total = 0;
+  for (const position of Array.from(seeds.keys()).toSorted((a, b) => a - b)) {
+    const weight = seeds.get(position) ?? 0;
+    if (position >= count || !(weight > 0)) continue;
+    start[position] = weight;
+    total += weight;
+  }
+  if (total === 0) return start.fill(count === 0 ? 0 : 1 / count);
+  return start.map((weight) => weight / total);
+}
+
+/** One round. What stands on a file that leads nowhere begins anew. */
+function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float64Array): Float64Array {
+  const next = new Float64Array(rank.length);
+  const share = new Float64Array(rank.length);
+  let stranded = 0;
+  for (let file = 0; file < rank.length; file += 1) {
+    const [mass, away] = [rank[file] ?? 0, out[file] ?? 0];
+    if (away === 0) stranded += mass;
+    else share[file] = (DAMPING * mass) / away;
+  }
+  for (let edge = 0; edge < weight.length; edge += 1) {
+    const [user, definer, own] = [from[edge] ?? 0, to[edge] ?? 0, weight[edge] ?? 0];
+    add(next, definer, (share[user] ?? 0) * own);
+    add(next, user, (share[definer] ?? 0) * own * BACKWARD);
+  }
+  for (let file = 0; file < rank.length; file += 1) {
+    add(next, file, (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
+  }
+  return next;
+}
+
+/** Hands each file's rank on to the definitions it uses, in proportion to how much it uses them. */
+function namesByRank({ edges }: ReferenceGraph, { ofEdge, out }: Walk, rank: Float64Array): SymbolRank["namesIn"] {
+  let byFile: Map<number, Map<string, number>> | undefined;
+  return (file) => {
+    if (byFile === undefined) {
+      byFile = new Map();
+      for (const [position, { from, to, name }] of edges.entries()) {
+        if (ofEdge[position] === 0) continue;
+        let names = byFile.get(to);
+        if (names === undefined) byFile.set(to, (names = new Map()));
+        const passed = ((rank[from] ?? 0) * (ofEdge[position] ?? 0)) / (out[from] ?? 1);
+        names.set(name, (names.get(name) ?? 0) + passed);
+      }
+    }
+    return Array.from(byFile.get(file) ?? [], ([name, rank]) => ({ name, rank }))
+      .filter(({ rank }) => rank > 0)
+      .toSorted((a, b) => b.rank - a.rank || (a.name < b.name ? -1 : 1));
+  };
+}
+
+function add(values: Float64Array, position: number, amount: number): void {
+  values[position] = (values[position] ?? 0) + amount;
+}
