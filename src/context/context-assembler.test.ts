@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compareText } from "./compare.ts";
 import { STAGES } from "./model.ts";
 import { AssemblySetUp, request, strategy } from "./testing/assembly-set-up.ts";
@@ -30,11 +30,16 @@ test("nothing found makes nothing", async () => {
 
 describe("whatever the budget, no token is over it", () => {
   const budgets = [0, 1, 10, 50, 100, 1_000, 8_000, 64_000, 200_000];
+  let setUp: AssemblySetUp;
+  beforeAll(() => {
+    setUp = new AssemblySetUp([strategy("anythingA"), strategy("anythingB"), strategy("wholeFiles")]);
+  });
+  afterAll(() => setUp[Symbol.asyncDispose]());
   test.each(budgets)("%d", async (tokens) => {
-    await using setUp = new AssemblySetUp([strategy("anythingA"), strategy("anythingB"), strategy("wholeFiles")]);
+    const scope = await setUp.scope();
     for (let seed = 1; seed <= 8; seed++) {
       for (const tokenizer of ["o200k_base", "cl100k_base"] as const) {
-        const order = setUp.order(tokens, { request: request({ query: String(seed) }), tokenizer });
+        const order = setUp.order(tokens, { request: request({ query: String(seed) }), tokenizer, scope: () => scope });
         const context = await setUp.assembler.assemble(order);
         expect(context.tokens).toBe(tokenizerNamed(tokenizer)(context.text));
         expect(context.tokens).toBeLessThanOrEqual(tokens);

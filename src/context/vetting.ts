@@ -7,6 +7,7 @@
 import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
+import { frozen } from "./frozen.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
 import { patiently } from "./turns.ts";
 
@@ -89,11 +90,9 @@ function parseFragment(value: unknown, strategy: string): FoundFragment | undefi
   };
 }
 
-/** Says of each fragment where its strategy put it. Frozen, because stages of one's own get to see it. */
+/** Says of each fragment where its strategy put it. */
 function ranked(fragments: readonly FoundFragment[], strategy: string): readonly FoundFragment[] {
-  return fragments
-    .toSorted(compareUse)
-    .map((fragment, rank) => Object.freeze({ ...fragment, ranks: Object.freeze({ [strategy]: rank }) }));
+  return fragments.toSorted(compareUse).map((fragment, rank) => frozen({ ...fragment, ranks: { [strategy]: rank } }));
 }
 
 function parseProvenance(value: unknown): Provenance | undefined {
@@ -101,7 +100,7 @@ function parseProvenance(value: unknown): Provenance | undefined {
   const { resource, path, startLine, endLine, hash } = value as Readonly<Record<string, unknown>>;
   if (typeof resource !== "string" || typeof path !== "string" || typeof hash !== "string") return undefined;
   if (!isLine(startLine) || !isLine(endLine) || endLine < startLine) return undefined;
-  return Object.freeze({ resource, path, startLine, endLine, hash });
+  return { resource, path, startLine, endLine, hash };
 }
 
 /** "alias:path", or that with "#name@line" or ":10-42" behind it. */

@@ -12,21 +12,17 @@ export class CodeGraph implements ReferenceGraph {
   readonly files: readonly IndexedFile[];
   readonly edges: readonly GraphEdge[];
   readonly #positions: ReadonlyMap<string, number>;
-  readonly #certainty: Float64Array;
+  readonly #index: ScopedIndex;
+  readonly #imports = new Map<number, ReadonlySet<number>>();
   readonly #leaving: Adjacency;
   readonly #arriving: Adjacency;
 
   constructor(index: ScopedIndex) {
     const { files, edges } = index.graph();
+    this.#index = index;
     this.files = files;
     this.edges = edges;
     this.#positions = new Map(files.map((file, position) => [keyOf(file), position]));
-    const imports = files.map((file) => {
-      const known = new Set<number>();
-      for (const imported of index.importsOf(file)) known.add(this.#positions.get(keyOf(imported)) ?? -1);
-      return known;
-    });
-    this.#certainty = Float64Array.from(edges, ({ from, to }) => (imports[from]?.has(to) === true ? 1 : NOT_IMPORTED));
     this.#leaving = new Adjacency(files.length, edges, ({ from }) => from);
     this.#arriving = new Adjacency(files.length, edges, ({ to }) => to);
   }
@@ -37,7 +33,20 @@ export class CodeGraph implements ReferenceGraph {
 
   /** From 0 to 1: how likely the name that is used is the one defined there. */
   certaintyOf(edge: number): number {
-    return this.#certainty[edge] ?? 0;
+    const { from, to } = this.edges[edge] ?? { from: -1, to: -1 };
+    return this.#importsOf(from).has(to) ? 1 : NOT_IMPORTED;
+  }
+
+  #importsOf(position: number): ReadonlySet<number> {
+    const known = this.#imports.get(position);
+    if (known !== undefined) return known;
+    const file = this.files[position];
+    const imports = new Set<number>();
+    for (const imported of file === undefined ? [] : this.#index.importsOf(file)) {
+      imports.add(this.positionOf(imported) ?? -1);
+    }
+    this.#imports.set(position, imports);
+    return imports;
   }
 
   /** Positions of the edges by which a file uses others. */

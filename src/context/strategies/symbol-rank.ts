@@ -36,6 +36,8 @@ const MENTIONED = 10;
 const TELLING_NAME = 10;
 const PRIVATE_NAME = 0.1;
 const COMMON_NAME = 0.1;
+/** Definers of a name that is not a common one. */
+const MOST_TELLING = 5;
 const FROM_A_SEED = 50;
 
 /** @param certaintyOf from 0 to 1, how likely an edge is one, by its position. */
@@ -48,40 +50,52 @@ export function rankSymbols(
   const start = startOf(graph.files.length, seeds.files);
   let rank: Float64Array = start.slice();
   for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
-  const passed = Float64Array.from(walk.weight, (weight, edge) => {
-    const from = walk.from[edge] ?? 0;
-    return weight === 0 ? 0 : ((rank[from] ?? 0) * weight) / (walk.out[from] ?? 1);
-  });
-  return { files: rank, namesIn: namesByRank(graph, passed) };
+  return { files: rank, namesIn: namesByRank(graph, walk, rank) };
 }
 
-/** The edges as columns: a walk of many rounds over hundreds of thousands of them is several times faster so. */
+/**
+ * One edge for each pair of files, as columns: files use several names of each other, and a walk of many rounds over hundreds of
+ * thousands of edges is many times faster so.
+ */
 interface Walk {
   readonly from: Int32Array;
   readonly to: Int32Array;
   readonly weight: Float64Array;
   /** By position of the file: the weights of all that leads away from it. */
   readonly out: Float64Array;
+  /** By position of the graph's edge. */
+  readonly ofEdge: Float64Array;
 }
 
 function walkOn(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Walk {
-  const from = Int32Array.from(graph.edges, (edge) => edge.from);
-  const to = Int32Array.from(graph.edges, (edge) => edge.to);
+  const count = graph.files.length;
   const ofName = new Map<string, number>();
-  const weight = Float64Array.from(graph.edges, (edge, position) => {
-    if (edge.from === edge.to) return 0;
-    let own = ofName.get(edge.name);
-    if (own === undefined) ofName.set(edge.name, (own = weightOfName(edge.name, seeds.names)));
-    if (edge.definers > 5) own *= COMMON_NAME;
-    if (seeds.files.has(edge.from)) own *= FROM_A_SEED;
-    return own * Math.sqrt(edge.count) * certaintyOf(position);
-  });
-  const out = new Float64Array(graph.files.length);
-  for (let edge = 0; edge < weight.length; edge += 1) {
-    add(out, from[edge] ?? 0, weight[edge] ?? 0);
-    add(out, to[edge] ?? 0, (weight[edge] ?? 0) * BACKWARD);
+  const ofEdge = new Float64Array(graph.edges.length);
+  const pairs = new Map<number, number>();
+  for (const [position, { from, to, name, count: uses, definers }] of graph.edges.entries()) {
+    if (from === to) continue;
+    let weight = ofName.get(name);
+    if (weight === undefined) ofName.set(name, (weight = weightOfName(name, seeds.names)));
+    if (definers > MOST_TELLING) weight *= COMMON_NAME;
+    if (seeds.files.has(from)) weight *= FROM_A_SEED;
+    weight *= Math.sqrt(uses) * certaintyOf(position);
+    ofEdge[position] = weight;
+    const pair = from * count + to;
+    pairs.set(pair, (pairs.get(pair) ?? 0) + weight);
   }
-  return { from, to, weight, out };
+  const [from, to] = [new Int32Array(pairs.size), new Int32Array(pairs.size)];
+  const weight = new Float64Array(pairs.size);
+  const out = new Float64Array(count);
+  let at = 0;
+  for (const [pair, own] of pairs) {
+    from[at] = Math.floor(pair / count);
+    to[at] = pair % count;
+    weight[at] = own;
+    add(out, from[at] ?? 0, own);
+    add(out, to[at] ?? 0, own * BACKWARD);
+    at += 1;
+  }
+  return { from, to, weight, out, ofEdge };
 }
 
 /** How telling a use of the name is. */
@@ -127,15 +141,17 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
 }
 
 /** Hands each file's rank on to the definitions it uses, in proportion to how much it uses them. */
-function namesByRank({ edges }: ReferenceGraph, passed: Float64Array): SymbolRank["namesIn"] {
+function namesByRank({ edges }: ReferenceGraph, { ofEdge, out }: Walk, rank: Float64Array): SymbolRank["namesIn"] {
   let byFile: Map<number, Map<string, number>> | undefined;
   return (file) => {
     if (byFile === undefined) {
       byFile = new Map();
-      for (const [position, { to, name }] of edges.entries()) {
+      for (const [position, { from, to, name }] of edges.entries()) {
+        if (ofEdge[position] === 0) continue;
         let names = byFile.get(to);
         if (names === undefined) byFile.set(to, (names = new Map()));
-        names.set(name, (names.get(name) ?? 0) + (passed[position] ?? 0));
+        const passed = ((rank[from] ?? 0) * (ofEdge[position] ?? 0)) / (out[from] ?? 1);
+        names.set(name, (names.get(name) ?? 0) + passed);
       }
     }
     return Array.from(byFile.get(file) ?? [], ([name, rank]) => ({ name, rank }))
