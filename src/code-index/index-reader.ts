@@ -88,6 +88,13 @@ export class TreeReader implements Disposable {
     return this.#byContent.get(Number(content)) ?? [];
   }
 
+  /** The files of the scope that define or use the name with this number, by path. */
+  mentioning(what: "defines" | "uses", name: unknown): readonly ReadableFile[] {
+    return this.all("SELECT rowid FROM mentions WHERE mentions MATCH ?", `${what} : "${Number(name)}"`)
+      .flatMap(([content]) => this.filesOf(content))
+      .sort((a, b) => byCodeUnits(a.path, b.path));
+  }
+
   at(path: string): ReadableFile | undefined {
     return this.#byPath.get(path);
   }
