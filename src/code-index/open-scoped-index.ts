@@ -135,7 +135,7 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   gaps(): readonly IndexGap[] {
-    return this.#all().flatMap(({ gaps }) => gaps);
+    return this.#all().flatMap((tree) => tree.gaps());
   }
 
   [Symbol.dispose](): void {
