@@ -42,16 +42,16 @@ export class Vetting {
     await patiently(fragments, (value) => {
       const fragment = parseFragment(value, strategy);
       if (fragment === undefined) malformed++;
+      // Blank lines say nothing, which is no mistake.
+      else if (fragment.content.trim() === "") return;
       else if (!this.#isInScope(fragment)) outside++;
       else kept.push({ ...fragment, tokens: this.#parts.count(fragment.content) });
     });
-    const gaps: Gap[] = [];
-    const complain = (number: number, what: string): void => {
-      const noun = number === 1 ? "fragment" : "fragments";
-      if (number > 0) gaps.push({ kind: "strategy", name: strategy, reason: `returned ${number} ${noun} ${what}` });
-    };
-    complain(malformed, "that are malformed");
-    complain(outside, "from outside the scope");
+    const complaints = [
+      ...(malformed === 0 ? [] : [`returned ${plural(malformed, "malformed fragment")}`]),
+      ...(outside === 0 ? [] : [`returned ${plural(outside, "fragment")} from outside the scope`]),
+    ];
+    const gaps = complaints.map((reason): Gap => ({ kind: "strategy", name: strategy, reason }));
     return { fragments: ranked(kept, strategy), gaps };
   }
 
@@ -72,7 +72,7 @@ function parseFragment(value: unknown, strategy: string): FoundFragment | undefi
   const { entity, level, relevance, content, reason, provenance } = value as Readonly<Record<string, unknown>>;
   if (typeof entity !== "string" || entity === "" || !isLevel(level)) return undefined;
   if (typeof relevance !== "number" || Number.isNaN(relevance)) return undefined;
-  if (typeof content !== "string" || content.trim() === "" || content.length > MAX_CONTENT) return undefined;
+  if (typeof content !== "string" || content.length > MAX_CONTENT) return undefined;
   const from = provenance === undefined ? undefined : parseProvenance(provenance);
   if (from === undefined && provenance !== undefined) return undefined;
   if (from !== undefined && !isEntityOf(entity, from)) return undefined;
@@ -107,6 +107,10 @@ function parseProvenance(value: unknown): Provenance | undefined {
 function isEntityOf(entity: string, { resource, path }: Provenance): boolean {
   const file = `${resource}:${path}`;
   return entity === file || entity.startsWith(`${file}#`) || entity.startsWith(`${file}:`);
+}
+
+function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function isLevel(value: unknown): value is DetailLevel {
