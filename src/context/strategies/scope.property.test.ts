@@ -31,6 +31,15 @@ function project(secret: string): Readonly<Record<string, string>> {
   );
 }
 
+const PROJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ours: project("ourWord"),
+  theirs: project("theirWord"),
+};
+
+function sizeOf(resource: string, path: string): number {
+  return Buffer.byteLength(PROJECTS[resource]?.[path] ?? "");
+}
+
 const STRATEGIES: readonly StrategyName[] = [
   "simpleKeyword",
   "breadthDepthNavigator",
@@ -43,7 +52,7 @@ let code: StrategySetUp;
 let server: EmbeddingServer;
 beforeAll(async () => {
   server = await startEmbeddingServer();
-  code = await StrategySetUp.of({ ours: project("ourWord"), theirs: project("theirWord") });
+  code = await StrategySetUp.of(PROJECTS);
 });
 afterAll(async () => {
   code[Symbol.dispose]();
@@ -91,9 +100,7 @@ test.each(STRATEGIES)("%s shows nothing from outside the scope", { timeout: 120_
           own?.exclude.some((glob) => matchesGlob(path, glob)),
           entity,
         ).toBe(false);
-        expect(Buffer.byteLength(project(`${resource}Word`.replace("sW", "W"))[path] ?? "")).toBeLessThanOrEqual(
-          own?.maxFileSize ?? Infinity,
-        );
+        expect(sizeOf(resource, path), entity).toBeLessThanOrEqual(own?.maxFileSize ?? Infinity);
         expect(content).not.toContain(resource === "ours" ? "theirWord" : "ourWord");
         expect(entity.startsWith(`${resource}:${path}`)).toBe(true);
       }

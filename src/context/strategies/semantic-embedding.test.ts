@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddingEndpoint } from "../model.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "../testing/embedding-server.ts";
@@ -43,8 +44,8 @@ test("shows the pieces nearest to the query, the nearest first", async () => {
 test("asks for each content once, and for each query once", async () => {
   await ask("roses");
   const texts = server.calls.flat();
-  expect(texts.filter((text) => text.startsWith("Roses"))).toHaveLength(1);
-  expect(texts.filter((text) => text === "roses")).toHaveLength(1);
+  expect(texts.filter((piece) => piece.startsWith("Roses"))).toHaveLength(1);
+  expect(texts.filter((piece) => piece === "roses")).toHaveLength(1);
   const calls = server.calls.length;
   expect(await ask("roses")).toEqual(await ask("roses"));
   expect(server.calls).toHaveLength(calls);
@@ -111,8 +112,8 @@ describe("an endpoint that misbehaves fails the strategy, with its own words:", 
     ["answers with no numbers", 200, undefined, /embeddings that are none/],
   ])("%s", async (_what, status, body, message) => {
     server.answer = (request, response) => {
-      void Array.fromAsync(request).then((parts) => {
-        const { input }: { input: string[] } = JSON.parse(Buffer.concat(parts).toString());
+      void text(request).then((sent) => {
+        const { input }: { input: string[] } = JSON.parse(sent);
         const none = JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [0, null] })) });
         response.writeHead(status).end(body ?? none);
       });
