@@ -81,6 +81,7 @@ export function openForReading(indexFile: string): DatabaseSync | undefined {
 
 /** What an error of reading means; damage is marked, so that the next sync builds the index anew. */
 export function damageIn(indexFile: string, error: unknown): unknown {
+  if (error instanceof AgentsError) return error;
   if (!isCorrupt(error)) return storeError(error, indexFile);
   markDamaged(indexFile);
   return new IndexDamagedError(indexFile, error);
@@ -90,12 +91,16 @@ export function markDamaged(indexFile: string): void {
   closeSync(openSync(markOf(indexFile), "a", 0o600));
 }
 
+export function isMarkedDamaged(indexFile: string): boolean {
+  return existsSync(markOf(indexFile));
+}
+
 function markOf(indexFile: string): string {
   return indexFile.replace(/\.db$/, ".damaged");
 }
 
 function unusable(indexFile: string): string | undefined {
-  if (existsSync(markOf(indexFile))) return "it was damaged";
+  if (isMarkedDamaged(indexFile)) return "it was damaged";
   try {
     using database = new DatabaseSync(indexFile, { timeout: 5_000 });
     return schemaOf(database) === "foreign" ? "another version had made it" : undefined;

@@ -5,6 +5,7 @@
  *
  * One sync at a time works on an index; a second one waits, and then usually finds nothing to do.
  */
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
@@ -20,7 +21,7 @@ import { type FileToRead, readInThreads } from "./index-threads.ts";
 import { Looker } from "./look.ts";
 import { type FileResult, prepareFile } from "./prepare-content.ts";
 import { tooLarge } from "./read-file.ts";
-import { BINARY, type EntryState, LINK, TreeRecord } from "./tree-record.ts";
+import { BINARY, type EntryState, forgetTrees, LINK, TreeRecord } from "./tree-record.ts";
 
 export interface SyncOptions {
   readonly indexFile: string;
@@ -89,6 +90,20 @@ export async function syncIndex(options: SyncOptions): Promise<SyncResult> {
     },
     { patienceMs: LOCK_PATIENCE_MS, ...(signal === undefined ? {} : { signal }) },
   );
+}
+
+/** Forgets a sandbox. Nothing happens when the index does not know it. */
+export async function removeOverlay(indexFile: string, name: string): Promise<void> {
+  if (!existsSync(indexFile)) return;
+  await withFileLock(lockFileOf(indexFile), async () => {
+    const { database } = openForSync(indexFile);
+    using _ = database;
+    database.exec("BEGIN IMMEDIATE");
+    if (forgetTrees(database, ({ overlay }) => overlay !== "" && overlay === name)) {
+      new ContentWriter(database).removeUnused();
+    }
+    database.exec("COMMIT");
+  });
 }
 
 async function syncOnce(options: SyncOptions, damage: string | undefined): Promise<SyncResult> {
@@ -223,7 +238,8 @@ class Sync {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const changes = this.#tree.write();
-      if (changes.rewritten || this.#parsed > 0) this.#writer.removeUnused();
+      const forgotten = forgetTrees(this.#database, ({ id, root }) => id !== this.#tree.id && !existsSync(root));
+      if (changes.rewritten || forgotten || this.#parsed > 0) this.#writer.removeUnused();
       this.#database.exec("COMMIT");
       return { ...changes.summary, parsed: this.#parsed };
     } catch (error) {

@@ -33,7 +33,7 @@ export interface TreeSummary {
 
 export class TreeRecord {
   readonly #database: DatabaseSync;
-  readonly #id: number;
+  readonly id: number;
   readonly #root: string;
   readonly #before = new Map<string, EntryState>();
   readonly #now = new Map<string, EntryState>();
@@ -41,7 +41,7 @@ export class TreeRecord {
 
   private constructor(database: DatabaseSync, id: number, root: string) {
     this.#database = database;
-    this.#id = id;
+    this.id = id;
     this.#root = root;
     const statement = database.prepare("SELECT path, size, stamp, racy, content, reason FROM entries WHERE tree = ?");
     statement.setReturnArrays(true);
@@ -97,7 +97,7 @@ export class TreeRecord {
       if (now.reason === LINK) counts.links += 1;
       const before = this.#before.get(path);
       if (before === now || (before !== undefined && isSame(before, now))) continue;
-      upsert.run(this.#id, path, now.size, now.stamp, now.racy ? 1 : 0, now.content, now.reason);
+      upsert.run(this.id, path, now.size, now.stamp, now.racy ? 1 : 0, now.content, now.reason);
       if (before?.content === now.content && before.reason === now.reason) continue;
       moved = true;
       if (now.content !== null && before?.content != null) counts.changed += 1;
@@ -106,12 +106,12 @@ export class TreeRecord {
     }
     for (const [path, before] of this.#before) {
       if (this.#now.has(path)) continue;
-      remove.run(this.#id, path);
+      remove.run(this.id, path);
       moved = true;
       if (before.content !== null) counts.removed += 1;
     }
     const generation = this.#stamp(moved);
-    return { rewritten: moved, summary: { generation, ...counts, gaps: gapsOf(this.#database, this.#id) } };
+    return { rewritten: moved, summary: { generation, ...counts, gaps: gapsOf(this.#database, this.id) } };
   }
 
   /**
@@ -121,14 +121,30 @@ export class TreeRecord {
   #stamp(moved: boolean): number {
     const row = this.#database
       .prepare("SELECT generation, (SELECT MAX(generation) FROM trees) AS highest FROM trees WHERE id = ?")
-      .get(this.#id);
+      .get(this.id);
     const [current, highest, now] = [Number(row?.["generation"]), Number(row?.["highest"]), Date.now()];
     const generation = moved || current === 0 ? Math.max(highest + 1, now) : current;
     this.#database
       .prepare("UPDATE trees SET root = ?, generation = ?, synced_at = ? WHERE id = ?")
-      .run(this.#root, generation, now, this.#id);
+      .run(this.#root, generation, now, this.id);
     return generation;
   }
+}
+
+/** Inside the caller's transaction. Whether there was one to forget. */
+export function forgetTrees(
+  database: DatabaseSync,
+  unwanted: (tree: { readonly id: number; readonly overlay: string; readonly root: string }) => boolean,
+): boolean {
+  const trees = database.prepare("SELECT id, overlay, root FROM trees").all();
+  const gone = trees.filter((row) =>
+    unwanted({ id: Number(row["id"]), overlay: String(row["overlay"]), root: String(row["root"]) }),
+  );
+  for (const { id = null } of gone) {
+    database.prepare("DELETE FROM entries WHERE tree = ?").run(id);
+    database.prepare("DELETE FROM trees WHERE id = ?").run(id);
+  }
+  return gone.length > 0;
 }
 
 type EntryRow = [
