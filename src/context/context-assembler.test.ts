@@ -60,7 +60,7 @@ test("the same inputs give the same bytes, whatever finished first", async () =>
 
 test("less detail is shown of what does not fit in full", async () => {
   await using setUp = new AssemblySetUp([strategy("wholeFiles")]);
-  const context = await setUp.assembler.assemble(setUp.order(1_000));
+  const context = await setUp.assembler.assemble(setUp.order(1_250));
   const levels = new Set(context.fragments.map(({ level }) => level));
   expect(levels.has("full")).toBe(true);
   expect(levels.size).toBeGreaterThan(1);

@@ -10,6 +10,7 @@ import type { ResolvedView } from "../domain/context-policy.ts";
 import { ConflictError, NotFoundError, UsageError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
 import { assembleOnce } from "./assemble-once.ts";
+import { circuitName } from "./circuit-name.ts";
 import type {
   AssembledContext,
   Backend,
@@ -21,6 +22,7 @@ import type {
   TokenizerName,
 } from "./model.ts";
 import type { ParallelStrategyExecutor } from "./parallel-strategy-executor.ts";
+import type { SharedBreakers } from "./shared-breakers.ts";
 import { defaultStages } from "./stages/default-stages.ts";
 import type { ContextStrategy, Stages } from "./stages.ts";
 import type { StrategyOutcome } from "./strategy-task.ts";
@@ -38,6 +40,8 @@ export interface ContextAssemblerParts {
   /** In place of the defaults. */
   readonly stages?: Partial<Stages>;
   readonly tokenCache?: TokenCache | undefined;
+  /** Keeps what the executor's breaker knows in step with other processes. */
+  readonly breakers?: SharedBreakers | undefined;
 }
 
 /** What a context is ordered with. */
@@ -70,8 +74,12 @@ export class ContextAssembler {
    * @throws ConflictError if the indexes kept changing.
    */
   async assemble(order: ContextOrder): Promise<AssembledContext> {
-    const { strategies: known, executor, tokenCache, stages: own = {} } = this.#parts;
+    const { strategies: known, executor, breakers, tokenCache, stages: own = {} } = this.#parts;
     const { strategies, gaps } = allowed(known, order);
+    const circuitOf = (strategy: string): string =>
+      breakers?.circuit(strategy, order.project) ?? circuitName(strategy, order.project);
+    for (const { name } of strategies) circuitOf(name);
+    await breakers?.refresh();
     const counter = new TokenCounter(order.tokenizer ?? "o200k_base", tokenCache);
     try {
       for (let pass = 1; ; pass++) {
@@ -85,7 +93,7 @@ export class ContextAssembler {
             index,
             strategies,
             backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),
-            defaults: defaultStages(executor, strategies, order.project),
+            defaults: defaultStages(executor, strategies, circuitOf),
             own,
             counter,
             onOutcomes: throwIfMoved,
@@ -97,6 +105,7 @@ export class ContextAssembler {
         }
       }
     } finally {
+      await breakers?.settled();
       tokenCache?.flush();
     }
   }

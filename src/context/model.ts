@@ -95,6 +95,8 @@ export interface ContextFragment extends Fragment {
 /** A fragment with the strategies that found it; the first is the one whose content it is. */
 export interface FoundFragment extends ContextFragment {
   readonly strategies: readonly string[];
+  /** By strategy: how many of its finds it held for more relevant. */
+  readonly ranks: Readonly<Record<string, number>>;
 }
 
 export interface ScoredFragment extends FoundFragment {

@@ -6,6 +6,7 @@
  */
 import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { ScopedIndex } from "../code-index/scoped-index.ts";
+import { compareUse } from "./compare.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
 import { patiently } from "./turns.ts";
 
@@ -41,7 +42,7 @@ export class Vetting {
       const fragment = parseFragment(value, strategy);
       if (fragment === undefined) malformed++;
       else if (!this.#isInScope(fragment)) outside++;
-      else kept.push(Object.freeze({ ...fragment, tokens: this.#parts.count(fragment.content) }));
+      else kept.push({ ...fragment, tokens: this.#parts.count(fragment.content) });
     });
     const gaps: Gap[] = [];
     const complain = (number: number, what: string): void => {
@@ -50,7 +51,7 @@ export class Vetting {
     };
     complain(malformed, "that are malformed");
     complain(outside, "from outside the scope");
-    return { fragments: kept, gaps };
+    return { fragments: ranked(kept, strategy), gaps };
   }
 
   #isInScope({ entity, provenance, level, content }: FoundFragment): boolean {
@@ -84,7 +85,15 @@ function parseFragment(value: unknown, strategy: string): FoundFragment | undefi
     provenance: from,
     reason: typeof reason === "string" ? reason.slice(0, MAX_REASON).toWellFormed() : "",
     strategies: [strategy],
+    ranks: {},
   };
+}
+
+/** Says of each fragment where its strategy put it. Frozen, because stages of one's own get to see it. */
+function ranked(fragments: readonly FoundFragment[], strategy: string): readonly FoundFragment[] {
+  return fragments
+    .toSorted(compareUse)
+    .map((fragment, rank) => Object.freeze({ ...fragment, ranks: Object.freeze({ [strategy]: rank }) }));
 }
 
 function parseProvenance(value: unknown): Provenance | undefined {

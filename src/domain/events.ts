@@ -27,6 +27,10 @@ export const EVENT_TYPES = [
   "validation.detached",
   "validation.passed",
   "validation.failed",
+  "breaker.opened",
+  "breaker.half_opened",
+  "breaker.closed",
+  "breaker.reset",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -219,6 +219,17 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE diffs (fingerprint TEXT PRIMARY KEY, content_hash TEXT NOT NULL REFERENCES contents (hash))`,
     ],
   },
+  {
+    version: 9,
+    name: "circuit breakers",
+    statements: [
+      `CREATE TABLE breakers (
+        strategy TEXT NOT NULL, project TEXT NOT NULL, phase TEXT NOT NULL, failures BIGINT NOT NULL, step BIGINT NOT NULL,
+        generation BIGINT NOT NULL, version BIGINT NOT NULL, ends_at BIGINT, changed_at BIGINT NOT NULL,
+        PRIMARY KEY (strategy, project)
+      )`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

@@ -46,7 +46,7 @@ function onePer(
   return Array.from(groups.values(), (group) => {
     const [best, ...others] = group.toSorted(compareUse);
     for (const other of others) excluded.push(asDuplicate(other));
-    return best === undefined || others.length === 0 ? group : { ...best, strategies: strategiesOf([best, ...others]) };
+    return best === undefined || others.length === 0 ? group : { ...best, ...foundBy([best, ...others]) };
   }).flat();
 }
 
@@ -109,7 +109,7 @@ function union(a: Piece, b: Piece): Piece | undefined {
     // Too many rather than too few until it is counted anew.
     tokens: first.tokens + second.tokens,
     provenance,
-    strategies: strategiesOf([first, second]),
+    ...foundBy([first, second]),
   };
   return { fragment, provenance, lines };
 }
@@ -122,16 +122,15 @@ function byPosition(a: Piece, b: Piece): number {
   );
 }
 
-/** The first is the one whose content it is; the others follow by name. */
-export function strategiesOf(fragments: readonly FoundFragment[]): readonly string[] {
-  const [first, ...others] = fragments.flatMap(({ strategies }) => strategies);
-  if (first === undefined) return [];
-  return [
-    first,
-    ...Array.from(new Set(others))
-      .filter((name) => name !== first)
-      .toSorted(compareText),
-  ];
+/** Who found it, the one whose content it is first, the others by name; and the best place each of them gave it. */
+export function foundBy(fragments: readonly FoundFragment[]): Pick<FoundFragment, "strategies" | "ranks"> {
+  const [first = "", ...others] = fragments.flatMap(({ strategies }) => strategies);
+  const ranks: Record<string, number> = {};
+  for (const fragment of fragments) {
+    for (const [name, rank] of Object.entries(fragment.ranks)) ranks[name] = Math.min(ranks[name] ?? rank, rank);
+  }
+  const rest = Array.from(new Set(others)).filter((name) => name !== first);
+  return { strategies: [first, ...rest.toSorted(compareText)], ranks };
 }
 
 export function asDuplicate({ entity, strategies, tokens }: FoundFragment): Exclusion {

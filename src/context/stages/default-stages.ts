@@ -14,12 +14,12 @@ import { WeightedCompositeScorer } from "./weighted-composite-scorer.ts";
 export function defaultStages(
   executor: ParallelStrategyExecutor,
   strategies: readonly ContextStrategy[],
-  project: string,
+  circuitOf: (strategy: string) => string,
 ): Stages {
   return {
     select: new ConfidenceWeightedSelector(),
     allocate: new ProportionalBudgetAllocator(),
-    execute: new StrategyExecution(executor, strategies, project),
+    execute: new StrategyExecution(executor, strategies, circuitOf),
     deduplicate: new ContentHashDeduplicator(),
     resolve_depth: new MaxDepthResolver(),
     score: new WeightedCompositeScorer(),

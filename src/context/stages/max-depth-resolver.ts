@@ -3,7 +3,7 @@ import { compareDetail } from "../../code-index/detail-level.ts";
 import { compareUse } from "../compare.ts";
 import type { Exclusion, FoundFragment } from "../model.ts";
 import type { DetailDepthResolver, Sifted } from "../stages.ts";
-import { strategiesOf } from "./content-hash-deduplicator.ts";
+import { foundBy } from "./content-hash-deduplicator.ts";
 
 export class MaxDepthResolver implements DetailDepthResolver {
   readonly name = "MaxDepthResolver";
@@ -23,7 +23,7 @@ export class MaxDepthResolver implements DetailDepthResolver {
         excluded.push({ entity, strategies, tokens: size, reason });
       }
       const relevance = Math.max(...group.map((fragment) => fragment.relevance));
-      return { ...best, relevance, strategies: strategiesOf([best, ...others]) };
+      return { ...best, relevance, ...foundBy([best, ...others]) };
     }).flat();
     return { fragments: kept, excluded };
   }

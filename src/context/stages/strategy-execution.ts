@@ -1,5 +1,4 @@
 /** Brings the selected strategies to the parallel executor, and what it returns back to each of them. */
-import { circuitName } from "../circuit-name.ts";
 import type { SelectedStrategy, StrategyInput } from "../model.ts";
 import type { ParallelStrategyExecutor, StrategyOutcome } from "../parallel-strategy-executor.ts";
 import type { ContextStrategy, StrategyExecutor } from "../stages.ts";
@@ -8,12 +7,16 @@ export class StrategyExecution implements StrategyExecutor {
   readonly name = "ParallelStrategyExecutor";
   readonly #executor: ParallelStrategyExecutor;
   readonly #strategies: readonly ContextStrategy[];
-  readonly #project: string;
+  readonly #circuitOf: (strategy: string) => string;
 
-  constructor(executor: ParallelStrategyExecutor, strategies: readonly ContextStrategy[], project: string) {
+  constructor(
+    executor: ParallelStrategyExecutor,
+    strategies: readonly ContextStrategy[],
+    circuitOf: (strategy: string) => string,
+  ) {
     this.#executor = executor;
     this.#strategies = strategies;
-    this.#project = project;
+    this.#circuitOf = circuitOf;
   }
 
   async execute(
@@ -25,7 +28,7 @@ export class StrategyExecution implements StrategyExecutor {
       const strategy = this.#strategies.find((candidate) => candidate.name === name);
       if (strategy === undefined || tokens <= 0) return [];
       const { module, exportName } = strategy;
-      return { strategy: name, circuit: circuitName(name, this.#project), module, exportName, tokens };
+      return { strategy: name, circuit: this.#circuitOf(name), module, exportName, tokens };
     });
     const { fragments, outcomes } = await this.#executor.execute(
       allocations,

@@ -1,7 +1,8 @@
 /**
  * The score of a fragment is the weighted sum of four parts, each from 0 to 1:
  *
- * - relevance: what the strategy that found it says;
+ * - relevance: what the strategies that found it say, half by their number and half by the place they gave it: numbers of different
+ *   strategies do not compare, and one that is modest must not be drowned by one that is not;
  * - hierarchy: how many of the selected strategies agree on it and, where the request has a focus, how near to that it lies;
  * - quality: of the best strategy that found it;
  * - recency: whether this plan changed its file, the latest change first.
@@ -18,6 +19,8 @@ export interface ScoreWeights {
 }
 
 export const DEFAULT_WEIGHTS: ScoreWeights = { relevance: 0.4, hierarchy: 0.3, quality: 0.2, recency: 0.1 };
+
+const HALF_PLACE = 10;
 
 export class WeightedCompositeScorer implements FragmentScorer {
   readonly name = "WeightedCompositeScorer";
@@ -40,7 +43,7 @@ export class WeightedCompositeScorer implements FragmentScorer {
       const agreement =
         strategies.length < 2 ? 0 : Math.min(1, (fragment.strategies.length - 1) / (strategies.length - 1));
       const breakdown = {
-        relevance: fragment.relevance,
+        relevance: (fragment.relevance + placed(fragment)) / 2,
         hierarchy: focus.length === 0 ? agreement : (agreement + closeness(fragment, focus)) / 2,
         quality: Math.max(0, ...fragment.strategies.map((name) => quality.get(name) ?? 0)),
         recency: changed.get(aliasPath(fragment)) ?? 0,
@@ -53,6 +56,12 @@ export class WeightedCompositeScorer implements FragmentScorer {
       return { ...fragment, score, breakdown };
     });
   }
+}
+
+/** 1 for the first find of some strategy, ½ for its eleventh. */
+function placed({ ranks }: FoundFragment): number {
+  const best = Math.min(...Object.values(ranks));
+  return Number.isFinite(best) ? HALF_PLACE / (HALF_PLACE + best) : 0;
 }
 
 /** 1 for a file of the focus, ½ beside one, ¼ below its directory, else 0. */
