@@ -46,6 +46,15 @@ export function count(quantity: number, singular: string, plural = `${singular}s
   return `${quantity} ${quantity === 1 ? singular : plural}`;
 }
 
+const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
+
+/** "1 MiB", "1.5 KiB", "12 bytes". */
+export function bytes(quantity: number): string {
+  const power = quantity < 1024 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log2(quantity) / 10));
+  const scaled = quantity / 1024 ** power;
+  return `${Number.isInteger(scaled) ? scaled : scaled.toFixed(1)} ${SIZES[power]}`;
+}
+
 export function orDash(text: string | undefined): string {
   return text ?? "-";
 }

@@ -8,7 +8,12 @@ import type { FileFacts, Language } from "./facts.ts";
 import { extractFacts } from "./languages/extract.ts";
 import type { Grammar } from "./languages/grammar.ts";
 import { analyzeMarkdown } from "./languages/markdown.ts";
+import { CPP } from "./languages/cpp.ts";
+import { JAVA } from "./languages/java.ts";
+import { RUST } from "./languages/rust.ts";
+import { GO } from "./languages/go.ts";
 import { ParseLimitError, Parser } from "./languages/parser.ts";
+import { PYTHON } from "./languages/python.ts";
 import { SyntaxTree } from "./languages/syntax-tree.ts";
 import { JAVASCRIPT, TSX, TYPESCRIPT } from "./languages/typescript.ts";
 
@@ -22,6 +27,11 @@ const GRAMMARS: Readonly<Partial<Record<Language, Grammar>>> = {
   typescript: TYPESCRIPT,
   tsx: TSX,
   javascript: JAVASCRIPT,
+  python: PYTHON,
+  go: GO,
+  rust: RUST,
+  java: JAVA,
+  cpp: CPP,
 };
 
 export interface Analyzer extends Disposable {

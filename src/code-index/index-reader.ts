@@ -17,7 +17,9 @@ import { unpackFacts, unpackText } from "./prepare-content.ts";
 import type { IndexedFile, IndexGap } from "./scoped-index.ts";
 import { gapsOf } from "./tree-record.ts";
 
-export interface ReadableFile extends IndexedFile {
+export interface ReadableFile {
+  readonly file: IndexedFile;
+  readonly path: string;
   readonly content: number;
   /** How many words it has. */
   readonly words: number;
@@ -75,8 +77,8 @@ export class TreeReader implements Disposable {
     const files: ReadableFile[] = [];
     for (const row of rows) {
       const [path, content, hash, size, lines, language, words] = row as FileRow;
-      if (passes(path, size))
-        files.push({ resource: this.resource, path, hash, size, lines, language, content, words });
+      if (!passes(path, size)) continue;
+      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words });
     }
     return files.sort((a, b) => byCodeUnits(a.path, b.path));
   }
@@ -93,7 +95,7 @@ export class TreeReader implements Disposable {
   /** The file as this tree knows it; an error when it is not of this scope, or has other bytes. */
   own(file: IndexedFile): ReadableFile {
     const own = this.#byPath.get(file.path);
-    if (own !== undefined && own.hash === file.hash) return own;
+    if (own !== undefined && own.file.hash === file.hash) return own;
     throw new AgentsError("not_found", `${shown(file.path, 200)} is not in the scope.`, {
       kept: "Nothing was changed.",
     });

@@ -42,25 +42,24 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   files(): readonly IndexedFile[] {
-    return this.#all().flatMap(({ files }) => files.map(shownFile));
+    return this.#all().flatMap(({ files }) => files.map(({ file }) => file));
   }
 
   file(resource: string, path: string): IndexedFile | undefined {
-    const file = this.#trees.get(resource)?.at(path);
-    return file === undefined ? undefined : shownFile(file);
+    return this.#trees.get(resource)?.at(path)?.file;
   }
 
   searchText(words: readonly string[], limit: number): readonly TextHit[] {
-    return searchText(this.#all(), words, limit).map(({ file, score }) => ({ file: shownFile(file), score }));
+    return searchText(this.#all(), words, limit).map(({ file: { file }, score }) => ({ file, score }));
   }
 
   searchPaths(part: string, limit: number): readonly IndexedFile[] {
     const wanted = part.toLowerCase();
     const found: IndexedFile[] = [];
     for (const { files } of this.#all()) {
-      for (const file of files) {
+      for (const { path, file } of files) {
         if (found.length >= limit) return found;
-        if (file.path.toLowerCase().includes(wanted)) found.push(shownFile(file));
+        if (path.toLowerCase().includes(wanted)) found.push(file);
       }
     }
     return found;
@@ -94,12 +93,16 @@ class SqliteScopedIndex implements ScopedIndex {
 
   importsOf(file: IndexedFile): readonly IndexedFile[] {
     const { tree, own } = this.#own(file);
-    return this.#importMap(tree).importsOf(own).map(shownFile);
+    return this.#importMap(tree)
+      .importsOf(own)
+      .map(({ file: found }) => found);
   }
 
   importersOf(file: IndexedFile): readonly IndexedFile[] {
     const { tree, own } = this.#own(file);
-    return this.#importMap(tree).importersOf(own).map(shownFile);
+    return this.#importMap(tree)
+      .importersOf(own)
+      .map(({ file: found }) => found);
   }
 
   graph(): ReferenceGraph {
@@ -113,22 +116,22 @@ class SqliteScopedIndex implements ScopedIndex {
 
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(file);
-    return { file: shownFile(own), level, ...renderFile(tree.factsOf(own), tree.textOf(own), level) };
+    return { file: own.file, level, ...renderFile(tree.factsOf(own), tree.textOf(own), level) };
   }
 
   excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(definition.file);
     const part = renderDefinition(tree.factsOf(own), definition.ordinal, tree.textOf(own), level);
-    return { file: shownFile(own), level, ...part };
+    return { file: own.file, level, ...part };
   }
 
   excerptOfLines(file: IndexedFile, startLine: number, endLine: number): Excerpt {
     const { tree, own } = this.#own(file);
     const lines = tree.textOf(own).split("\n");
-    const first = Math.max(1, Math.min(startLine, own.lines));
-    const last = Math.max(first, Math.min(endLine, own.lines));
+    const first = Math.max(1, Math.min(startLine, own.file.lines));
+    const last = Math.max(first, Math.min(endLine, own.file.lines));
     const text = lines.slice(first - 1, last).join("\n");
-    return { file: shownFile(own), level: "full", startLine: first, endLine: last, text };
+    return { file: own.file, level: "full", startLine: first, endLine: last, text };
   }
 
   gaps(): readonly IndexGap[] {
@@ -166,15 +169,10 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 }
 
-/** Without what only the index knows. */
-function shownFile({ resource, path, hash, size, lines, language }: ReadableFile): IndexedFile {
-  return { resource, path, hash, size, lines, language };
-}
-
-function definitionsOf(tree: TreeReader, file: ReadableFile): IndexedDefinition[] {
-  const shown = shownFile(file);
-  return tree.factsOf(file).definitions.map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
-    file: shown,
+function definitionsOf(tree: TreeReader, readable: ReadableFile): IndexedDefinition[] {
+  const { file } = readable;
+  return tree.factsOf(readable).definitions.map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
+    file,
     ordinal,
     name,
     kind,
@@ -185,9 +183,9 @@ function definitionsOf(tree: TreeReader, file: ReadableFile): IndexedDefinition[
   }));
 }
 
-function referencesOf(tree: TreeReader, file: ReadableFile): ReferenceFrom[] {
-  const shown = shownFile(file);
+function referencesOf(tree: TreeReader, readable: ReadableFile): ReferenceFrom[] {
+  const { file } = readable;
   return tree
-    .factsOf(file)
-    .references.map(({ name, within, count, line }) => ({ file: shown, within, name, count, line }));
+    .factsOf(readable)
+    .references.map(({ name, within, count, line }) => ({ file, within, name, count, line }));
 }

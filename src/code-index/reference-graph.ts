@@ -20,7 +20,7 @@ export function referenceGraph(trees: readonly TreeReader[]): ReferenceGraph {
   const edges: GraphEdge[] = [];
   for (const tree of trees) {
     edgesOf(tree, files.length, edges);
-    for (const file of tree.files) files.push(file);
+    for (const { file } of tree.files) files.push(file);
   }
   return { files, edges };
 }

@@ -73,12 +73,19 @@ function entryOf(facts: FileFacts, ordinal: number, lines: Lines, level: Outline
   if (level === "listing" && facts.language !== "markdown") {
     return [`${"  ".repeat(depth)}${definition.kind} ${qualifiedName(facts, definition)}`];
   }
-  const signature =
-    lines.shown(definition.signature, depth) + (hasHiddenBody(facts, ordinal, lines) ? ` ${OMITTED}` : "");
+  if (isInSignature(facts, definition)) return [];
+  const signature = lines.shown(definition.signature, depth) + omissionOf(facts, ordinal, lines);
   if (level !== "signatures_with_docs" || definition.doc === undefined) return [signature];
   const doc = lines.shown(definition.doc, depth + 1);
   // A docstring stands below what it describes, a comment above.
   return definition.doc.start > definition.signature.start ? [signature, doc] : [doc, signature];
+}
+
+/** Whether what it is written in shows it already: the components of a record, the members of a type on one line. */
+function isInSignature(facts: FileFacts, definition: Definition): boolean {
+  const outer = definition.container === undefined ? undefined : facts.definitions[definition.container];
+  if (outer === undefined) return false;
+  return outer.signature.start <= definition.signature.start && definition.signature.end <= outer.signature.end;
 }
 
 /** A method that is written outside its type is listed with the type's name. */
@@ -108,6 +115,17 @@ function encloses(outer: Definition, inner: Definition): boolean {
   return outer.startLine <= inner.startLine && inner.endLine <= outer.endLine;
 }
 
+function omissionOf(facts: FileFacts, ordinal: number, lines: Lines): string {
+  const definition = facts.definitions[ordinal];
+  if (definition === undefined) return "";
+  // `typedef struct { … } name;` has its name behind the body.
+  const isNameless =
+    definition.kind === "type" &&
+    !lines.text.slice(definition.signature.start, definition.signature.end).includes(definition.name);
+  if (isNameless) return ` ${OMITTED} ${definition.name}`;
+  return hasHiddenBody(facts, ordinal, lines) ? ` ${OMITTED}` : "";
+}
+
 /** Whether something of a definition is not shown by its signature and those of its members. */
 function hasHiddenBody(facts: FileFacts, ordinal: number, lines: Lines): boolean {
   const definition = facts.definitions[ordinal];
@@ -119,6 +137,7 @@ function hasHiddenBody(facts: FileFacts, ordinal: number, lines: Lines): boolean
     next?.container === ordinal &&
     encloses(definition, next);
   if (isShownByMembers) return false;
+  if (lines.text[definition.signature.end - 1] === ";") return false;
   const rest = lines.text.slice(definition.signature.end, lines.end(definition.endLine)).trimStart();
   return rest !== "" && !/^[;,)\]}]/.test(rest);
 }

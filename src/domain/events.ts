@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   "resource.removed",
   "project.resource_linked",
   "project.resource_unlinked",
+  "project.context_changed",
   "actor.added",
   "actor.removed",
   "validation.added",

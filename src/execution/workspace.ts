@@ -68,6 +68,11 @@ export class Workspace implements AsyncDisposable {
     return this.#exclusion.onPaths([path], () => readState(this.sandbox.root, path));
   }
 
+  /** Looks at the sandbox as it is, while no command changes it. */
+  reading<T>(section: (root: string) => Promise<T>): Promise<T> {
+    return this.#exclusion.onPaths([], () => section(this.sandbox.root));
+  }
+
   /** Everything that is part of the plan, while no command changes it. */
   look(): Promise<Snapshot> {
     return this.#exclusion.onPaths([], () => this.#look());

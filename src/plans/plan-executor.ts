@@ -17,6 +17,7 @@ import { findActor } from "../store/actors.ts";
 import { findLinks } from "../store/resources.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
+import type { PlanContextService } from "./plan-context-service.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
@@ -49,9 +50,16 @@ export class PlanExecutor {
   readonly #store: Store;
   readonly #service: PlanLifecycleService;
   readonly #directory: string;
+  readonly #context: PlanContextService | undefined;
 
-  /** `directory`: below which sandboxes are kept. */
-  constructor(parts: { store: Store; service: PlanLifecycleService; directory: string }) {
+  /** `directory`: below which sandboxes are kept. `context`: what answers steps that ask about their plan. */
+  constructor(parts: {
+    store: Store;
+    service: PlanLifecycleService;
+    directory: string;
+    context?: PlanContextService | undefined;
+  }) {
+    this.#context = parts.context;
     this.#store = parts.store;
     this.#service = parts.service;
     this.#directory = parts.directory;
@@ -69,12 +77,14 @@ export class PlanExecutor {
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
+    await using context = this.#context?.executing(lease.plan);
     try {
       await using opened = await runToolSteps({
         lease,
         directory: this.#directory,
         targets,
         waves,
+        knowledge: context?.port,
         signal,
         onStep,
         onSandbox,

@@ -22,9 +22,11 @@ import { renderTemplate } from "../domain/template.ts";
 import { actorVariables } from "../domain/tool-actor.ts";
 import { actionNames, findAction } from "../store/actions.ts";
 import { findActor } from "../store/actors.ts";
+import { insertPlanStages } from "../store/plan-stages.ts";
 import { hasPlans, insertPlan } from "../store/plans.ts";
 import { findProject, findProjects } from "../store/projects.ts";
 import type { Reader, Tx } from "../store/store.ts";
+import { planStages } from "./plan-stages.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
@@ -36,6 +38,8 @@ export interface UseActionInput {
   /** What the configuration says when neither the plan nor the action names a profile. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
+  /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
+  readonly contextStages?: Readonly<Record<string, string>>;
 }
 
 export interface ProjectLinkInput {
@@ -70,6 +74,7 @@ export async function makePlan(
     );
   }
   const projects = await links(tx, input.projects ?? []);
+  const stages = planStages(input.contextStages ?? {});
   const { profile, source } = resolveProfile(action, input);
   const actors = resolveActors(action.actors, input.actors ?? {});
   await checkVariables(tx, action, actors.execution);
@@ -102,11 +107,17 @@ export async function makePlan(
     phaseTimes: { strategize: none, execute: none, apply: none },
   };
   await insertPlan(tx, plan);
+  await insertPlanStages(tx, id, stages);
   await recordEvent(tx, ambience, {
     type: "plan.created",
     at,
     plan,
-    details: { action: plan.action, projects: projects.map(({ project }) => project), profile: profile.name },
+    details: {
+      action: plan.action,
+      projects: projects.map(({ project }) => project),
+      profile: profile.name,
+      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
+    },
   });
   return plan;
 }

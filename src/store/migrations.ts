@@ -220,6 +220,20 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   {
+    version: 8,
+    name: "context policies",
+    statements: [
+      `CREATE TABLE context_policies (
+        project_key TEXT NOT NULL REFERENCES projects (key), view TEXT NOT NULL, setting TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (project_key, view, setting)
+      )`,
+      `CREATE TABLE plan_stages (
+        plan_id TEXT NOT NULL REFERENCES plans (id), stage TEXT NOT NULL, module TEXT NOT NULL,
+        PRIMARY KEY (plan_id, stage)
+      )`,
+    ],
+  },
+  {
     version: 9,
     name: "circuit breakers",
     statements: [

@@ -1,3 +1,6 @@
+import { resolve } from "node:path";
+import type { PlanContextSummary } from "../../plans/plan-context-service.ts";
+import { count } from "../format.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/action.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
@@ -19,11 +22,19 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     automationProfile: input.text("automationProfile"),
     configuredProfile: await configuredProfile(context, projects),
     actors: overrides,
+    contextStages: givenStages(input.texts("stage")),
   });
+  const summary = await (await context.planContext()).summaryOf(plan);
   const next = [`agents plan execute ${plan.id}`, `agents plan status ${plan.id}`];
   return {
     data: {
       ...planData(plan),
+      context: {
+        resources: summary.resources,
+        indexed_files: summary.indexedFiles ?? null,
+        view: summary.view,
+        budget: summary.budget,
+      },
       next_steps: next,
     },
     view: [
@@ -35,6 +46,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
           ["done when", plan.definitionOfDone.trimEnd()],
           ["projects", plan.projects.map((link) => link.project).join(", ")],
           ["profile", `${plan.profile.name} (${plan.profileSource}): ${plan.profile.description}`],
+          ["context", contextText(summary)],
           ["now", `${plan.phase}/${plan.state}`],
         ],
       },
@@ -58,6 +70,29 @@ function givenArguments(words: readonly string[]): Record<string, unknown> {
     given.set(name, before === undefined ? value : [...(typeof before === "string" ? [before] : before), value]);
   }
   return Object.fromEntries(given);
+}
+
+/** `stage=module` words; a path is meant from where the user is. */
+function givenStages(words: readonly string[]): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const word of words) {
+    const equals = word.indexOf("=");
+    const stage = word.slice(0, equals);
+    if (equals < 1 || equals === word.length - 1 || Object.hasOwn(given, stage)) {
+      const why =
+        equals > 0 && Object.hasOwn(given, stage)
+          ? "names a stage twice"
+          : "is not a stage: write --stage pack=module.mjs";
+      throw new UsageError(`"${word}" ${why}.`, { kept: "Nothing was written." });
+    }
+    given[stage] = resolve(word.slice(equals + 1));
+  }
+  return given;
+}
+
+function contextText({ resources, indexedFiles, view, budget }: PlanContextSummary): string {
+  const files = indexedFiles === undefined ? "not indexed yet" : `${count(indexedFiles, "file")} indexed`;
+  return `${resources.join(", ") || "no resource"}; ${files}; view ${view}, ${budget} tokens`;
 }
 
 /** The first named project that has a value of its own decides; several that disagree are for the user to settle. */

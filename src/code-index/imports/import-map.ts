@@ -66,7 +66,7 @@ export class ImportMap {
   #resolve(file: ReadableFile, specifier: string): readonly string[] {
     const directory = directoryOf(file.path);
     // Rust alone asks for the file itself.
-    const key = `${file.language}\0${file.language === "rust" ? file.path : directory}\0${specifier}`;
+    const key = `${file.file.language}\0${file.file.language === "rust" ? file.path : directory}\0${specifier}`;
     const known = this.#resolved.get(key);
     if (known !== undefined) return known;
     const found = this.#resolveIn(file, directory, specifier);
@@ -75,7 +75,7 @@ export class ImportMap {
   }
 
   #resolveIn(file: ReadableFile, directory: string, specifier: string): readonly string[] {
-    switch (file.language) {
+    switch (file.file.language) {
       case "typescript":
       case "tsx":
       case "javascript":

@@ -2,10 +2,14 @@
  * Turns a syntax tree into facts by a grammar's rules: one pass in the order of the text that finds definitions, imports and what is
  * bound where; then the names, of which those that a parameter or local hides are left out.
  */
-import type { Definition, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
+import type { Definition, DefinitionKind, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
 import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
 import { lineAt, lineStartsOf } from "./lines.ts";
+import { isShort } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
+
+/** Definitions deeper in others are left out: nobody writes them, and showing them would take more room than the file. */
+const DEEPEST_DEFINITION = 50;
 
 interface Use {
   readonly node: number;
@@ -28,14 +32,21 @@ export function extractFacts(language: Language, grammar: Grammar, tree: SyntaxT
     definitions: found.definitions,
     references: found.references(),
     imports: found.imports,
-    incomplete:
-      tree.firstError < 0 ? undefined : `line ${lineAt(lines, tree.firstError)} and perhaps others could not be parsed`,
+    incomplete: gapOf(found, tree, lines),
   };
+}
+
+function gapOf(found: Extraction, tree: SyntaxTree, lines: readonly number[]): string | undefined {
+  if (found.tooDeep) return `definitions nested deeper than ${DEEPEST_DEFINITION} levels are left out`;
+  return tree.firstError < 0
+    ? undefined
+    : `line ${lineAt(lines, tree.firstError)} and perhaps others could not be parsed`;
 }
 
 class Extraction {
   readonly definitions: (Definition & { exported: boolean })[] = [];
   readonly imports: Import[] = [];
+  tooDeep = false;
   readonly #grammar: Grammar;
   readonly #tree: SyntaxTree;
   readonly #lines: readonly number[];
@@ -44,7 +55,10 @@ class Extraction {
   readonly #defining = new Set<number>();
   /** Comments and attributes so far, which may belong to what follows. */
   readonly #leading: number[] = [];
-  /** Definitions at the top of the file by name, the first of each. */
+  readonly #notes = new Map<number, string>();
+  /** Names that are defined once, by where. */
+  readonly #once = new Set<string>();
+  /** What may have members elsewhere: types, and definitions at the top of the file; the first of each name. */
   readonly #owners = new Map<string, number>();
   readonly #openDefinitions: { ordinal: number; after: number }[] = [];
   readonly #openScopes: { scope: Scope; after: number }[] = [];
@@ -65,6 +79,7 @@ class Extraction {
       if ((role & (ROLE.comment | ROLE.attribute)) !== 0) this.#leading.push(node);
       if ((role & ROLE.imports) !== 0) this.#import(node);
       if ((role & ROLE.defines) !== 0 || this.#isMember(node, role)) this.#define(node);
+      if ((role & ROLE.declares) !== 0) this.#bind(node);
       if ((role & ROLE.scope) !== 0) this.#enter(node, (role & ROLE.runs) !== 0);
       if ((role & ROLE.binds) !== 0) this.#bind(node);
     }
@@ -81,7 +96,7 @@ class Extraction {
     for (const use of this.#uses) {
       if (this.#defining.has(use.node)) continue;
       const name = this.#tree.textOf(use.node);
-      if (name === "" || ((this.#tree.role(use.node) & ROLE.hideable) !== 0 && isHidden(name, use.scope))) continue;
+      if (name === "" || (use.scope !== undefined && this.#isHideable(use.node) && isHidden(name, use.scope))) continue;
       let byDefinition = places.get(name);
       if (byDefinition === undefined) places.set(name, (byDefinition = new Map()));
       const place = byDefinition.get(use.within ?? -1);
@@ -94,6 +109,12 @@ class Extraction {
       references.push({ name, within: use.within, count: 1, line: lineAt(this.#lines, this.#tree.start(use.node)) });
     }
     return references;
+  }
+
+  #isHideable(node: number): boolean {
+    if ((this.#tree.role(node) & ROLE.hideable) === 0) return false;
+    const isQualified = (this.#tree.role(this.#tree.parent(node)) & ROLE.qualified) !== 0;
+    return !isQualified || this.#grammar.memberFields?.includes(this.#tree.field(node)) !== true;
   }
 
   #isMember(node: number, role: number): boolean {
@@ -136,13 +157,24 @@ class Extraction {
     const place: Place = {
       local: this.#openScopes.at(-1)?.scope.runs ?? false,
       container: inside === undefined ? undefined : this.definitions[inside],
+      notes: this.#notes,
     };
     const site = this.#grammar.define(this.#tree, node, place);
     if (site === undefined || site.name === "") return;
+    if (this.#openDefinitions.length >= DEEPEST_DEFINITION) {
+      this.tooDeep = true;
+      return;
+    }
+    if (site.once === true) {
+      const key = `${inside ?? ""} ${site.name}`;
+      if (this.#once.has(key)) return;
+      this.#once.add(key);
+    }
     if (site.nameNode >= 0) this.#defining.add(site.nameNode);
     const owner = site.owner === undefined ? undefined : this.#owners.get(site.owner);
     this.#openDefinitions.push({ ordinal: this.definitions.length, after: this.#tree.after(node) });
-    if (inside === undefined && !this.#owners.has(site.name)) this.#owners.set(site.name, this.definitions.length);
+    if ((inside === undefined || isType(site.kind)) && !this.#owners.has(site.name))
+      this.#owners.set(site.name, this.definitions.length);
     this.definitions.push(this.#definitionOf(site, owner ?? inside));
   }
 
@@ -150,7 +182,10 @@ class Extraction {
     const { text } = this.#tree;
     const end = this.#tree.end(site.outer);
     const lead = this.#leadOf(this.#tree.start(site.outer));
-    const signatureEnd = trimmedEnd(text, lead.start, site.bodyStart < 0 ? end : site.bodyStart);
+    // A type on one line, `enum Color { RED, GREEN }`, is its own signature.
+    const isWhole =
+      site.bodyStart < 0 || ((isType(site.kind) || site.kind === "field") && isShort(this.#tree, site.outer));
+    const signatureEnd = trimmedEnd(text, lead.start, isWhole ? end : site.bodyStart);
     const doc = site.doc ?? lead.doc;
     return {
       name: site.name,
@@ -181,7 +216,7 @@ class Extraction {
         start = next = begin;
         continue;
       }
-      if (!beginsItsLine(text, begin)) break;
+      if (!beginsItsLine(text, begin) || this.#grammar.innerComment?.test(text.slice(begin, begin + 4)) === true) break;
       const isLine = !text.startsWith("/*", begin);
       // Line comments one below the other are one; a block comment stands for itself.
       if (doc !== undefined && !(isLine && !text.startsWith("/*", doc.start))) break;
@@ -191,6 +226,10 @@ class Extraction {
     }
     return { start, doc };
   }
+}
+
+function isType(kind: DefinitionKind): boolean {
+  return kind === "class" || kind === "interface" || kind === "enum" || kind === "type";
 }
 
 function isHidden(name: string, scope: Scope | undefined): boolean {

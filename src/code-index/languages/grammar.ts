@@ -29,6 +29,10 @@ export const ROLE = {
   leaf: 2048,
   /** Each name directly in it is a definition: the members of an enumeration. */
   members: 4096,
+  /** `a.b`: what stands in one of the grammar's member fields is no plain name, so nothing hides it. */
+  qualified: 8192,
+  /** Binds names like `binds`, but in the scope around it, being one itself. */
+  declares: 16_384,
 } as const;
 
 export interface DefinitionSite {
@@ -45,6 +49,8 @@ export interface DefinitionSite {
   readonly doc?: Span | undefined;
   /** What it belongs to when that is not what it is written in: the receiver of a method. */
   readonly owner?: string | undefined;
+  /** Where assigning again is no other definition. */
+  readonly once?: boolean | undefined;
 }
 
 export interface Place {
@@ -52,12 +58,18 @@ export interface Place {
   readonly local: boolean;
   /** The definition it is written in. */
   readonly container: { readonly kind: DefinitionKind; readonly exported: boolean } | undefined;
+  /** What rules want to remember about nodes of this file. */
+  readonly notes: Map<number, string>;
 }
 
 export interface Grammar {
   /** Name of the grammar's file. */
   readonly file: string;
   readonly roles: Readonly<Record<string, number>>;
+  /** In which fields of qualified nodes the member stands. */
+  readonly memberFields?: readonly string[];
+  /** Comments that describe what they stand in, not what follows. */
+  readonly innerComment?: RegExp;
   define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined;
   /** The nodes of the names that are bound here. */
   bind(tree: SyntaxTree, node: number, bound: (nameNode: number) => void): void;

@@ -1,7 +1,7 @@
 /** TypeScript, TSX and JavaScript. The grammars share their node types, but for what only one of them has. */
 import type { DefinitionKind } from "../facts.ts";
 import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
-import { valueStart } from "./signature.ts";
+import { isOnlyOfType, valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
 const NAME = ROLE.name | ROLE.leaf;
@@ -172,10 +172,8 @@ function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   // What a pattern takes apart has no signature of its own; the names are found as text.
   if (name < 0 || tree.type(name) !== "identifier") return undefined;
   const list = tree.parent(node);
-  const siblings =
-    list < 0 ? 0 : tree.children(list).filter((child) => tree.type(child) === "variable_declarator").length;
   const exported = isExported(tree, outerOf(tree, list));
-  const outer = siblings === 1 ? outerOf(tree, list) : node;
+  const outer = isOnlyOfType(tree, list, node) ? outerOf(tree, list) : node;
   return {
     name: tree.textOf(name),
     nameNode: name,
