@@ -16,16 +16,11 @@ export interface RankSeeds {
   readonly names: ReadonlySet<string>;
 }
 
-export interface RankedName {
-  readonly name: string;
-  readonly rank: number;
-}
-
 export interface SymbolRank {
   /** By position of the file; all together 1, or all 0 when there are no files. */
   readonly files: Float64Array;
-  /** Of a file's definitions those that others refer to, the highest first. */
-  readonly namesIn: (file: number) => readonly RankedName[];
+  /** Names by how much rank these edges, by their positions, hand on to what they lead to; the highest first. */
+  readonly namesAlong: (edges: Iterable<number>) => readonly string[];
 }
 
 const ROUNDS = 24;
@@ -50,7 +45,7 @@ export function rankSymbols(
   const start = startOf(graph.files.length, seeds.files);
   let rank: Float64Array = start.slice();
   for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
-  return { files: rank, namesIn: namesByRank(graph, walk, rank) };
+  return { files: rank, namesAlong: (edges) => namesByRank(graph, walk, rank, edges) };
 }
 
 /**
@@ -140,24 +135,23 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
   return next;
 }
 
-/** Hands each file's rank on to the definitions it uses, in proportion to how much it uses them. */
-function namesByRank({ edges }: ReferenceGraph, { ofEdge, out }: Walk, rank: Float64Array): SymbolRank["namesIn"] {
-  let byFile: Map<number, Map<string, number>> | undefined;
-  return (file) => {
-    if (byFile === undefined) {
-      byFile = new Map();
-      for (const [position, { from, to, name }] of edges.entries()) {
-        if (ofEdge[position] === 0) continue;
-        let names = byFile.get(to);
-        if (names === undefined) byFile.set(to, (names = new Map()));
-        const passed = ((rank[from] ?? 0) * (ofEdge[position] ?? 0)) / (out[from] ?? 1);
-        names.set(name, (names.get(name) ?? 0) + passed);
-      }
-    }
-    return Array.from(byFile.get(file) ?? [], ([name, rank]) => ({ name, rank }))
-      .filter(({ rank }) => rank > 0)
-      .toSorted((a, b) => b.rank - a.rank || (a.name < b.name ? -1 : 1));
-  };
+/** Each file hands its rank on to the definitions it uses, in proportion to how much it uses them. */
+function namesByRank(
+  graph: ReferenceGraph,
+  { ofEdge, out }: Walk,
+  rank: Float64Array,
+  edges: Iterable<number>,
+): readonly string[] {
+  const names = new Map<string, number>();
+  for (const position of edges) {
+    const edge = graph.edges[position];
+    if (edge === undefined || ofEdge[position] === 0) continue;
+    const passed = ((rank[edge.from] ?? 0) * (ofEdge[position] ?? 0)) / (out[edge.from] ?? 1);
+    names.set(edge.name, (names.get(edge.name) ?? 0) + passed);
+  }
+  return Array.from(names)
+    .toSorted(([a, rankA], [b, rankB]) => rankB - rankA || (a < b ? -1 : 1))
+    .map(([name]) => name);
 }
 
 function add(values: Float64Array, position: number, amount: number): void {
