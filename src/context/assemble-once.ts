@@ -13,6 +13,7 @@ import type {
   ScoredFragment,
   SelectedStrategy,
 } from "./model.ts";
+import { frozen } from "./frozen.ts";
 import { renderContext, renderFragment } from "./render-context.ts";
 import { shallowerFragment } from "./shallower.ts";
 import {
@@ -64,6 +65,7 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
   const cost = costOf(count);
 
   const { strategies, outcomes, found, gaps } = await findFragments(parts, stages, packable);
+  // Frozen before each stage: own stages get to see them, and what they changed could not be told from what they were given.
   const excluded: Exclusion[] = [];
 
   const distinct = await stages.run({
@@ -85,14 +87,16 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
   });
   excluded.push(...resolved.excluded);
 
+  const levelled = resolved.fragments.map(frozen);
+
   const scored = await stages.run({
     stage: "score",
-    in: resolved.fragments.length,
+    in: levelled.length,
     out: ({ length }) => length,
-    run: (component) => component.score(resolved.fragments, request, strategies, plan),
-    problem: (result) => scoringProblem(result, resolved.fragments),
+    run: (component) => component.score(levelled, request, strategies, plan),
+    problem: (result) => scoringProblem(result, levelled),
   });
-  const limited = withinLimits(scored, order.view);
+  const limited = withinLimits(scored.map(frozen), order.view);
   excluded.push(...limited.excluded);
   await patiently(limited.fragments, cost);
 
@@ -228,7 +232,7 @@ async function recount(
 ): Promise<readonly FoundFragment[]> {
   const counts = new Map(known.map(({ content, tokens }) => [content, tokens]));
   return patiently(fragments, (fragment) =>
-    Object.freeze({ ...fragment, tokens: counts.get(fragment.content) ?? count(fragment.content) }),
+    frozen({ ...fragment, tokens: counts.get(fragment.content) ?? count(fragment.content) }),
   );
 }
 

@@ -11,6 +11,7 @@ import { ConflictError, NotFoundError, UsageError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
 import { assembleOnce } from "./assemble-once.ts";
 import { circuitName } from "./circuit-name.ts";
+import { frozen } from "./frozen.ts";
 import type {
   AssembledContext,
   Backend,
@@ -73,7 +74,13 @@ export class ContextAssembler {
    * @throws NotFoundError if the request names a strategy that is not there.
    * @throws ConflictError if the indexes kept changing.
    */
-  async assemble(order: ContextOrder): Promise<AssembledContext> {
+  async assemble(given: ContextOrder): Promise<AssembledContext> {
+    // A copy of its own: somebody's stage gets to see it, and must not change what the caller has.
+    const order = {
+      ...given,
+      request: frozen(structuredClone(given.request)),
+      plan: frozen(structuredClone(given.plan)),
+    };
     const { strategies: known, executor, breakers, tokenCache, stages: own = {} } = this.#parts;
     const { strategies, gaps } = allowed(known, order);
     const circuitOf = (strategy: string): string =>

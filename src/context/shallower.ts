@@ -1,5 +1,6 @@
 import type { DetailLevel } from "../code-index/detail-level.ts";
 import type { Excerpt, ScopedIndex } from "../code-index/scoped-index.ts";
+import { frozen } from "./frozen.ts";
 import type { ScoredFragment } from "./model.ts";
 
 /**
@@ -18,7 +19,7 @@ export function shallowerFragment(
   const { startLine, endLine, text } = excerpt;
   const content = text.toWellFormed();
   const provenance = { ...fragment.provenance, startLine, endLine };
-  return Object.freeze({ ...fragment, level, content, tokens: count(content), provenance });
+  return frozen({ ...fragment, level, content, tokens: count(content), provenance });
 }
 
 function excerptOf(

@@ -7,6 +7,7 @@
 import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
+import { frozen } from "./frozen.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
 import { patiently } from "./turns.ts";
 
@@ -41,16 +42,16 @@ export class Vetting {
     await patiently(fragments, (value) => {
       const fragment = parseFragment(value, strategy);
       if (fragment === undefined) malformed++;
+      // Blank lines say nothing, which is no mistake.
+      else if (fragment.content.trim() === "") return;
       else if (!this.#isInScope(fragment)) outside++;
       else kept.push({ ...fragment, tokens: this.#parts.count(fragment.content) });
     });
-    const gaps: Gap[] = [];
-    const complain = (number: number, what: string): void => {
-      const noun = number === 1 ? "fragment" : "fragments";
-      if (number > 0) gaps.push({ kind: "strategy", name: strategy, reason: `returned ${number} ${noun} ${what}` });
-    };
-    complain(malformed, "that are malformed");
-    complain(outside, "from outside the scope");
+    const complaints = [
+      ...(malformed === 0 ? [] : [`returned ${plural(malformed, "malformed fragment")}`]),
+      ...(outside === 0 ? [] : [`returned ${plural(outside, "fragment")} from outside the scope`]),
+    ];
+    const gaps = complaints.map((reason): Gap => ({ kind: "strategy", name: strategy, reason }));
     return { fragments: ranked(kept, strategy), gaps };
   }
 
@@ -71,7 +72,7 @@ function parseFragment(value: unknown, strategy: string): FoundFragment | undefi
   const { entity, level, relevance, content, reason, provenance } = value as Readonly<Record<string, unknown>>;
   if (typeof entity !== "string" || entity === "" || !isLevel(level)) return undefined;
   if (typeof relevance !== "number" || Number.isNaN(relevance)) return undefined;
-  if (typeof content !== "string" || content.trim() === "" || content.length > MAX_CONTENT) return undefined;
+  if (typeof content !== "string" || content.length > MAX_CONTENT) return undefined;
   const from = provenance === undefined ? undefined : parseProvenance(provenance);
   if (from === undefined && provenance !== undefined) return undefined;
   if (from !== undefined && !isEntityOf(entity, from)) return undefined;
@@ -89,11 +90,9 @@ function parseFragment(value: unknown, strategy: string): FoundFragment | undefi
   };
 }
 
-/** Says of each fragment where its strategy put it. Frozen, because stages of one's own get to see it. */
+/** Says of each fragment where its strategy put it. */
 function ranked(fragments: readonly FoundFragment[], strategy: string): readonly FoundFragment[] {
-  return fragments
-    .toSorted(compareUse)
-    .map((fragment, rank) => Object.freeze({ ...fragment, ranks: Object.freeze({ [strategy]: rank }) }));
+  return fragments.toSorted(compareUse).map((fragment, rank) => frozen({ ...fragment, ranks: { [strategy]: rank } }));
 }
 
 function parseProvenance(value: unknown): Provenance | undefined {
@@ -101,13 +100,17 @@ function parseProvenance(value: unknown): Provenance | undefined {
   const { resource, path, startLine, endLine, hash } = value as Readonly<Record<string, unknown>>;
   if (typeof resource !== "string" || typeof path !== "string" || typeof hash !== "string") return undefined;
   if (!isLine(startLine) || !isLine(endLine) || endLine < startLine) return undefined;
-  return Object.freeze({ resource, path, startLine, endLine, hash });
+  return { resource, path, startLine, endLine, hash };
 }
 
 /** "alias:path", or that with "#name@line" or ":10-42" behind it. */
 function isEntityOf(entity: string, { resource, path }: Provenance): boolean {
   const file = `${resource}:${path}`;
   return entity === file || entity.startsWith(`${file}#`) || entity.startsWith(`${file}:`);
+}
+
+function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function isLevel(value: unknown): value is DetailLevel {
