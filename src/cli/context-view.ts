@@ -5,7 +5,7 @@ import { toned, type Cell, type Element } from "./view.ts";
 /** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. */
 const SHOWN = 25;
 
-export function percent(part: number, whole: number): string {
+function percent(part: number, whole: number): string {
   return whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`;
 }
 
