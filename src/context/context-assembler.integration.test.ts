@@ -14,6 +14,7 @@ interface Told {
   readonly isWithin: boolean;
   readonly gaps: readonly unknown[];
   readonly failure: string;
+  readonly loadedTokenizer: boolean;
 }
 
 test("twenty assemblies at once in each of several processes: the same bytes, and one breaker", async () => {
@@ -37,4 +38,7 @@ test("twenty assemblies at once in each of several processes: the same bytes, an
   const fourth = await run();
   expect(fourth.failure).toBe("is switched off for now because it kept failing");
   expect(fourth.hashes).toEqual(told[0]?.hashes);
+  // The fourth had something new to say; everything the fifth has to count was counted before.
+  expect(fourth.loadedTokenizer).toBe(true);
+  expect((await run()).loadedTokenizer).toBe(false);
 });

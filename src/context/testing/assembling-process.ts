@@ -1,4 +1,5 @@
 /** Puts twenty contexts together at once, in a process of its own, and tells what came out: `assembling-process.ts DIRECTORY STORE`. */
+import { createRequire } from "node:module";
 import { openStore } from "../../store/open.ts";
 import { CircuitBreaker } from "../circuit-breaker.ts";
 import { ContextAssembler } from "../context-assembler.ts";
@@ -29,5 +30,6 @@ console.log(
     isWithin: contexts.every(({ tokens, budget }) => tokens <= budget.available),
     gaps: contexts.flatMap(({ gaps }) => gaps),
     failure: failed.gaps[0]?.reason,
+    loadedTokenizer: Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("gpt-tokenizer")),
   }),
 );
