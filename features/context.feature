@@ -24,8 +24,8 @@ Feature: Seeing what a model would see
     Then the output contains "4000 tokens"
     When I run "agents project context inspect shop --query validateSession --focus session.ts"
     Then it succeeds
-    And the output contains "api:session.ts"
-    And the output contains "imported by api:server.ts"
+    And the output contains "Around session.ts"
+    And the output contains "imported by  server.ts"
     And the output contains "set by policy"
     When I run "agents project context simulate shop --query validateSession"
     Then the output contains "nothing was changed but the index"
