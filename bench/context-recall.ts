@@ -74,17 +74,11 @@ async function judge(corpus: CorpusPackage, dir: string, peersDir: string, names
   return results;
 
   async function shownBy(contestant: Contestant, question: Question, tokens: number): Promise<ReadonlySet<string>> {
-    switch (contestant) {
-      case "like Aider's map":
-        return aiderLike(index, question, tokens, (text) => counter.count(text));
-      case "repomix --compress, cut":
-        return pack.within(tokens);
-      default: {
-        const context = await lab.ask(question, tokens, contestant === TOGETHER ? undefined : contestant);
-        if (counter.count(context.text) > tokens) throw new Error(`${contestant} went over ${tokens} tokens`);
-        return shownFiles(context);
-      }
-    }
+    if (contestant === "repomix --compress, cut") return pack.within(tokens);
+    if (contestant === "like Aider's map") return aiderLike(index, question, tokens, (text) => counter.count(text));
+    const context = await lab.ask(question, tokens, contestant === TOGETHER ? undefined : contestant);
+    if (counter.count(context.text) > tokens) throw new Error(`${contestant} went over ${tokens} tokens`);
+    return shownFiles(context);
   }
 }
 

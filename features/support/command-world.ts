@@ -1,4 +1,4 @@
-import { After, setWorldConstructor, World } from "@cucumber/cucumber";
+import { After, setDefaultTimeout, setWorldConstructor, World } from "@cucumber/cucumber";
 import { Agents, type Envelope, type Finished } from "../../src/cli/testing/agents.ts";
 
 /** A user at the command line: words in angle brackets stand for what earlier steps found out. */
@@ -29,6 +29,8 @@ export class CommandWorld extends World {
 }
 
 setWorldConstructor(CommandWorld);
+// A step is a whole process, on a machine that may have other things to do.
+setDefaultTimeout(60_000);
 
 After(function (this: CommandWorld) {
   this.agents[Symbol.dispose]();

@@ -57,7 +57,7 @@ export function foundBy({ outcomes }: AssembledContext, strategy: string): numbe
   return outcome?.status === "ran" ? outcome.fragments : undefined;
 }
 
-export function fragmentData(fragment: ScoredFragment): Record<string, unknown> {
+function fragmentData(fragment: ScoredFragment): Record<string, unknown> {
   const { entity, level, tokens, score, relevance, breakdown, strategies, reason, provenance } = fragment;
   return {
     entity,

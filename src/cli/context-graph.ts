@@ -5,7 +5,8 @@ import { compareDetail } from "../code-index/detail-level.ts";
 import type { AssembledContext, ContextRequest, ScoredFragment } from "../context/model.ts";
 import { inFocus } from "../context/strategies/anchors.ts";
 import { depthNumber } from "./context-request.ts";
-import { toned, type Element } from "./view.ts";
+import { levelText, number } from "./context-view.ts";
+import { toned, type Cell, type Element } from "./view.ts";
 
 /** The surroundings of what the context is centred on: what it contains, imports and is imported by, and how much of each went in. */
 export interface ContextGraph {
@@ -27,7 +28,7 @@ interface Shown {
 }
 
 const MOST_EDGES = 200;
-const LINES = 12;
+const ROWS = 12;
 
 /** Undefined when nothing went in and nothing is in focus. */
 export function contextGraph(
@@ -45,17 +46,17 @@ export function contextGraph(
     .filter(({ container }) => container === undefined)
     .map(({ name, startLine }) => ({
       relation: "contains" as const,
-      target: `${nameOf(root)}#${name}`,
-      shown: together(fragments.filter(({ entity }) => entity === `${nameOf(root)}#${name}@${startLine}`)),
+      target: `${fileName(root)}#${name}`,
+      shown: together(fragments.filter(({ entity }) => entity === `${fileName(root)}#${name}@${startLine}`)),
     }));
   const related = (relation: Relation, files: readonly IndexedFile[]): ContextGraph["edges"] =>
-    files.map((file) => ({ relation, target: nameOf(file), shown: ofFile(file) }));
+    files.map((file) => ({ relation, target: fileName(file), shown: ofFile(file) }));
   const edges = [
     ...related("imports", index.importsOf(root)),
     ...related("imported_by", index.importersOf(root)),
     ...contained,
   ];
-  return { root: nameOf(root), shown: ofFile(root), edges: edges.slice(0, MOST_EDGES) };
+  return { root: fileName(root), shown: ofFile(root), edges: edges.slice(0, MOST_EDGES) };
 }
 
 function rootOf(
@@ -78,7 +79,7 @@ function together(fragments: readonly ScoredFragment[]): Shown | undefined {
   return first && { level: first.level, tokens: fragments.reduce((sum, { tokens }) => sum + tokens, 0) };
 }
 
-function nameOf({ resource, path }: IndexedFile): string {
+function fileName({ resource, path }: IndexedFile): string {
   return `${resource}:${path}`;
 }
 
@@ -101,27 +102,23 @@ export function graphData(graph: ContextGraph | undefined): Record<string, unkno
 }
 
 /** What went in first; the rest as far as there is room. */
-export function graphLines(graph: ContextGraph | undefined): Element[] {
+export function graphTable(graph: ContextGraph | undefined, nameOf: (entity: string) => string): Element[] {
   if (graph === undefined) return [];
   const edges = graph.edges.toSorted((a, b) => Number(a.shown === undefined) - Number(b.shown === undefined));
-  const more = edges.length - LINES;
-  const lines = edges.slice(0, LINES).map(({ relation, target, shown }) => {
-    const text = `  ${relation.replaceAll("_", " ")} ${target}${shownText(shown)}`;
-    return shown === undefined ? toned(text, "dim") : text;
+  const rows = edges.slice(0, ROWS).map(({ relation, target, shown }): Cell[] => {
+    const cells = [relation.replaceAll("_", " "), nameOf(target), shown === undefined ? "-" : levelText(shown.level)];
+    return [...cells, shown === undefined ? "-" : number(shown.tokens)].map((text) =>
+      shown === undefined ? toned(text, "dim") : text,
+    );
   });
+  const some = rows.length < edges.length ? `: the first ${rows.length} of ${edges.length}` : "";
   return [
     {
-      kind: "lines",
-      title: "Around the focus",
-      lines: [
-        `${graph.root}${shownText(graph.shown)}`,
-        ...lines,
-        ...(more > 0 ? [toned(`  and ${more} more`, "dim")] : []),
-      ],
+      kind: "table",
+      title: `Around ${nameOf(graph.root)}${some}`,
+      columns: [{ keep: "Relation" }, "What", { keep: "Depth" }, { keep: "Tokens" }],
+      rows,
+      empty: "",
     },
   ];
-}
-
-function shownText(shown: Shown | undefined): string {
-  return shown === undefined ? "" : ` (${shown.level.replaceAll("_", " ")}, ${shown.tokens} tokens)`;
 }

@@ -1,6 +1,7 @@
 import { compareDetail, DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { ContextRequest } from "../context/model.ts";
 import { parseTokens } from "../domain/context-policy.ts";
+import { DEFAULT_BREADTH } from "../domain/context-settings.ts";
 import { UsageError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
 import { shown, textProblem } from "../domain/text.ts";
@@ -14,7 +15,6 @@ export interface AskedContext {
   readonly model: string | undefined;
 }
 
-export const DEFAULT_BREADTH = 2;
 const MOST_STEPS = 10;
 const LONGEST_QUERY = 10_000;
 

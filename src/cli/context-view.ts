@@ -1,11 +1,12 @@
-import type { AssembledContext, Gap, ScoredFragment } from "../context/model.ts";
+import type { DetailLevel } from "../code-index/detail-level.ts";
+import type { AssembledContext, Gap } from "../context/model.ts";
 import { contributed, exclusionCounts, foundBy, statusOf } from "./context-data.ts";
 import { toned, type Cell, type Element } from "./view.ts";
 
-/** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. */
+/** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. Fits 80 columns. */
 const SHOWN = 25;
 
-export function percent(part: number, whole: number): string {
+function percent(part: number, whole: number): string {
   return whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`;
 }
 
@@ -17,13 +18,27 @@ export function usedText({ tokens, budget, tokenizer }: AssembledContext): strin
   return `${number(tokens)} of ${number(budget.available)} tokens (${percent(tokens, budget.available)}), counted by ${tokenizer}`;
 }
 
+/** Levels as a column shows them. */
+export function levelText(level: DetailLevel): string {
+  return level === "signatures_with_docs" ? "with docs" : level;
+}
+
+/** Where everything is of one resource it need not be said each time. */
+export function entityNames(resources: readonly string[]): (entity: string) => string {
+  const [only, another] = resources;
+  if (only === undefined || another !== undefined) return (entity) => entity;
+  return (entity) => (entity.startsWith(`${only}:`) ? entity.slice(only.length + 1) : entity);
+}
+
+/** Numbered, because the table of what went in has no room for names. */
 export function strategiesTable(assembled: AssembledContext): Element {
   const total = assembled.strategies.reduce((sum, { tokens }) => sum + tokens, 0);
   return {
     kind: "table",
     title: "Strategies",
-    columns: [{ keep: "Strategy" }, "Quality", "Budget", "Found", "Went in", "State"],
-    rows: assembled.strategies.map(({ name, quality, tokens }) => [
+    columns: [{ keep: "No" }, { keep: "Strategy" }, "Quality", "Budget", "Found", "Went in", "State"],
+    rows: assembled.strategies.map(({ name, quality, tokens }, index) => [
+      String(index + 1),
       name,
       String(quality),
       percent(tokens, total),
@@ -39,30 +54,30 @@ function stateCell(status: string): Cell {
   return status === "ran" ? status : toned(status, "warn");
 }
 
-export function fragmentsTable({ fragments }: AssembledContext, verbose: boolean): Element[] {
+/** In the order in which a model sees them. `why` shows the reasons instead of the strategies. */
+export function fragmentsTable(
+  { fragments, strategies }: AssembledContext,
+  nameOf: (entity: string) => string,
+  why: boolean,
+): Element {
+  const numbers = new Map(strategies.map(({ name }, index) => [name, String(index + 1)]));
   const rows = fragments
     .slice(0, SHOWN)
     .map((fragment): Cell[] => [
-      fragment.entity,
       number(fragment.tokens),
-      fragment.level.replaceAll("_", " "),
-      verbose ? fragment.reason : finders(fragment),
+      levelText(fragment.level),
+      nameOf(fragment.entity),
+      why ? fragment.reason : fragment.strategies.map((name) => numbers.get(name) ?? name).join(", "),
     ]);
-  const more = fragments.length - rows.length;
-  return [
-    {
-      kind: "table",
-      title: `What went in: ${fragments.length} ${fragments.length === 1 ? "fragment" : "fragments"}`,
-      columns: ["What", "Tokens", "Depth", verbose ? "Why" : "Found by"],
-      rows,
-      empty: "",
-    },
-    ...(more > 0 ? [aside(`and ${more} more; --format json has all of them`)] : []),
-  ];
-}
-
-function finders({ strategies }: ScoredFragment): string {
-  return strategies.join(", ");
+  const some = rows.length < fragments.length ? `the first ${rows.length} of ` : "";
+  const fragment = fragments.length === 1 ? "fragment" : "fragments";
+  return {
+    kind: "table",
+    title: `What goes in: ${some}${fragments.length} ${fragment}`,
+    columns: [{ keep: "Tokens" }, { keep: "Depth" }, "What", why ? "Why" : "Found by"],
+    rows,
+    empty: "",
+  };
 }
 
 export function exclusionsTable({ excluded }: AssembledContext): Element {
@@ -75,13 +90,17 @@ export function exclusionsTable({ excluded }: AssembledContext): Element {
   };
 }
 
-/** The first of each kind by name, then how many more. */
-export function gapLines(gaps: readonly Gap[]): Element[] {
+/** The first by name, then how many more. */
+export function gapsElement(gaps: readonly Gap[]): Element[] {
   if (gaps.length === 0) return [];
-  const lines = gaps.slice(0, SHOWN).map(({ name, reason }) => toned(`${name}: ${reason}`, "warn"));
-  const more = gaps.length - lines.length;
+  const rows = gaps.slice(0, SHOWN).map(({ name, reason }) => [name, toned(reason, "warn")] as const);
+  const more = gaps.length - rows.length;
   return [
-    { kind: "lines", title: "Missing", lines: [...lines, ...(more > 0 ? [toned(`and ${more} more`, "dim")] : [])] },
+    {
+      kind: "fields",
+      title: "Missing",
+      rows: [...rows, ...(more > 0 ? [["others", toned(`${more} more`, "dim")] as const] : [])],
+    },
   ];
 }
 
@@ -100,8 +119,4 @@ export function traceTable({ trace }: AssembledContext): Element {
     ]),
     empty: "",
   };
-}
-
-function aside(text: string): Element {
-  return { kind: "lines", title: "", lines: [toned(text, "dim")] };
 }

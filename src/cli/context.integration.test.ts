@@ -127,7 +127,7 @@ test("inspect and simulate tell what went in, by whom, and what was left out", a
   expect(data["gaps"]).toContainEqual(expect.objectContaining({ name: "semantic-embedding", kind: "backend" }));
   expect((data["trace"] as { stage: string }[]).map(({ stage }) => stage)).toHaveLength(10);
   const human = await agents.run(["project", "context", "inspect", ...words]);
-  for (const text of ["Around the focus", "Strategies", "symbol-rank", "What went in", "Missing"])
+  for (const text of ["Around src/session.ts", "Strategies", "symbol-rank", "What goes in", "Missing"])
     expect(human.stdout).toContain(text);
 
   const simulated = await agents.json("project", "context", "simulate", ...words, "--budget", "200");

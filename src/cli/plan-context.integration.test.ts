@@ -1,8 +1,7 @@
 /** What the steps of a plan can ask about their plan, through the command line. */
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Agents } from "./testing/agents.ts";
-import { CodeWorld } from "./testing/code-world.ts";
+import { CodeWorld, outputOf } from "./testing/code-world.ts";
 
 interface Asked {
   readonly text: string;
@@ -27,12 +26,6 @@ async function planOf(agents: Agents, steps: string, ...use: string[]): Promise<
   }
   const { data } = await agents.json("plan", "use", "work", "shop", ...use);
   return String(data["plan_id"]);
-}
-
-function outputOf<T>(agents: Agents, step: string): T {
-  using database = new DatabaseSync(agents.database, { readOnly: true });
-  const row = database.prepare("SELECT result FROM steps WHERE key = ?").get(`tool-step:${step}`);
-  return (JSON.parse(String(row?.["result"])) as { output: T }).output;
 }
 
 test("a step sees at once what the steps before it wrote, and nobody else does", async () => {

@@ -8,17 +8,17 @@ import { wordsOf } from "./words.ts";
 
 /** So many names are remembered with their number; more would only cost memory. */
 const REMEMBERED = 400_000;
+/** Of the contents, which when it goes may take many names with it. */
+const LARGE_PART = 0.2;
 
 export class ContentWriter {
   readonly #database: DatabaseSync;
   readonly #names = new Map<string, number>();
   readonly #searchable = new Set<number>();
   readonly #find: StatementSync;
-  readonly #insert: Readonly<Record<"content" | "body" | "links" | "words" | "nameWords", StatementSync>>;
+  readonly #insert: Readonly<Record<"content" | "body" | "links" | "mentions" | "words" | "nameWords", StatementSync>>;
   readonly #insertName: StatementSync;
   readonly #findName: StatementSync;
-  readonly #insertDefiners: StatementSync;
-  readonly #insertUsers: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -30,14 +30,12 @@ export class ContentWriter {
       ),
       body: prepare("INSERT INTO bodies (content, text, facts) VALUES (?, ?, ?)"),
       links: prepare("INSERT INTO links (content, defines, defined, uses, imports) VALUES (?, ?, ?, ?, ?)"),
+      mentions: prepare("INSERT INTO mentions (rowid, defines, uses) VALUES (?, ?, ?)"),
       words: prepare("INSERT INTO words (rowid, names, once, few, some, many) VALUES (?, ?, ?, ?, ?, ?)"),
       nameWords: prepare("INSERT OR REPLACE INTO name_words (rowid, words) VALUES (?, ?)"),
     };
     this.#insertName = prepare("INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING");
     this.#findName = prepare("SELECT id FROM names WHERE name = ?");
-    // One statement for all names of a content: half the time of one for each.
-    this.#insertDefiners = prepare("INSERT INTO definers (name, content) SELECT value, ? FROM json_each(?)");
-    this.#insertUsers = prepare("INSERT INTO users (name, content) SELECT value, ? FROM json_each(?)");
   }
 
   /** The number of a content, or undefined when the index does not have it. */
@@ -67,9 +65,8 @@ export class ContentWriter {
       uses[at * 2] = name;
       uses[at * 2 + 1] = prepared.usedCounts[at] ?? 0;
     }
-    this.#insert.links.run(id, bytesOf(defines), prepared.defined.join("\n"), bytesOf(uses), imports);
-    this.#insertDefiners.run(id, JSON.stringify([...defines].sort(ascending)));
-    this.#insertUsers.run(id, JSON.stringify([...users].sort(ascending)));
+    this.#insert.links.run(id, bytesOf(defines), JSON.stringify(prepared.defined), bytesOf(uses), imports);
+    this.#insert.mentions.run(id, defines.join(" "), users.join(" "));
   }
 
   /** Only names that something defines are searched by their words. */
@@ -94,21 +91,37 @@ export class ContentWriter {
   /** Contents no tree leads to: changed and removed files, and what was read before a sync was stopped. */
   removeUnused(): void {
     const unused = this.#database
-      .prepare(
-        `SELECT contents.id, defines, uses FROM contents JOIN links ON links.content = contents.id
-          WHERE contents.id NOT IN (SELECT content FROM entries WHERE content IS NOT NULL)`,
-      )
+      .prepare("SELECT id FROM contents WHERE id NOT IN (SELECT content FROM entries WHERE content IS NOT NULL)")
       .all();
-    const removals = ["contents WHERE id", "bodies WHERE content", "links WHERE content", "words WHERE rowid"].map(
-      (from) => this.#database.prepare(`DELETE FROM ${from} = ?`),
-    );
-    const removeDefiner = this.#database.prepare("DELETE FROM definers WHERE name = ? AND content = ?");
-    const removeUser = this.#database.prepare("DELETE FROM users WHERE name = ? AND content = ?");
-    for (const { id = null, defines, uses } of unused) {
-      for (const name of numbersIn(defines)) removeDefiner.run(name, id);
-      for (const [at, name] of numbersIn(uses).entries()) if (at % 2 === 0) removeUser.run(name, id);
-      for (const removal of removals) removal.run(id);
+    const places = [
+      "contents WHERE id",
+      "bodies WHERE content",
+      "links WHERE content",
+      "words WHERE rowid",
+      "mentions WHERE rowid",
+    ];
+    const removals = places.map((place) => this.#database.prepare(`DELETE FROM ${place} = ?`));
+    for (const { id = null } of unused) for (const removal of removals) removal.run(id);
+    const left = Number(this.#database.prepare("SELECT COUNT(*) AS contents FROM contents").get()?.["contents"]);
+    if (unused.length > left * LARGE_PART) this.#removeUnusedNames();
+  }
+
+  /** Names that no content has cost nothing but room, so they are looked for only when there may be many. */
+  #removeUnusedNames(): void {
+    const used = new Set<number>();
+    for (const { defines, uses } of this.#database.prepare("SELECT defines, uses FROM links").iterate()) {
+      for (const name of numbersIn(defines)) used.add(name);
+      for (const [at, name] of numbersIn(uses).entries()) if (at % 2 === 0) used.add(name);
     }
+    const remove = this.#database.prepare("DELETE FROM names WHERE id = ?");
+    const removeWords = this.#database.prepare("DELETE FROM name_words WHERE rowid = ?");
+    for (const { id = null } of this.#database.prepare("SELECT id FROM names").all()) {
+      if (used.has(Number(id))) continue;
+      remove.run(id);
+      removeWords.run(id);
+    }
+    this.#names.clear();
+    this.#searchable.clear();
   }
 }
 
@@ -126,8 +139,4 @@ export function numbersIn(value: unknown): Uint32Array {
   // A column's bytes may begin anywhere.
   const { buffer, byteOffset, byteLength } = value.byteOffset % 4 === 0 ? value : new Uint8Array(value);
   return new Uint32Array(buffer, byteOffset, byteLength / 4);
-}
-
-function ascending(a: number, b: number): number {
-  return a - b;
 }

@@ -22,10 +22,7 @@ export function searchDefinitions(
   const found: IndexedDefinition[] = [];
   for (const { tree, id, name } of matches) {
     if (found.length >= limit) break;
-    const files = tree
-      .all("SELECT content FROM definers WHERE name = ?", id)
-      .flatMap(([content]) => tree.filesOf(content))
-      .sort((a, b) => (a.path < b.path ? -1 : 1));
+    const files = tree.mentioning("defines", id);
     const named = files.flatMap((file) => definitionsOf(tree, file).filter((definition) => definition.name === name));
     found.push(...named.sort((a, b) => Number(b.exported) - Number(a.exported)));
   }

@@ -49,7 +49,7 @@ function matchesPath(segments: readonly Segment[], names: readonly string[]): bo
 
 function matchesName(segment: Exclude<Segment, typeof DEEP>, name: string): boolean {
   if (typeof segment === "string") return segment === name;
-  const characters = [...name];
+  const characters = Array.from(name);
   // A name is never empty, so a lone star stands for at least one character.
   if (characters.length === 0) return segment.length === 0;
   let [piece, at, star, resume] = [0, 0, -1, 0];

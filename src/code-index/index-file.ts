@@ -54,8 +54,9 @@ export function openForSync(indexFile: string): { database: DatabaseSync; rebuil
   if (reason !== undefined) eraseIndex(indexFile);
   try {
     makeDirectories(dirname(indexFile));
-    // Made private before SQLite touches it; its log files take over the mode.
-    closeSync(openSync(indexFile, "a", 0o600));
+    // Made private before SQLite touches it; its log files take over the mode. Never when it is there: closing a file frees all locks
+    // the process has on it, also those of readers in other threads.
+    if (!existsSync(indexFile)) closeSync(openSync(indexFile, "a", 0o600));
     const database = new DatabaseSync(indexFile, { timeout: 5_000 });
     // A power loss may take the last syncs back, but leaves the file whole; it is not worth waiting for the disk.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536");

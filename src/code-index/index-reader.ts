@@ -29,11 +29,13 @@ export class TreeReader implements Disposable {
   readonly resource: string;
   /** By path. */
   readonly files: readonly ReadableFile[];
-  readonly gaps: readonly IndexGap[];
   readonly #indexFile: string;
+  readonly #id: number;
+  readonly #passes: (path: string, size: number) => boolean;
   readonly #database: DatabaseSync;
   readonly #byContent: ReadonlyMap<number, readonly ReadableFile[]>;
   readonly #byPath: ReadonlyMap<string, ReadableFile>;
+  #hasInstances = false;
   readonly #statements = new Map<string, StatementSync>();
   readonly #facts = new Map<number, FileFacts>();
 
@@ -45,15 +47,11 @@ export class TreeReader implements Disposable {
     this.#database = database;
     try {
       database.exec("BEGIN");
-      const id = this.#treeId(tree);
-      const passes = filterOf(tree);
-      this.files = this.#readFiles(id, passes);
+      this.#id = this.#treeId(tree);
+      this.#passes = filterOf(tree);
+      this.files = this.#readFiles();
       this.#byContent = Map.groupBy(this.files, ({ content }) => content);
       this.#byPath = new Map(this.files.map((file) => [file.path, file]));
-      this.gaps = gapsOf(database, id)
-        .filter(({ path }) => passes(path, 0))
-        .map((gap) => ({ resource: tree.resource, ...gap }));
-      database.exec(`CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)`);
     } catch (error) {
       database.close();
       throw damageIn(tree.index, error);
@@ -68,16 +66,16 @@ export class TreeReader implements Disposable {
     return Number(id);
   }
 
-  #readFiles(tree: number, passes: (path: string, size: number) => boolean): ReadableFile[] {
+  #readFiles(): ReadableFile[] {
     const rows = this.all(
       `SELECT path, content, hash, contents.size, lines, language, words
          FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ?`,
-      tree,
+      this.#id,
     );
     const files: ReadableFile[] = [];
     for (const row of rows) {
       const [path, content, hash, size, lines, language, words] = row as FileRow;
-      if (!passes(path, size)) continue;
+      if (!this.#passes(path, size)) continue;
       files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words });
     }
     return files.sort((a, b) => byCodeUnits(a.path, b.path));
@@ -86,6 +84,26 @@ export class TreeReader implements Disposable {
   /** The files of the scope that have this content; none when it is outside. */
   filesOf(content: unknown): readonly ReadableFile[] {
     return this.#byContent.get(Number(content)) ?? [];
+  }
+
+  /** The files of the scope that define or use the name with this number, by path. */
+  mentioning(what: "defines" | "uses", name: unknown): readonly ReadableFile[] {
+    return this.all("SELECT rowid FROM mentions WHERE mentions MATCH ?", `${what} : "${Number(name)}"`)
+      .flatMap(([content]) => this.filesOf(content))
+      .sort((a, b) => byCodeUnits(a.path, b.path));
+  }
+
+  /** Which contents have a word, and in which column; a content is not yet a file of the scope. */
+  having(word: string): readonly unknown[][] {
+    if (!this.#hasInstances) this.all("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)");
+    this.#hasInstances = true;
+    return this.all("SELECT doc, col FROM temp.instances WHERE term = ?", word);
+  }
+
+  gaps(): readonly IndexGap[] {
+    return this.#guarded(() => gapsOf(this.#database, this.#id))
+      .filter(({ path }) => this.#passes(path, 0))
+      .map((gap) => ({ resource: this.resource, ...gap }));
   }
 
   at(path: string): ReadableFile | undefined {
@@ -125,14 +143,20 @@ export class TreeReader implements Disposable {
   }
 
   all(sql: string, ...values: SQLInputValue[]): readonly unknown[][] {
-    let statement = this.#statements.get(sql);
-    try {
+    return this.#guarded(() => {
+      let statement = this.#statements.get(sql);
       if (statement === undefined) {
         statement = this.#database.prepare(sql);
         statement.setReturnArrays(true);
         this.#statements.set(sql, statement);
       }
       return statement.all(...values) as unknown as unknown[][];
+    });
+  }
+
+  #guarded<T>(read: () => T): T {
+    try {
+      return read();
     } catch (error) {
       throw damageIn(this.#indexFile, error);
     }

@@ -3,8 +3,8 @@
  * one when the results of the one before have been taken care of. A thread that dies, or says nothing for too long, is
  * replaced: the file it was at becomes a gap, the others of its batches are done by somebody else.
  */
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { AgentsError } from "../domain/errors.ts";
 import type { IndexWorkerCommand, IndexWorkerData, IndexWorkerMessage } from "./index-worker.ts";
 import type { FileResult } from "./prepare-content.ts";
 
@@ -28,6 +28,7 @@ const BATCH_FILES = 32;
 const BATCH_BYTES = 512 * 1024;
 const BATCHES_AHEAD = 2;
 const PATIENCE_MS = 20_000;
+const STEPS = 5;
 /** Of JavaScript; the parser's memory is apart, and stays within a few times the size of a file. */
 const HEAP_MB = 256;
 
@@ -75,7 +76,11 @@ class IndexThread {
   /** What it was given and has not answered, in order. */
   readonly #open: string[] = [];
   #watch: NodeJS.Timeout | undefined;
+  #ready = false;
+  #silentFor = 0;
   #gone = "";
+  /** Nothing it says counts any more. */
+  #ended = false;
   #failure: unknown;
 
   constructor(batches: string[][], options: IndexThreadsOptions, signal: AbortSignal) {
@@ -93,6 +98,7 @@ class IndexThread {
     this.#worker.on("error", (error) => {
       this.#gone ||= `ended the parser: ${error instanceof Error ? error.message : String(error)}`;
     });
+    this.#watch = setInterval(() => this.#tick(), (options.patienceMs ?? PATIENCE_MS) / STEPS);
     this.done = this.#run(signal);
     this.#feed();
   }
@@ -100,16 +106,26 @@ class IndexThread {
   async #run(signal: AbortSignal): Promise<void> {
     const stop = (): void => void this.#worker.terminate();
     signal.addEventListener("abort", stop, { once: true });
-    await once(this.#worker, "exit");
+    // Not `once`, which would take the thread's last error for ours.
+    await new Promise((resolve) => this.#worker.on("exit", resolve));
     signal.removeEventListener("abort", stop);
-    clearTimeout(this.#watch);
+    clearInterval(this.#watch);
     if (this.#failure !== undefined) throw this.#failure;
-    if (!signal.aborted) this.#giveBack();
+    if (signal.aborted) return;
+    // Then it is not for a file, and every other thread would fare the same.
+    if (!this.#ready) throw new AgentsError("internal", `The parser cannot be started: it ${this.#gone || "ended"}.`);
+    this.#giveBack();
   }
 
-  #hear({ path, result }: IndexWorkerMessage): void {
-    if (this.#gone !== "") return;
+  #hear(message: IndexWorkerMessage): void {
+    if (this.#ended) return;
+    if (message === "ready") {
+      this.#ready = true;
+      return;
+    }
+    const { path, result } = message;
     this.#open.shift();
+    this.#silentFor = 0;
     try {
       this.#options.onResult(path, result);
     } catch (error) {
@@ -127,13 +143,18 @@ class IndexThread {
       this.#open.push(...batch);
       this.#worker.postMessage(batch satisfies IndexWorkerCommand, []);
     }
-    clearTimeout(this.#watch);
     if (this.#open.length === 0) this.#end("");
-    else this.#watch = setTimeout(() => this.#end("took too long to parse"), this.#options.patienceMs ?? PATIENCE_MS);
+  }
+
+  /** Counted in steps: a computer that slept for an hour is not a thread that hangs. */
+  #tick(): void {
+    this.#silentFor += 1;
+    if (this.#silentFor >= STEPS) this.#end("took too long to parse");
   }
 
   #end(why: string): void {
-    this.#gone = why;
+    this.#ended = true;
+    this.#gone ||= why;
     void this.#worker.terminate();
   }
 

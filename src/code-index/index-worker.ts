@@ -15,10 +15,8 @@ export interface IndexWorkerData {
 
 export type IndexWorkerCommand = readonly string[];
 
-export interface IndexWorkerMessage {
-  readonly path: string;
-  readonly result: FileResult;
-}
+/** "ready" first, then a result for each file. */
+export type IndexWorkerMessage = "ready" | { readonly path: string; readonly result: FileResult };
 
 if (parentPort !== null) await serve(parentPort, workerData);
 
@@ -37,6 +35,8 @@ async function serve(port: MessagePort, { root, indexFile, maxFileSize }: IndexW
     waiting.push(...paths);
     if (!working) void work();
   });
+
+  port.postMessage("ready" satisfies IndexWorkerMessage, []);
 
   async function work(): Promise<void> {
     working = true;

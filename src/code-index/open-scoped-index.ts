@@ -71,7 +71,7 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   definitionsNamed(name: string): readonly IndexedDefinition[] {
-    return this.#filesWith("definers", name).flatMap(({ tree, file }) =>
+    return this.#filesWith("defines", name).flatMap(({ tree, file }) =>
       definitionsOf(tree, file).filter((definition) => definition.name === name),
     );
   }
@@ -81,7 +81,7 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   referencesTo(name: string): readonly ReferenceFrom[] {
-    return this.#filesWith("users", name).flatMap(({ tree, file }) =>
+    return this.#filesWith("uses", name).flatMap(({ tree, file }) =>
       referencesOf(tree, file).filter((reference) => reference.name === name),
     );
   }
@@ -135,7 +135,7 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   gaps(): readonly IndexGap[] {
-    return this.#all().flatMap(({ gaps }) => gaps);
+    return this.#all().flatMap((tree) => tree.gaps());
   }
 
   [Symbol.dispose](): void {
@@ -152,14 +152,11 @@ class SqliteScopedIndex implements ScopedIndex {
     return { tree, own: tree.own(file) };
   }
 
-  #filesWith(table: "definers" | "users", name: string): { tree: TreeReader; file: ReadableFile }[] {
-    return this.#all().flatMap((tree) =>
-      tree
-        .all(`SELECT content FROM ${table} WHERE name = (SELECT id FROM names WHERE name = ?)`, name)
-        .flatMap(([content]) => tree.filesOf(content))
-        .sort((a, b) => (a.path < b.path ? -1 : 1))
-        .map((file) => ({ tree, file })),
-    );
+  #filesWith(what: "defines" | "uses", name: string): { tree: TreeReader; file: ReadableFile }[] {
+    return this.#all().flatMap((tree) => {
+      const [id] = tree.all("SELECT id FROM names WHERE name = ?", name)[0] ?? [];
+      return id === undefined ? [] : tree.mentioning(what, id).map((file) => ({ tree, file }));
+    });
   }
 
   #importMap(tree: TreeReader): ImportMap {

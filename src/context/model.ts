@@ -3,6 +3,7 @@
  * worker thread and stored, and everything that was left out is said as well as what went in.
  */
 import type { DetailLevel } from "../code-index/detail-level.ts";
+import type { STAGE_NAMES, TOKENIZER_NAMES } from "../domain/context-settings.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import type { Fragment } from "./strategy-protocol.ts";
 import type { StrategyOutcome } from "./strategy-task.ts";
@@ -66,8 +67,7 @@ export interface EmbeddingEndpoint {
 }
 
 /** Families of tokenizers; a model's family is found by `tokenizerOf(model)`. */
-export const TOKENIZERS = ["o200k_base", "cl100k_base"] as const;
-export type TokenizerName = (typeof TOKENIZERS)[number];
+export type TokenizerName = (typeof TOKENIZER_NAMES)[number];
 
 /** Where a fragment is from: enough to find the very bytes again. */
 export interface Provenance {
@@ -140,19 +140,8 @@ export interface StageTrace {
   readonly note: string | undefined;
 }
 
-export const STAGES = [
-  "select",
-  "allocate",
-  "execute",
-  "deduplicate",
-  "resolve_depth",
-  "score",
-  "pack",
-  "order",
-  "preamble",
-  "skeleton",
-] as const;
-export type StageName = (typeof STAGES)[number];
+export { STAGE_NAMES as STAGES, TOKENIZER_NAMES as TOKENIZERS } from "../domain/context-settings.ts";
+export type StageName = (typeof STAGE_NAMES)[number];
 
 export interface SelectedStrategy {
   readonly name: string;

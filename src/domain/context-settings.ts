@@ -21,6 +21,9 @@ export const STAGE_NAMES = [
 
 export const TOKENIZER_NAMES = ["o200k_base", "cl100k_base"] as const;
 
+/** How many steps a request walks from its focus unless it says so. */
+export const DEFAULT_BREADTH = 2;
+
 const STRATEGY_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

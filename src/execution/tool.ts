@@ -30,7 +30,7 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-export interface PlanCall {
+interface PlanCall {
   readonly port: ContextPort;
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import { listOf, ownStrategy, STAGE_NAMES, TOKENIZER_NAMES } from "../domain/context-settings.ts";
 import { parseTokens } from "../domain/context-policy.ts";
 import { ConfigurationError } from "../domain/errors.ts";
-import type { StageName, TokenizerName } from "../context/model.ts";
+import type { EmbeddingEndpoint, StageName, TokenizerName } from "../context/model.ts";
 
 /** The settings of context assembly (`src/domain/context-settings.ts`), read and typed. */
 export interface ContextConfiguration {
@@ -20,14 +20,7 @@ export interface ContextConfiguration {
     readonly toolDefinitions: number;
     readonly systemPrompt: number;
   };
-  readonly embedding: EmbeddingConfiguration | undefined;
-}
-
-export interface EmbeddingConfiguration {
-  readonly url: string;
-  readonly model: string;
-  /** The variable that holds the key; the key itself is never kept. */
-  readonly apiKeyEnv: string | undefined;
+  readonly embedding: EmbeddingEndpoint | undefined;
 }
 
 /** `value` gives what a key is set to, its default included; all values have been checked. */
@@ -62,7 +55,7 @@ export async function contextConfiguration(
 /** Half a configuration is an error: a strategy that silently stays off would be found out much later. */
 async function embeddingOf(
   value: (key: string) => Promise<string | undefined>,
-): Promise<EmbeddingConfiguration | undefined> {
+): Promise<EmbeddingEndpoint | undefined> {
   const [url, model] = [await value("context.embedding.url"), await value("context.embedding.model")];
   if (url === undefined && model === undefined) return undefined;
   if (url !== undefined && model !== undefined) {

@@ -26,7 +26,7 @@ export interface ContextPlace {
   readonly indexedSize: number;
 }
 
-export interface SandboxPlace {
+interface SandboxPlace {
   /** Of its tree in the index. */
   readonly name: string;
   /** Runs `look` while nothing changes the sandbox. */

@@ -3,8 +3,10 @@ import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler } from "../context/context-assembler.ts";
 import { contextBudget, plainBudget } from "../context/context-budget.ts";
-import type { AssembledContext, ContextBudget, ContextRequest, PlanKnowledge } from "../context/model.ts";
+import type { AssembledContext, ContextBudget, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
+import type { ContextStrategy } from "../context/stages.ts";
+import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
 import { SharedBreakers } from "../context/shared-breakers.ts";
 import { BUILT_IN_STRATEGIES } from "../context/strategies/index.ts";
 import { TokenCache } from "../context/tokens/token-cache.ts";
@@ -26,6 +28,8 @@ export interface ContextWish {
   /** Tokens that somebody named, instead of what view and window say. */
   readonly budget?: number | undefined;
   readonly model?: string | undefined;
+  /** Modules for stages, before those of the configuration. */
+  readonly stages?: Readonly<Partial<Record<StageName, string>>>;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: IndexOptions["onProgress"];
 }
@@ -54,6 +58,7 @@ export class ContextService implements AsyncDisposable {
   readonly #cache: TokenCache;
   readonly #executor: ParallelStrategyExecutor;
   readonly #breakers: SharedBreakers;
+  #strategies: Promise<readonly ContextStrategy[]> | undefined;
 
   constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration }) {
     this.#dataDir = parts.dataDir;
@@ -70,11 +75,12 @@ export class ContextService implements AsyncDisposable {
 
   async assemble(wish: ContextWish): Promise<ContextResult> {
     const { places, view, signal } = wish;
-    const { enabled } = this.#configuration;
+    const { stages, trusted } = this.#configuration;
     const { budget, source } = budgetFor(this.#configuration, view, wish.budget);
     let seen: Awaited<ReturnType<typeof indexPlaces>> = { scope: { trees: [] }, indexed: [] };
     const assembler = new ContextAssembler({
-      strategies: BUILT_IN_STRATEGIES.filter(({ name }) => enabled === undefined || enabled.includes(name)),
+      strategies: await (this.#strategies ??= enabledStrategies(this.#configuration)),
+      stages: await loadStages({ ...stages, ...wish.stages }, trusted),
       executor: this.#executor,
       breakers: this.#breakers,
       tokenCache: this.#cache,
@@ -102,6 +108,14 @@ export class ContextService implements AsyncDisposable {
     await this.#breakers[Symbol.asyncDispose]();
     this.#cache[Symbol.dispose]();
   }
+}
+
+/** Those that may be selected; loads the user's own, if they are trusted. */
+async function enabledStrategies({ own, enabled, trusted }: ContextConfiguration): Promise<readonly ContextStrategy[]> {
+  const registry = new StrategyRegistry(BUILT_IN_STRATEGIES);
+  for (const strategy of own) await registry.load(strategy, trusted);
+  if (enabled !== undefined) registry.enableOnly(enabled);
+  return registry.enabled();
 }
 
 /** The built-in ones, and the user's own. */

@@ -2,6 +2,7 @@ import { indexFileFor } from "../code-index/index-file.ts";
 import { indexStatus } from "../code-index/index-status.ts";
 import { BACKENDS, type ContextRequest } from "../context/model.ts";
 import { resolveView, type ContextView, type ResolvedView } from "../domain/context-policy.ts";
+import { DEFAULT_BREADTH } from "../domain/context-settings.ts";
 import { ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Plan } from "../domain/plan.ts";
@@ -11,6 +12,7 @@ import { shown } from "../domain/text.ts";
 import type { ContextPort, ContextQuestion } from "../execution/context-port.ts";
 import type { Workspace } from "../execution/workspace.ts";
 import { findContextPolicy } from "../store/context-policies.ts";
+import { findPlanStages } from "../store/plan-stages.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
 import type { ContextPlace } from "./context-places.ts";
@@ -32,8 +34,6 @@ export interface PlanContextSummary {
   readonly view: ContextView;
   readonly budget: number;
 }
-
-const DEFAULT_BREADTH = 2;
 
 /**
  * Context of plans: the resources of the plan's projects under their aliases, each through its own project's view; while the plan executes,
@@ -133,6 +133,7 @@ export class PlanContextService {
       view,
       request: requestOf(question),
       plan: await planKnowledge(this.#store, plan),
+      stages: await this.#store.read(async (reader) => Object.fromEntries(await findPlanStages(reader, plan.id))),
       budget: question.budget === undefined ? undefined : Math.min(question.budget, available),
       signal,
     });

@@ -17,6 +17,7 @@ import { number } from "../context-view.ts";
 import { bytes, count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Outcome } from "../outcome.ts";
+import { oneLine } from "../terminal-text.ts";
 import { toned, type Element } from "../view.ts";
 
 /** Making the indexes, and what there is in them. */
@@ -162,15 +163,15 @@ function definitionsText(definitions: Readonly<Partial<Record<string, number>>>)
 
 function gapLines(gaps: readonly IndexGap[]): Element[] {
   if (gaps.length === 0) return [];
-  const lines = gaps
+  const rows = gaps
     .slice(0, NAMED_GAPS)
-    .map(({ resource, path, reason }) => toned(`${resource}:${path}: ${reason}`, "warn"));
-  const more = gaps.length - NAMED_GAPS;
+    .map(({ resource, path, reason }) => [oneLine(`${resource}:${path}`), toned(reason, "warn")] as const);
+  const more = gaps.length - rows.length;
   return [
     {
-      kind: "lines",
+      kind: "fields",
       title: "Not, or not completely, indexed",
-      lines: [...lines, ...(more > 0 ? [toned(`and ${more} more`, "dim")] : [])],
+      rows: [...rows, ...(more > 0 ? [["others", toned(`${more} more`, "dim")] as const] : [])],
     },
   ];
 }

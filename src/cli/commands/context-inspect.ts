@@ -16,14 +16,15 @@ import {
   utilization,
 } from "../context-data.ts";
 import { breakerData, breakersTable } from "./context-breakers.ts";
-import { contextGraph, graphData, graphLines } from "../context-graph.ts";
+import { contextGraph, graphData, graphTable } from "../context-graph.ts";
 import { contextMessages, indexData } from "../context-messages.ts";
 import { askedContext, depthNumber, type AskedContext } from "../context-request.ts";
 import { assembleFor } from "../context-run.ts";
 import {
+  entityNames,
   exclusionsTable,
   fragmentsTable,
-  gapLines,
+  gapsElement,
   number,
   strategiesTable,
   traceTable,
@@ -71,7 +72,12 @@ export async function contextInspect(context: CommandContext, input: Input): Pro
       breakers: breakers.map(breakerData),
       index: indexData(seen.indexed),
     },
-    view: [...summary(seen, "Context"), ...graphLines(graph), ...body(seen, context), ...failing(breakers)],
+    view: [
+      ...summary(seen, "Context"),
+      ...graphTable(graph, entityNames(resources(seen))),
+      ...body(seen, context),
+      ...failing(breakers),
+    ],
     messages: contextMessages(seen, request),
     next: [`agents project context show ${source.project} --view ${source.view.view}`],
   };
@@ -150,11 +156,15 @@ function summary({ asked, source, assembled, budgetSource, indexed }: Seen, titl
   ];
 }
 
-function body({ assembled }: Seen, context: CommandContext): View {
+function resources({ indexed }: Pick<Seen, "indexed">): string[] {
+  return indexed.map(({ place }) => place.resource);
+}
+
+function body({ assembled, indexed }: Seen, context: CommandContext): View {
   return [
     strategiesTable(assembled),
-    ...fragmentsTable(assembled, context.options.verbose > 0),
+    fragmentsTable(assembled, entityNames(resources({ indexed })), context.options.verbose > 0),
     exclusionsTable(assembled),
-    ...gapLines(assembled.gaps),
+    ...gapsElement(assembled.gaps),
   ];
 }

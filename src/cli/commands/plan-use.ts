@@ -13,6 +13,8 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
   const projects = input.arguments(1);
   const overrides: Partial<Record<ActorRole, string | undefined>> = {};
   for (const role of ACTOR_ROLES) overrides[role] = input.text(`${role}Actor`);
+  const contextStages = givenStages(input.texts("stage"));
+  await requireStages(context, projects[0], contextStages);
   const plan = await (
     await context.plans()
   ).useAction({
@@ -22,7 +24,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     automationProfile: input.text("automationProfile"),
     configuredProfile: await configuredProfile(context, projects),
     actors: overrides,
-    contextStages: givenStages(input.texts("stage")),
+    contextStages,
   });
   const summary = await (await context.planContext()).summaryOf(plan);
   const next = [`agents plan execute ${plan.id}`, `agents plan status ${plan.id}`];
@@ -88,6 +90,19 @@ function givenStages(words: readonly string[]): Record<string, string> {
     given[stage] = resolve(word.slice(equals + 1));
   }
   return given;
+}
+
+/** A module that could not be used later is refused now, before there is a plan. */
+async function requireStages(
+  context: CommandContext,
+  project: string | undefined,
+  stages: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (Object.keys(stages).length === 0) return;
+  const { loadStages } = await import("../../context/strategy-registry.ts");
+  const { planStages } = await import("../../plans/plan-stages.ts");
+  const { trusted } = await context.contextConfiguration(project);
+  await loadStages(Object.fromEntries(planStages(stages)), trusted);
 }
 
 function contextText({ resources, indexedFiles, view, budget }: PlanContextSummary): string {

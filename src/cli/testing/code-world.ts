@@ -1,6 +1,7 @@
 /** A small repository of real code with answers that are known, and a project of it. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { git, makeRepository } from "../../testing/git-repository.ts";
 import { Agents } from "./agents.ts";
 
@@ -36,6 +37,13 @@ if (!validateSession("ann:1")) throw new Error("refused");
   "docs/sessions.md": "# Sessions\n\nA session is valid until its token expires.\n",
   "vendor/blob.min.js": `var validateSession=${"0+".repeat(400)}0;\n`,
 };
+
+/** What a step of the only plan was answered. */
+export function outputOf<T>(agents: Agents, step: string): T {
+  using database = new DatabaseSync(agents.database, { readOnly: true });
+  const row = database.prepare("SELECT result FROM steps WHERE key = ?").get(`tool-step:${step}`);
+  return (JSON.parse(String(row?.["result"])) as { output: T }).output;
+}
 
 export class CodeWorld implements Disposable {
   readonly agents: Agents = new Agents();

@@ -43,8 +43,7 @@ function allIn(paths: TreePaths, directory: string): readonly string[] {
 
 export function resolveLink(paths: TreePaths, directory: string, target: string): readonly string[] {
   const path = target.replace(/[#?].*$/s, "");
-  if (path === "" || /^[a-z][\w+.-]*:/i.test(path)) return [];
-  const wanted = path.startsWith("/") ? joined("", path.slice(1)) : joined(directory, decoded(path));
+  const wanted = path === "" ? undefined : joined(directory, decoded(path));
   return wanted === undefined ? [] : paths.first([wanted, `${wanted}.md`, `${wanted}/README.md`, `${wanted}/index.md`]);
 }
 

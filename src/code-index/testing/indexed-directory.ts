@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { indexFileFor } from "../index-file.ts";
+import { type IndexStatus, indexStatus } from "../index-status.ts";
 import type { FileFilter, IndexedTree } from "../index-scope.ts";
 import { openScopedIndex } from "../open-scoped-index.ts";
 import type { ScopedIndex } from "../scoped-index.ts";
@@ -30,6 +31,10 @@ export class IndexedDirectory implements Disposable {
 
   sync(options: Partial<SyncOptions> = {}): Promise<SyncResult> {
     return syncIndex({ indexFile: this.indexFile, root: this.root, ...options });
+  }
+
+  status(): IndexStatus {
+    return indexStatus(this.indexFile);
   }
 
   tree(generation: number, tree: Partial<IndexedTree> = {}): IndexedTree {

@@ -155,6 +155,11 @@ describe("plan-decision-context", () => {
     expect(found[2]?.content).toBe(FILES["src/worker.ts"]);
   });
 
+  test("tells decisions also where there is no code yet", async () => {
+    const found = await code.run("planDecisionContext", {}, { plan: PLAN, scope: { trees: [] } });
+    expect(placesOf(found)).toEqual(["decision:D2", "decision:D1"]);
+  });
+
   test("has nothing to tell without a plan", async () => {
     expect(await code.run("planDecisionContext", {})).toEqual([]);
   });
@@ -211,6 +216,27 @@ describe.each(LOCAL)("%s", (name) => {
     expect(await nothing.run(name, asked)).toEqual([]);
     expect(await code.run(name, asked, { scope: { trees: [] } })).toEqual([]);
   });
+});
+
+describe("one large file", () => {
+  const LARGE = Array.from({ length: 400 }, (_, at) => `export function boilKettle${at}(): void {}\n`).join("");
+  const SMALL = (at: number): string => `export function pourKettle${at}(): string {\n  return "kettle";\n}\n`;
+
+  test.each(["simpleKeyword", "breadthDepthNavigator", "symbolRank"] as const)(
+    "leaves %s room for others",
+    async (name) => {
+      const small = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`small-${at}.ts`, SMALL(at)]));
+      using kitchen = await StrategySetUp.of({ kitchen: { "large.ts": LARGE, ...small } });
+      const found = await kitchen.run(
+        name,
+        { query: "kettle", focus: ["large.ts", "small-0.ts", "small-1.ts"] },
+        { tokens: 3_000 },
+      );
+      expect(placesOf(found)).toEqual(expect.arrayContaining(["kitchen:small-0.ts", "kitchen:small-1.ts"]));
+      const largest = Math.max(...found.map(({ tokens }) => tokens));
+      expect(largest).toBeLessThanOrEqual(1_000);
+    },
+  );
 });
 
 describe("the built-in strategies", () => {

@@ -50,12 +50,7 @@ export const symbolRank = finding(function* (index: ScopedIndex, { request }: St
     const wanted = { names, words: terms.words, depth: request.depth };
     const [first, ...others] = partsOf(index, file, wanted, { relevance, reason });
     if (first !== undefined) yield first;
-    const top = new Set(
-      rank
-        .namesIn(position)
-        .slice(0, MOST_NAMES_PER_FILE)
-        .map(({ name }) => name),
-    );
+    const top = new Set(rank.namesAlong(graph.arriving(position)).slice(0, MOST_NAMES_PER_FILE));
     rest.push(
       ...others,
       ...index

@@ -19,19 +19,17 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
   const calls: string[][] = [];
   const authorizations: (string | undefined)[] = [];
   let answer: EmbeddingServer["answer"];
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { input }: { input: string[] } = JSON.parse(await text(request));
+    calls.push(input);
+    // In another order than asked, as the protocol allows.
+    const data = input.map((piece, index) => ({ index, embedding: vectorOf(piece) })).toReversed();
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ data }));
+  };
   const server = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
-    if (answer !== undefined) {
-      answer(request, response);
-      return;
-    }
-    void text(request).then((body) => {
-      const { input }: { input: string[] } = JSON.parse(body);
-      calls.push(input);
-      // In another order than asked, as the protocol allows.
-      const data = input.map((piece, index) => ({ index, embedding: vectorOf(piece) })).toReversed();
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ data }));
-    });
+    if (answer === undefined) void respond(request, response);
+    else answer(request, response);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -57,7 +55,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
 }
 
 function vectorOf(piece: string): readonly number[] {
-  const vector = new Array<number>(DIMENSIONS).fill(0);
+  const vector = Array.from({ length: DIMENSIONS }, () => 0);
   vector[0] = 0.01;
   for (const word of wordsOf(piece)) {
     const place = Array.from(word).reduce((hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % DIMENSIONS, 7);

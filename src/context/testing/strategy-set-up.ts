@@ -8,9 +8,16 @@ import { syncIndex } from "../../code-index/sync-index.ts";
 import { CircuitBreaker } from "../circuit-breaker.ts";
 import type { ContextFragment, ContextRequest, StrategyInput } from "../model.ts";
 import type { StrategyContext } from "../strategy-protocol.ts";
-import * as strategies from "../strategies/worker-entry.ts";
+import {
+  breadthDepthNavigator,
+  planDecisionContext,
+  semanticEmbedding,
+  simpleKeyword,
+  symbolRank,
+} from "../strategies/worker-entry.ts";
 
-export type StrategyName = keyof typeof strategies;
+const STRATEGIES = { breadthDepthNavigator, planDecisionContext, semanticEmbedding, simpleKeyword, symbolRank };
+export type StrategyName = keyof typeof STRATEGIES;
 
 const EVERYTHING: FileFilter = { include: [], exclude: [], maxFileSize: undefined };
 
@@ -66,7 +73,7 @@ export class StrategySetUp implements Disposable {
     changes: Partial<StrategyInput> & Partial<Pick<StrategyContext, "tokens" | "signal">> = {},
   ): Promise<readonly ContextFragment[]> {
     const { tokens = 4_000, signal = new AbortController().signal, ...input } = changes;
-    return strategies[name](
+    return STRATEGIES[name](
       {
         scope: input.scope ?? (await this.scope()),
         plan: undefined,
