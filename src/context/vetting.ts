@@ -1,14 +1,15 @@
 /**
  * Looks at what a strategy returned before anything is made of it. A strategy is foreign code: it may return what is malformed, or what the
- * scope does not let through. So a fragment must name a file that the scoped index has, with the very hash, and what it shows in full
- * must stand in that file; what comes from no file must be a decision of the plan. The rest is dropped and counted. Tokens are
- * counted anew, whatever the strategy says.
+ * scope does not let through. So a fragment must name a file that the scoped index has, with the very hash, and show what stands in
+ * that file: in full some of its text, otherwise what the index itself shows of the entity at that level. What comes from no file must be a
+ * decision of the plan. The rest is dropped and counted. Tokens are counted anew, whatever the strategy says.
  */
 import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
 import { frozen } from "./frozen.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
+import { excerptOf } from "./shallower.ts";
 import { patiently } from "./turns.ts";
 
 const MAX_CONTENT = 1_000_000;
@@ -42,26 +43,27 @@ export class Vetting {
     await patiently(fragments, (value) => {
       const fragment = parseFragment(value, strategy);
       if (fragment === undefined) malformed++;
+      // Blank lines say nothing, which is no mistake.
+      else if (fragment.content.trim() === "") return;
       else if (!this.#isInScope(fragment)) outside++;
       else kept.push({ ...fragment, tokens: this.#parts.count(fragment.content) });
     });
-    const gaps: Gap[] = [];
-    const complain = (number: number, what: string): void => {
-      const noun = number === 1 ? "fragment" : "fragments";
-      if (number > 0) gaps.push({ kind: "strategy", name: strategy, reason: `returned ${number} ${noun} ${what}` });
-    };
-    complain(malformed, "that are malformed");
-    complain(outside, "from outside the scope");
+    const complaints = [
+      ...(malformed === 0 ? [] : [`returned ${plural(malformed, "malformed fragment")}`]),
+      ...(outside === 0 ? [] : [`returned ${plural(outside, "fragment")} from outside the scope`]),
+    ];
+    const gaps = complaints.map((reason): Gap => ({ kind: "strategy", name: strategy, reason }));
     return { fragments: ranked(kept, strategy), gaps };
   }
 
-  #isInScope({ entity, provenance, level, content }: FoundFragment): boolean {
+  #isInScope(fragment: FoundFragment): boolean {
+    const { entity, provenance, level, content } = fragment;
     if (provenance === undefined) return this.#decisions.has(entity);
     const file = this.#parts.index.file(provenance.resource, provenance.path);
     if (file === undefined || file.hash !== provenance.hash) return false;
-    if (level !== "full") return true;
+    if (level !== "full") return excerptOf(fragment, level, this.#parts.index)?.text.trimEnd() === content.trimEnd();
     const key = `${file.resource}:${file.path}`;
-    const text = this.#texts.get(key) ?? this.#parts.index.text(file);
+    const text = this.#texts.get(key) ?? this.#parts.index.text(file).toWellFormed();
     this.#texts.set(key, text);
     return text.includes(content.trimEnd());
   }
@@ -72,7 +74,7 @@ function parseFragment(value: unknown, strategy: string): FoundFragment | undefi
   const { entity, level, relevance, content, reason, provenance } = value as Readonly<Record<string, unknown>>;
   if (typeof entity !== "string" || entity === "" || !isLevel(level)) return undefined;
   if (typeof relevance !== "number" || Number.isNaN(relevance)) return undefined;
-  if (typeof content !== "string" || content.trim() === "" || content.length > MAX_CONTENT) return undefined;
+  if (typeof content !== "string" || content.length > MAX_CONTENT) return undefined;
   const from = provenance === undefined ? undefined : parseProvenance(provenance);
   if (from === undefined && provenance !== undefined) return undefined;
   if (from !== undefined && !isEntityOf(entity, from)) return undefined;
@@ -107,6 +109,10 @@ function parseProvenance(value: unknown): Provenance | undefined {
 function isEntityOf(entity: string, { resource, path }: Provenance): boolean {
   const file = `${resource}:${path}`;
   return entity === file || entity.startsWith(`${file}#`) || entity.startsWith(`${file}:`);
+}
+
+function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function isLevel(value: unknown): value is DetailLevel {

@@ -36,12 +36,7 @@ export class JavaScriptImports {
   #file(path: string | undefined): string[] {
     if (path === undefined) return [];
     const [, stem = "", extension = ""] = /^(.*?)(\.[cm]?jsx?)$/s.exec(path) ?? [];
-    return this.#paths.first([
-      path,
-      ...(SOURCES[extension] ?? []).map((source) => `${stem}${source}`),
-      ...EXTENSIONS.map((known) => `${path}${known}`),
-      ...EXTENSIONS.map((known) => inside(path, `index${known}`)),
-    ]);
+    return this.#paths.first(candidates(path, stem, extension));
   }
 
   #byTsconfig(directory: string, specifier: string): string[] {
@@ -139,6 +134,14 @@ function targetsIn(target: unknown): string[] {
   if (typeof target === "string") return [target];
   if (Array.isArray(target)) return target.flatMap(targetsIn);
   return isRecord(target) ? CONDITIONS.flatMap((condition) => targetsIn(target[condition])) : [];
+}
+
+/** Made one by one: mostly the first or second is there, and there are as many of these lists as imports in a tree. */
+function* candidates(path: string, stem: string, extension: string): Generator<string> {
+  yield path;
+  for (const source of SOURCES[extension] ?? []) yield `${stem}${source}`;
+  for (const known of EXTENSIONS) yield `${path}${known}`;
+  for (const known of EXTENSIONS) yield inside(path, `index${known}`);
 }
 
 /** What the star stands for; "" for a pattern without one that is equal. */

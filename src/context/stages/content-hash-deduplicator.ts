@@ -133,7 +133,7 @@ export function foundBy(fragments: readonly FoundFragment[]): Pick<FoundFragment
   return { strategies: [first, ...rest.toSorted(compareText)], ranks };
 }
 
-export function asDuplicate({ entity, strategies, tokens }: FoundFragment): Exclusion {
+function asDuplicate({ entity, strategies, tokens }: FoundFragment): Exclusion {
   return { entity, strategies, tokens, reason: "duplicate" };
 }
 

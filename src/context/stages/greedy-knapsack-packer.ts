@@ -9,7 +9,6 @@ import { lessDetail } from "../../code-index/detail-level.ts";
 import { compareScore, placeOf } from "../compare.ts";
 import type { Exclusion, ScoredFragment } from "../model.ts";
 import type { BudgetPacker, PackingHelp, Sifted } from "../stages.ts";
-import { asDuplicate } from "./content-hash-deduplicator.ts";
 
 /** Content below this says too little to be worth its heading. */
 const MIN_TOKENS = 10;
@@ -20,54 +19,80 @@ export class GreedyKnapsackPacker implements BudgetPacker {
   readonly name = "GreedyKnapsackPacker";
 
   pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): Sifted<ScoredFragment> {
-    const excluded: Exclusion[] = [];
-    const taken = new Set<ScoredFragment>();
-    let left = tokens;
-    let renderings = 0;
-
-    const take = (fragment: ScoredFragment, limit: number): boolean => {
-      const replaced = Array.from(taken).filter((other) => contains(fragment, other));
-      const cost = help.cost(fragment) - replaced.reduce((sum, other) => sum + help.cost(other), 0);
-      if (cost > Math.min(left, limit)) return false;
-      for (const other of replaced) {
-        taken.delete(other);
-        excluded.push(asDuplicate(other));
-      }
-      taken.add(fragment);
-      left -= cost;
-      return true;
-    };
-
-    const takeLess = (fragment: ScoredFragment, limit: number): boolean => {
-      for (const level of lessDetail(fragment.level)) {
-        if (left < MIN_TOKENS || renderings >= MAX_RENDERINGS) return false;
-        renderings++;
-        const shallower = help.shallower(fragment, level);
-        if (shallower === undefined || shallower.tokens < MIN_TOKENS || shallower.tokens >= fragment.tokens) continue;
-        if (take(shallower, limit)) return true;
-      }
-      return false;
-    };
-
+    const packing = new Packing(tokens, help);
     const sorted = fragments.toSorted(compareScore);
     const firsts = firstOfEach(sorted.filter(({ tokens: size }) => size >= MIN_TOKENS));
     const share = Math.floor(tokens / Math.max(1, firsts.size));
     const settled = new Set<ScoredFragment>();
     for (const fragment of firsts) {
-      if (take(fragment, share) || takeLess(fragment, share)) settled.add(fragment);
+      if (!packing.isShown(fragment) && packing.take(fragment, share)) settled.add(fragment);
     }
-
     for (const fragment of sorted) {
       if (settled.has(fragment)) continue;
-      const { entity, strategies } = fragment;
-      const leaveOut = (reason: Exclusion["reason"]): void => {
-        excluded.push({ entity, strategies, tokens: fragment.tokens, reason });
-      };
-      if (fragment.tokens < MIN_TOKENS) leaveOut("too small");
-      else if (Array.from(taken).some((other) => contains(other, fragment))) leaveOut("duplicate");
-      else if (!take(fragment, tokens) && !takeLess(fragment, tokens)) leaveOut("budget");
+      if (fragment.tokens < MIN_TOKENS) packing.leaveOut(fragment, "too small");
+      else if (packing.isShown(fragment)) packing.leaveOut(fragment, "duplicate");
+      else if (!packing.take(fragment, tokens)) packing.leaveOut(fragment, "budget");
     }
-    return { fragments: Array.from(taken), excluded };
+    return packing.result();
+  }
+}
+
+class Packing {
+  readonly #help: PackingHelp;
+  readonly #excluded: Exclusion[] = [];
+  /** By file. */
+  readonly #taken = new Map<string, Set<ScoredFragment>>();
+  #left: number;
+  #renderings = 0;
+
+  constructor(tokens: number, help: PackingHelp) {
+    this.#left = tokens;
+    this.#help = help;
+  }
+
+  /** Whether something that was taken shows all of it. */
+  isShown(fragment: ScoredFragment): boolean {
+    return this.#beside(fragment).some((other) => contains(other, fragment));
+  }
+
+  /** As it is or with less detail, for at most so many tokens. */
+  take(fragment: ScoredFragment, limit: number): boolean {
+    if (this.#put(fragment, limit)) return true;
+    for (const level of lessDetail(fragment.level)) {
+      if (this.#left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) return false;
+      this.#renderings++;
+      const shallower = this.#help.shallower(fragment, level);
+      if (shallower === undefined || shallower.tokens < MIN_TOKENS || shallower.tokens >= fragment.tokens) continue;
+      if (!this.isShown(shallower) && this.#put(shallower, limit)) return true;
+    }
+    return false;
+  }
+
+  leaveOut({ entity, strategies, tokens }: ScoredFragment, reason: Exclusion["reason"]): void {
+    this.#excluded.push({ entity, strategies, tokens, reason });
+  }
+
+  result(): Sifted<ScoredFragment> {
+    return { fragments: Array.from(this.#taken.values(), (taken) => [...taken]).flat(), excluded: this.#excluded };
+  }
+
+  #put(fragment: ScoredFragment, limit: number): boolean {
+    const replaced = this.#beside(fragment).filter((other) => contains(fragment, other));
+    const cost = this.#help.cost(fragment) - replaced.reduce((sum, other) => sum + this.#help.cost(other), 0);
+    if (cost > Math.min(this.#left, limit)) return false;
+    const place = placeOf(fragment);
+    const taken = this.#taken.get(place) ?? new Set();
+    this.#taken.set(place, taken.add(fragment));
+    this.#left -= cost;
+    for (const other of replaced) {
+      taken.delete(other);
+      this.leaveOut(other, "duplicate");
+    }
+    return true;
+  }
+
+  #beside(fragment: ScoredFragment): readonly ScoredFragment[] {
+    return Array.from(this.#taken.get(placeOf(fragment)) ?? []);
   }
 }
 

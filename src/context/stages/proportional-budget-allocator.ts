@@ -1,7 +1,7 @@
 /**
- * Splits a budget in proportion to confidence. Nobody gets less than a tenth (or an equal share, where there are more than ten) and of
- * several nobody more than three fifths, so that all that were selected contribute. What rounding leaves goes to the
- * largest remainders, so the parts sum to the whole exactly.
+ * Splits a budget in proportion to confidence. Of several nobody gets more than three fifths and nobody less than a tenth (where there are
+ * more than five, than an equal share of the other two fifths), so that all that were selected contribute. What rounding leaves
+ * goes to the largest remainders, so the parts sum to the whole exactly.
  */
 import type { SelectedStrategy } from "../model.ts";
 import type { BudgetAllocator, RankedStrategy } from "../stages.ts";
@@ -21,8 +21,8 @@ export class ProportionalBudgetAllocator implements BudgetAllocator {
 
 /** Shares that sum to 1. Whoever is beyond a bound is put on it and what is left is split anew among the others. */
 function clampedShares(weights: readonly number[]): readonly number[] {
-  const floor = Math.min(FLOOR, 1 / weights.length);
-  const cap = weights.length === 1 ? 1 : CAP;
+  if (weights.length === 1) return [1];
+  const floor = Math.min(FLOOR, (1 - CAP) / (weights.length - 1));
   const fixed = new Map<number, number>();
   for (;;) {
     const free = weights.map((_, index) => index).filter((index) => !fixed.has(index));
@@ -30,10 +30,10 @@ function clampedShares(weights: readonly number[]): readonly number[] {
     const weight = free.reduce((sum, index) => sum + (weights[index] ?? 0), 0);
     const share = (index: number): number =>
       weight === 0 ? left / free.length : ((weights[index] ?? 0) / weight) * left;
-    const above = free.filter((index) => share(index) > cap);
+    const above = free.filter((index) => share(index) > CAP);
     const below = free.filter((index) => share(index) < floor);
     // One side at a time: what the ones above give back may lift the ones below.
-    if (above.length > 0) for (const index of above) fixed.set(index, cap);
+    if (above.length > 0) for (const index of above) fixed.set(index, CAP);
     else if (below.length > 0 && below.length < free.length) for (const index of below) fixed.set(index, floor);
     else return weights.map((_, index) => fixed.get(index) ?? share(index));
   }

@@ -22,6 +22,8 @@ const MOST_FILES = 20;
 /** Of the paths that hold a text; the exact one may be among the last. */
 const MOST_CANDIDATES = 100_000;
 const MOST_BY_WORDS = 12;
+/** Definitions looked at for their names. */
+const MOST_SEARCHED = 150;
 const NAMED = 1;
 const IN_FOCUS = 1;
 const NAMED_ROUGHLY = 0.7;
@@ -101,7 +103,7 @@ function named(index: ScopedIndex, name: string): readonly Anchor[] {
   }
   const words = wordsIn(name);
   if (words.length === 0) return [];
-  const rough = index.searchDefinitions(words, 200).filter((definition) => {
+  const rough = index.searchDefinitions(words, MOST_SEARCHED).filter((definition) => {
     const own = new Set(wordsIn(definition.name));
     return words.every((word) => own.has(word));
   });
@@ -116,7 +118,7 @@ function byWords(index: ScopedIndex, terms: QueryTerms): readonly Anchor[] {
   if (terms.words.length === 0) return [];
   const said = new Set(terms.words.map((word) => stem(word)));
   return index
-    .searchDefinitions(terms.words, 500)
+    .searchDefinitions(terms.words, MOST_SEARCHED)
     .map((definition) => ({ definition, words: new Set(wordsIn(definition.name).map((word) => stem(word))) }))
     .filter(({ definition, words }) => words.size > (isMinor(definition) ? 1 : 0))
     .filter(({ words }) => Array.from(words).every((word) => said.has(word)))

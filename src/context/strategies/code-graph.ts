@@ -13,9 +13,9 @@ export class CodeGraph implements ReferenceGraph {
   readonly edges: readonly GraphEdge[];
   readonly #positions: ReadonlyMap<string, number>;
   readonly #index: ScopedIndex;
-  readonly #imports = new Map<number, ReadonlySet<number>>();
-  readonly #leaving: Adjacency;
-  readonly #arriving: Adjacency;
+  readonly #importers = new Map<number, ReadonlySet<number>>();
+  #leaving: Adjacency | undefined;
+  #arriving: Adjacency | undefined;
 
   constructor(index: ScopedIndex) {
     const { files, edges } = index.graph();
@@ -23,8 +23,6 @@ export class CodeGraph implements ReferenceGraph {
     this.files = files;
     this.edges = edges;
     this.#positions = new Map(files.map((file, position) => [keyOf(file), position]));
-    this.#leaving = new Adjacency(files.length, edges, ({ from }) => from);
-    this.#arriving = new Adjacency(files.length, edges, ({ to }) => to);
   }
 
   positionOf(file: IndexedFile): number | undefined {
@@ -34,29 +32,31 @@ export class CodeGraph implements ReferenceGraph {
   /** From 0 to 1: how likely the name that is used is the one defined there. */
   certaintyOf(edge: number): number {
     const { from, to } = this.edges[edge] ?? { from: -1, to: -1 };
-    return this.#importsOf(from).has(to) ? 1 : NOT_IMPORTED;
-  }
-
-  #importsOf(position: number): ReadonlySet<number> {
-    const known = this.#imports.get(position);
-    if (known !== undefined) return known;
-    const file = this.files[position];
-    const imports = new Set<number>();
-    for (const imported of file === undefined ? [] : this.#index.importsOf(file)) {
-      imports.add(this.positionOf(imported) ?? -1);
-    }
-    this.#imports.set(position, imports);
-    return imports;
+    return this.#importersOf(to).has(from) ? 1 : NOT_IMPORTED;
   }
 
   /** Positions of the edges by which a file uses others. */
   leaving(file: number): Int32Array {
+    this.#leaving ??= new Adjacency(this.files.length, this.edges, ({ from }) => from);
     return this.#leaving.of(file);
   }
 
   /** Positions of the edges by which others use a file. */
   arriving(file: number): Int32Array {
+    this.#arriving ??= new Adjacency(this.files.length, this.edges, ({ to }) => to);
     return this.#arriving.of(file);
+  }
+
+  #importersOf(position: number): ReadonlySet<number> {
+    const known = this.#importers.get(position);
+    if (known !== undefined) return known;
+    const file = this.files[position];
+    const importers = new Set<number>();
+    for (const importer of file === undefined ? [] : this.#index.importersOf(file)) {
+      importers.add(this.positionOf(importer) ?? -1);
+    }
+    this.#importers.set(position, importers);
+    return importers;
   }
 }
 

@@ -50,7 +50,7 @@ async function embedOnce(
 function vectorsIn(text: string, count: number, url: string): readonly Float32Array[] {
   const items = itemsIn(text);
   if (items === undefined || items.length !== count) throw new Error(`${url} did not answer with ${count} embeddings`);
-  const vectors = new Array<Float32Array | undefined>(count).fill(undefined);
+  const vectors = Array.from<Float32Array | undefined>({ length: count });
   for (const [position, item] of items.entries()) {
     const at = typeof item.index === "number" ? item.index : position;
     if (at >= 0 && at < count) vectors[at] = unitVector(item.embedding);

@@ -23,7 +23,7 @@ export function withIndex<Result>(
   { tokens, signal }: StrategyContext,
   use: (index: ScopedIndex, allowance: Allowance) => readonly Result[],
 ): readonly Result[] {
-  if (tokens <= 0 || input.scope.trees.length === 0) return [];
+  if (tokens <= 0) return [];
   using index = openScopedIndex(input.scope);
   using counter = counterFor(input.scope, input.tokenizer);
   return use(index, { tokens, signal, count: counter.count });

@@ -1,7 +1,7 @@
 /** Shows what ranks highest for the request (symbol-rank.ts): of each file the definitions that carry its rank. */
 import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
 import type { StrategyInput } from "../model.ts";
-import { anchorsOf, namesOf } from "./anchors.ts";
+import { type Anchor, anchorsOf, namesOf } from "./anchors.ts";
 import { CodeGraph } from "./code-graph.ts";
 import { definitionFind, type Find } from "./finds.ts";
 import { partsOf } from "./parts.ts";
@@ -17,11 +17,13 @@ const MOST_NAMES_PER_FILE = 4;
 const HALF_WORTH = 10;
 /** What is shown of a file besides its best part. */
 const FURTHER = 0.6;
+/** How much a name is wanted because the file in focus exports it. */
+const OFFERED = 0.4;
 
 export const symbolRank = finding(function* (index: ScopedIndex, { request }: StrategyInput): Generator<Find> {
   const terms = termsOf(request);
   const anchors = anchorsOf(index, request, terms);
-  const names = namesOf(anchors);
+  const names = new Map([...namesInFocus(index, anchors), ...namesOf(anchors)]);
   const graph = new CodeGraph(index);
   const seeds = new Map<number, number>();
   const seed = (file: IndexedFile, weight: number): void => {
@@ -48,12 +50,7 @@ export const symbolRank = finding(function* (index: ScopedIndex, { request }: St
     const wanted = { names, words: terms.words, depth: request.depth };
     const [first, ...others] = partsOf(index, file, wanted, { relevance, reason });
     if (first !== undefined) yield first;
-    const top = new Set(
-      rank
-        .namesIn(position)
-        .slice(0, MOST_NAMES_PER_FILE)
-        .map(({ name }) => name),
-    );
+    const top = new Set(rank.namesAlong(graph.arriving(position)).slice(0, MOST_NAMES_PER_FILE));
     rest.push(
       ...others,
       ...index
@@ -70,3 +67,10 @@ export const symbolRank = finding(function* (index: ScopedIndex, { request }: St
   // Every file once, before any file for the second time.
   yield* rest;
 });
+
+/** Who points at a whole file means what it offers to others. */
+function namesInFocus(index: ScopedIndex, anchors: readonly Anchor[]): ReadonlyMap<string, number> {
+  const whole = anchors.filter(({ definition, weight }) => definition === undefined && weight === 1);
+  const offered = whole.flatMap(({ file }) => index.definitionsIn(file).filter(({ exported }) => exported));
+  return new Map(offered.map(({ name }) => [name, OFFERED]));
+}

@@ -16,16 +16,11 @@ export interface RankSeeds {
   readonly names: ReadonlySet<string>;
 }
 
-export interface RankedName {
-  readonly name: string;
-  readonly rank: number;
-}
-
 export interface SymbolRank {
   /** By position of the file; all together 1, or all 0 when there are no files. */
   readonly files: Float64Array;
-  /** Of a file's definitions those that others refer to, the highest first. */
-  readonly namesIn: (file: number) => readonly RankedName[];
+  /** Names by how much rank these edges, by their positions, hand on to what they lead to; the highest first. */
+  readonly namesAlong: (edges: Iterable<number>) => readonly string[];
 }
 
 const ROUNDS = 24;
@@ -50,7 +45,7 @@ export function rankSymbols(
   const start = startOf(graph.files.length, seeds.files);
   let rank: Float64Array = start.slice();
   for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
-  return { files: rank, namesIn: namesByRank(graph, walk, rank) };
+  return { files: rank, namesAlong: (edges) => namesByRank(graph, walk, rank, edges) };
 }
 
 /**
@@ -68,34 +63,50 @@ interface Walk {
 }
 
 function walkOn(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Walk {
-  const count = graph.files.length;
+  const ofEdge = weightsOf(graph, seeds, certaintyOf);
+  const [from, to, weight]: [number[], number[], number[]] = [[], [], []];
+  const out = new Float64Array(graph.files.length);
+  // Where in the columns the pair of the present user and each file is. Edges come by user, but it need not be so: then a pair
+  // is there twice, which changes nothing.
+  const pairOf = new Int32Array(graph.files.length).fill(-1);
+  let user = -1;
+  let first = 0;
+  for (const [position, edge] of graph.edges.entries()) {
+    const own = ofEdge[position] ?? 0;
+    if (own === 0) continue;
+    if (edge.from !== user) {
+      user = edge.from;
+      first = weight.length;
+    }
+    let pair = pairOf[edge.to] ?? -1;
+    if (pair < first) {
+      pair = weight.length;
+      pairOf[edge.to] = pair;
+      from.push(user);
+      to.push(edge.to);
+      weight.push(0);
+    }
+    weight[pair] = (weight[pair] ?? 0) + own;
+    add(out, user, own);
+    add(out, edge.to, own * BACKWARD);
+  }
+  return { from: Int32Array.from(from), to: Int32Array.from(to), weight: Float64Array.from(weight), out, ofEdge };
+}
+
+function weightsOf(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Float64Array {
   const ofName = new Map<string, number>();
-  const ofEdge = new Float64Array(graph.edges.length);
-  const pairs = new Map<number, number>();
-  for (const [position, { from, to, name, count: uses, definers }] of graph.edges.entries()) {
+  const isSeed = new Uint8Array(graph.files.length);
+  for (const file of seeds.files.keys()) isSeed[file] = 1;
+  const weights = new Float64Array(graph.edges.length);
+  for (const [position, { from, to, name, count, definers }] of graph.edges.entries()) {
     if (from === to) continue;
     let weight = ofName.get(name);
     if (weight === undefined) ofName.set(name, (weight = weightOfName(name, seeds.names)));
     if (definers > MOST_TELLING) weight *= COMMON_NAME;
-    if (seeds.files.has(from)) weight *= FROM_A_SEED;
-    weight *= Math.sqrt(uses) * certaintyOf(position);
-    ofEdge[position] = weight;
-    const pair = from * count + to;
-    pairs.set(pair, (pairs.get(pair) ?? 0) + weight);
+    if (isSeed[from] === 1) weight *= FROM_A_SEED;
+    weights[position] = weight * Math.sqrt(count) * certaintyOf(position);
   }
-  const [from, to] = [new Int32Array(pairs.size), new Int32Array(pairs.size)];
-  const weight = new Float64Array(pairs.size);
-  const out = new Float64Array(count);
-  let at = 0;
-  for (const [pair, own] of pairs) {
-    from[at] = Math.floor(pair / count);
-    to[at] = pair % count;
-    weight[at] = own;
-    add(out, from[at] ?? 0, own);
-    add(out, to[at] ?? 0, own * BACKWARD);
-    at += 1;
-  }
-  return { from, to, weight, out, ofEdge };
+  return weights;
 }
 
 /** How telling a use of the name is. */
@@ -125,14 +136,17 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
   const share = new Float64Array(rank.length);
   let stranded = 0;
   for (let file = 0; file < rank.length; file += 1) {
-    const [mass, away] = [rank[file] ?? 0, out[file] ?? 0];
+    const mass = rank[file] ?? 0;
+    const away = out[file] ?? 0;
     if (away === 0) stranded += mass;
     else share[file] = (DAMPING * mass) / away;
   }
   for (let edge = 0; edge < weight.length; edge += 1) {
-    const [user, definer, own] = [from[edge] ?? 0, to[edge] ?? 0, weight[edge] ?? 0];
-    add(next, definer, (share[user] ?? 0) * own);
-    add(next, user, (share[definer] ?? 0) * own * BACKWARD);
+    const user = from[edge] ?? 0;
+    const definer = to[edge] ?? 0;
+    const own = weight[edge] ?? 0;
+    next[definer] = (next[definer] ?? 0) + (share[user] ?? 0) * own;
+    next[user] = (next[user] ?? 0) + (share[definer] ?? 0) * own * BACKWARD;
   }
   for (let file = 0; file < rank.length; file += 1) {
     add(next, file, (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
@@ -140,24 +154,23 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
   return next;
 }
 
-/** Hands each file's rank on to the definitions it uses, in proportion to how much it uses them. */
-function namesByRank({ edges }: ReferenceGraph, { ofEdge, out }: Walk, rank: Float64Array): SymbolRank["namesIn"] {
-  let byFile: Map<number, Map<string, number>> | undefined;
-  return (file) => {
-    if (byFile === undefined) {
-      byFile = new Map();
-      for (const [position, { from, to, name }] of edges.entries()) {
-        if (ofEdge[position] === 0) continue;
-        let names = byFile.get(to);
-        if (names === undefined) byFile.set(to, (names = new Map()));
-        const passed = ((rank[from] ?? 0) * (ofEdge[position] ?? 0)) / (out[from] ?? 1);
-        names.set(name, (names.get(name) ?? 0) + passed);
-      }
-    }
-    return Array.from(byFile.get(file) ?? [], ([name, rank]) => ({ name, rank }))
-      .filter(({ rank }) => rank > 0)
-      .toSorted((a, b) => b.rank - a.rank || (a.name < b.name ? -1 : 1));
-  };
+/** Each file hands its rank on to the definitions it uses, in proportion to how much it uses them. */
+function namesByRank(
+  graph: ReferenceGraph,
+  { ofEdge, out }: Walk,
+  rank: Float64Array,
+  edges: Iterable<number>,
+): readonly string[] {
+  const names = new Map<string, number>();
+  for (const position of edges) {
+    const edge = graph.edges[position];
+    if (edge === undefined || ofEdge[position] === 0) continue;
+    const passed = ((rank[edge.from] ?? 0) * (ofEdge[position] ?? 0)) / (out[edge.from] ?? 1);
+    names.set(edge.name, (names.get(edge.name) ?? 0) + passed);
+  }
+  return Array.from(names)
+    .toSorted(([a, rankA], [b, rankB]) => rankB - rankA || (a < b ? -1 : 1))
+    .map(([name]) => name);
 }
 
 function add(values: Float64Array, position: number, amount: number): void {

@@ -48,18 +48,24 @@ export interface SetUpOptions {
   readonly parts?: Partial<ContextAssemblerParts>;
   readonly executor?: Partial<ParallelStrategyExecutorOptions>;
   readonly breaker?: CircuitBreakerOptions;
+  /** One that is there already, for another process. */
+  readonly directory?: string;
 }
 
 export class AssemblySetUp implements AsyncDisposable {
-  readonly directory: string = mkdtempSync(join(tmpdir(), "assembly-"));
-  readonly root: string = join(this.directory, "shop");
+  readonly directory: string;
+  readonly root: string;
   readonly breaker: CircuitBreaker;
   readonly executor: ParallelStrategyExecutor;
   readonly assembler: ContextAssembler;
   readonly tokens: TokenCache;
+  readonly #isOurs: boolean;
 
   constructor(strategies: readonly ContextStrategy[], options: SetUpOptions = {}) {
-    this.write(options.files ?? SHOP);
+    this.#isOurs = options.directory === undefined;
+    this.directory = options.directory ?? mkdtempSync(join(tmpdir(), "assembly-"));
+    this.root = join(this.directory, "shop");
+    if (this.#isOurs) this.write(options.files ?? SHOP);
     this.breaker = new CircuitBreaker(options.breaker);
     this.executor = new ParallelStrategyExecutor({
       breaker: this.breaker,
@@ -105,7 +111,7 @@ export class AssemblySetUp implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.executor.close();
     this.tokens[Symbol.dispose]();
-    rmSync(this.directory, { recursive: true, force: true });
+    if (this.#isOurs) rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,6 @@
  * How much of what a question needs is shown: a directory with its index and an assembler over it, a question put to one strategy or to all,
  * and the share of the answer's files of which the context shows anything. A mere mention in a listing does not count.
  */
-import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { indexFileFor } from "../../code-index/index-file.ts";
 import type { IndexScope } from "../../code-index/index-scope.ts";
@@ -13,7 +12,6 @@ import { plainBudget } from "../context-budget.ts";
 import type { AssembledContext, ContextRequest } from "../model.ts";
 import { ParallelStrategyExecutor } from "../parallel-strategy-executor.ts";
 import { BUILT_IN_STRATEGIES } from "../strategies/index.ts";
-import type { Stages } from "../stages.ts";
 import { TokenCache } from "../tokens/token-cache.ts";
 import type { Question } from "./answer-sets.ts";
 
@@ -23,7 +21,9 @@ export const JUDGED = ["simple-keyword", "breadth-depth-navigator", "symbol-rank
 const LONG_ENOUGH_MS = 120_000;
 
 export class ContextLab implements AsyncDisposable {
-  readonly scope: IndexScope;
+  readonly #root: string;
+  readonly #index: string;
+  #scope: IndexScope = { trees: [] };
   readonly #executor = new ParallelStrategyExecutor({
     breaker: new CircuitBreaker(),
     strategyTimeoutMs: LONG_ENOUGH_MS,
@@ -32,27 +32,33 @@ export class ContextLab implements AsyncDisposable {
   readonly #assembler: ContextAssembler;
   readonly #cache: TokenCache;
 
-  private constructor(scope: IndexScope, directory: string, stages: Partial<Stages>) {
-    this.scope = scope;
-    this.#cache = TokenCache.in(directory);
+  private constructor(root: string, dataDir: string) {
+    this.#root = root;
+    this.#index = indexFileFor(dataDir, root);
+    this.#cache = TokenCache.in(dirname(this.#index));
     this.#assembler = new ContextAssembler({
       strategies: BUILT_IN_STRATEGIES,
       executor: this.#executor,
-      stages,
       tokenCache: this.#cache,
     });
   }
 
   /** Indexes a directory, with its index below another one. */
-  static async of(root: string, dataDir: string, stages: Partial<Stages> = {}): Promise<ContextLab> {
-    const index = indexFileFor(dataDir, root);
-    const { generation } = await syncIndex({ indexFile: index, root });
+  static async of(root: string, dataDir: string): Promise<ContextLab> {
+    const lab = new ContextLab(root, dataDir);
+    await lab.sync();
+    return lab;
+  }
+
+  get scope(): IndexScope {
+    return this.#scope;
+  }
+
+  /** Looks at the directory again. */
+  async sync(): Promise<void> {
+    const { generation } = await syncIndex({ indexFile: this.#index, root: this.#root });
     const filter = { include: [], exclude: [], maxFileSize: undefined };
-    return new ContextLab(
-      { trees: [{ resource: "code", index, overlay: "", generation, filter }] },
-      dirname(index),
-      stages,
-    );
+    this.#scope = { trees: [{ resource: "code", index: this.#index, overlay: "", generation, filter }] };
   }
 
   /** @param strategy only this one; all of them otherwise. */
@@ -70,7 +76,7 @@ export class ContextLab implements AsyncDisposable {
     const context = await this.#assembler.assemble({
       project: "judged",
       request,
-      scope: () => this.scope,
+      scope: () => this.#scope,
       plan: undefined,
       budget: plainBudget(tokens),
       view: { maxFiles: undefined, maxTotalSize: undefined, strategies: undefined },
@@ -94,9 +100,4 @@ export function shownFiles({ fragments }: AssembledContext): ReadonlySet<string>
 /** From 0 to 1. */
 export function recallOf({ files }: Pick<Question, "files">, shown: ReadonlySet<string>): number {
   return files.filter((file) => shown.has(file)).length / files.length;
-}
-
-/** Removes an index's directory. */
-export function forget(dataDir: string): void {
-  rmSync(dataDir, { recursive: true, force: true });
 }
