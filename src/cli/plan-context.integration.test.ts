@@ -91,7 +91,7 @@ test("a plan says which context it will have; its view decides what its steps se
   await world.project();
   const id = await planOf(
     agents,
-    `  - { id: look, tool: request_context, params: { query: validateSession } }
+    `  - { id: look, tool: request_context, params: { query: validateSession, budget: 50000 } }
 `,
   );
   await agents.json("project", "context", "set", "shop", "--view", "execute", "--include", "docs", "--budget", "2k");

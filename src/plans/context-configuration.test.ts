@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { ConfigurationError } from "../domain/errors.ts";
 import { findSetting } from "../domain/settings.ts";
 import { contextConfiguration, type ContextConfiguration } from "./context-configuration.ts";
-import { budgetFor, strategyNames } from "./context-service.ts";
+import { budgetFor } from "./budget-for.ts";
+import { strategyNames } from "./context-service.ts";
 
 function configured(values: Readonly<Record<string, string>> = {}): Promise<ContextConfiguration> {
   return contextConfiguration((key) => Promise.resolve(values[key] ?? findSetting(key).default));
