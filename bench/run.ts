@@ -1,21 +1,26 @@
-/** Entry of the benchmarks: `npm run bench -- steps|breaker|scale|changes [--quick] [--dir DIRECTORY]`. */
+/** Entry of the benchmarks: `npm run bench -- steps|breaker|scale|changes|context [--quick] [--dir DIRECTORY]`. */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { run as runBreaker } from "./breaker.ts";
 import { run as runChanges } from "./changes.ts";
+import { run as runContext } from "./context.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
+const MEASUREMENTS = ["steps", "breaker", "scale", "changes", "context"] as const;
+type Measurement = (typeof MEASUREMENTS)[number];
+
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|breaker|scale|changes [--quick] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|breaker|scale|changes|context [--quick] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
   scale    the command line and a transition with 1,000 and with 1,000,000 plans in the store
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
-  --quick  fewer rounds; 100,000 plans
+  context  what contexts cost and show, beside repomix and a ranking like Aider's
+  --quick  fewer rounds; 100,000 plans; no tree of 50,000 files
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 
 await main();
@@ -26,7 +31,7 @@ async function main(): Promise<void> {
     options: { quick: { type: "boolean", default: false }, dir: { type: "string", default: tmpdir() } },
   });
   const [name, ...rest] = positionals;
-  if (rest.length > 0 || (name !== "steps" && name !== "breaker" && name !== "scale" && name !== "changes")) {
+  if (rest.length > 0 || !isMeasurement(name)) {
     console.error(USAGE);
     process.exitCode = 2;
     return;
@@ -37,10 +42,11 @@ async function main(): Promise<void> {
   sayLoad("after");
 }
 
-function measure(
-  name: "steps" | "breaker" | "scale" | "changes",
-  options: { quick: boolean; dir: string },
-): Promise<void> {
+function isMeasurement(name: string | undefined): name is Measurement {
+  return MEASUREMENTS.some((known) => known === name);
+}
+
+function measure(name: Measurement, options: { quick: boolean; dir: string }): Promise<void> {
   const { quick, dir } = options;
   switch (name) {
     case "steps":
@@ -53,6 +59,9 @@ function measure(
       return runScale({ dir, quick });
     case "changes":
       return runChanges({ dir, quick });
+    case "context":
+      installPeers();
+      return runContext({ peersDir: PEERS, dir, quick });
   }
 }
 
@@ -65,9 +74,8 @@ function sayLoad(when: string): void {
   );
 }
 
-/** npm writes this file last: a directory without it is missing, or what an interrupted installation left. */
 function installPeers(): void {
-  if (existsSync(join(PEERS, "node_modules", ".package-lock.json"))) return;
+  if (isInstalled()) return;
   console.log(
     "Installing the peers to compare with into bench/peers/node_modules (npm ci; about 250 MB, needs the network) …",
   );
@@ -80,4 +88,17 @@ function installPeers(): void {
     shell: npm === undefined && process.platform === "win32",
   });
   if (status !== 0) throw new Error(`npm ci in bench/peers failed: ${error?.message ?? `exit code ${status}`}`);
+}
+
+/** npm writes this file last: a directory without it is missing, or what an interrupted installation left. And peers come to be. */
+function isInstalled(): boolean {
+  const installed = join(PEERS, "node_modules", ".package-lock.json");
+  if (!existsSync(installed)) return false;
+  const { dependencies }: { dependencies: Record<string, string> } = read(join(PEERS, "package.json"));
+  const { packages }: { packages: Record<string, { version: string }> } = read(installed);
+  return Object.entries(dependencies).every(([name, version]) => packages[`node_modules/${name}`]?.version === version);
+}
+
+function read<T>(file: string): T {
+  return JSON.parse(readFileSync(file, "utf8")) as T;
 }

@@ -9,6 +9,8 @@ await build({
     index: "src/index.ts",
     cli: "src/cli/main.ts",
     "strategy-worker": "src/context/strategy-worker.ts",
+    "index-worker": "src/code-index/index-worker.ts",
+    "context-strategies": "src/context/strategies/worker-entry.ts",
   },
   outdir: "dist",
   bundle: true,

@@ -3,6 +3,9 @@ export { CircuitBreaker } from "./context/circuit-breaker.ts";
 export type * from "./context/circuit-breaker.ts";
 export { ParallelStrategyExecutor } from "./context/parallel-strategy-executor.ts";
 export type * from "./context/parallel-strategy-executor.ts";
+export { listBreakers, resetBreakers } from "./context/breaker-record.ts";
+export type { BreakerStatus } from "./context/breaker-record.ts";
+export type * from "./context/model.ts";
 export type { AttachedValidation, Attachment, AttachmentScope } from "./domain/attachment.ts";
 export { ACTOR_ROLES, parseAction } from "./domain/action.ts";
 export type { Action, ActionDefinition, ActionInput, ActionState, ActorRole, Actors } from "./domain/action.ts";
@@ -16,6 +19,8 @@ export type {
   FileImage,
   FileImageInput,
 } from "./domain/change-entry.ts";
+export { CONTEXT_VIEWS, resolveView } from "./domain/context-policy.ts";
+export type { ContextPolicy, ContextView, ResolvedView, ViewPolicy } from "./domain/context-policy.ts";
 export { DECISION_TYPES } from "./domain/decision.ts";
 export type { ChosenCall, Decision, DecisionType, InvocationEnd, ToolInvocation } from "./domain/decision.ts";
 export * from "./domain/errors.ts";
@@ -68,6 +73,18 @@ export { runStep } from "./ledger/steps.ts";
 export type { StepResult } from "./ledger/steps.ts";
 export { latestValidations } from "./ledger/validation-runs.ts";
 export type { ValidationRunResults } from "./ledger/validation-runs.ts";
+export { ContextPolicyService } from "./plans/context-policy-service.ts";
+export type { ProjectPolicy } from "./plans/context-policy-service.ts";
+export { contextConfiguration } from "./plans/context-configuration.ts";
+export type { ContextConfiguration } from "./plans/context-configuration.ts";
+export { ContextService } from "./plans/context-service.ts";
+export type { BudgetSource } from "./plans/budget-for.ts";
+export type { ContextResult, ContextWish } from "./plans/context-service.ts";
+export type { ContextPlace, IndexedPlace } from "./plans/context-places.ts";
+export { directorySource, projectSource } from "./plans/project-context.ts";
+export type { ContextSource } from "./plans/project-context.ts";
+export { PlanContextService } from "./plans/plan-context-service.ts";
+export type { ExecutingContext, PlanContextSummary, PlanSource } from "./plans/plan-context-service.ts";
 export { ActorService } from "./plans/actor-service.ts";
 export type { ListedActor } from "./plans/actor-service.ts";
 export { PlanApplier } from "./plans/plan-applier.ts";

@@ -32,6 +32,8 @@ export class CommandWorld extends World {
 }
 
 setWorldConstructor(CommandWorld);
+// A step is a whole process, on a machine that may have other things to do.
+setDefaultTimeout(60_000);
 
 After(function (this: CommandWorld) {
   this.agents[Symbol.dispose]();

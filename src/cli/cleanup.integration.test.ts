@@ -118,5 +118,5 @@ test("apply says how its sandbox is taken away, and the list how large each one 
   const applied = await agents.run(["plan", "apply", id, "--yes"]);
   expect(applied.stdout).toContain("agents cleanup run");
   const listed = await agents.run(["cleanup", "list"]);
-  expect(listed.stdout).toMatch(/\d(\.\d)? MB +yes +the plan is applied/);
+  expect(listed.stdout).toMatch(/\d(\.\d)? MiB +yes +the plan is applied/);
 });

@@ -2,6 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
 import type { ActorService } from "../plans/actor-service.ts";
+import type { ContextConfiguration } from "../plans/context-configuration.ts";
+import type { ContextPolicyService } from "../plans/context-policy-service.ts";
+import type { ContextService } from "../plans/context-service.ts";
+import type { PlanContextService } from "../plans/plan-context-service.ts";
 import type { PlanApplier } from "../plans/plan-applier.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
@@ -29,6 +33,7 @@ export class CommandContext {
   readonly notices: Message[] = [];
   #store: Promise<Store> | undefined;
   #config: Promise<ConfigValues> | undefined;
+  readonly #opened = new AsyncDisposableStack();
 
   constructor(parts: {
     paths: Paths;
@@ -84,6 +89,37 @@ export class CommandContext {
     return new ProjectService({ store: await this.store(), user: await this.user() });
   }
 
+  async policies(): Promise<ContextPolicyService> {
+    const { ContextPolicyService } = await import("../plans/context-policy-service.ts");
+    return new ContextPolicyService({ store: await this.store(), user: await this.user() });
+  }
+
+  async contextConfiguration(project?: string): Promise<ContextConfiguration> {
+    const { contextConfiguration } = await import("../plans/context-configuration.ts");
+    return contextConfiguration(async (key) => (await this.setting(key, { project })).value);
+  }
+
+  /** All strategies that a policy may name. */
+  async strategyNames(project: string): Promise<string[]> {
+    const { strategyNames } = await import("../plans/context-service.ts");
+    return strategyNames(await this.contextConfiguration(project));
+  }
+
+  /** Assembles context as the project's settings say; ended with the command. */
+  async contextService(project?: string): Promise<ContextService> {
+    const { ContextService } = await import("../plans/context-service.ts");
+    const configuration = await this.contextConfiguration(project);
+    const store = await this.store();
+    return this.#opened.use(new ContextService({ store, dataDir: this.paths.dataDir, configuration }));
+  }
+
+  async planContext(): Promise<PlanContextService> {
+    const { PlanContextService } = await import("../plans/plan-context-service.ts");
+    const configuration = (project: string | undefined): Promise<ContextConfiguration> =>
+      this.contextConfiguration(project);
+    return new PlanContextService({ store: await this.store(), dataDir: this.paths.dataDir, configuration });
+  }
+
   async resources(): Promise<ResourceService> {
     const { ResourceService } = await import("../plans/resource-service.ts");
     return new ResourceService({ store: await this.store(), user: await this.user() });
@@ -122,6 +158,7 @@ export class CommandContext {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.disposeAsync();
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
   }

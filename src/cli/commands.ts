@@ -1,3 +1,5 @@
+import { DETAIL_LEVELS } from "../code-index/detail-level.ts";
+import { CONTEXT_VIEWS } from "../domain/context-policy.ts";
 import { RESOURCE_TYPE_NAMES, RESOURCE_TYPES } from "../domain/resource.ts";
 import { PHASES, STATES } from "../domain/transitions.ts";
 import type { CommandSpec, OptionSpec } from "./command-spec.ts";
@@ -13,6 +15,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   config: { summary: "Read and change the configuration", heading: "Define:" },
   plan: { summary: "Make plans, watch and steer them", heading: "Run:" },
   cleanup: { summary: "See and remove sandboxes that are no longer needed", heading: "Run:" },
+  context: { summary: "See what a model would see of a code base, and why", heading: "Inspect:" },
   audit: { summary: "Read and verify the audit log", heading: "Inspect:" },
   info: { summary: "", heading: "Inspect:" },
   diagnostics: { summary: "", heading: "Inspect:" },
@@ -23,10 +26,29 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
 /** Groups inside groups. */
 export const SUBGROUPS: Readonly<Record<string, string>> = {
   "resource type": "Show the types of resources",
+  "context breakers": "See which strategies are switched off, and switch them on",
+  "project context": "Say what models see of a project, and look at it",
 };
 
 const LIMIT: OptionSpec = { flags: "-n, --limit <count>", description: "show at most this many, the newest first" };
 const YES: OptionSpec = { flags: "-y, --yes", description: "do not ask" };
+const FOCUS: OptionSpec = {
+  flags: "--focus <path>",
+  description: "start here: a path, alias:path or path#symbol",
+  repeatable: true,
+};
+const VIEW: OptionSpec = { flags: "--view <view>", description: `one of ${CONTEXT_VIEWS.join(", ")}` };
+/** What `inspect` and `simulate` take. */
+const CONTEXT_REQUEST: readonly OptionSpec[] = [
+  VIEW,
+  { flags: "-q, --query <text>", description: "what it is about, in words" },
+  FOCUS,
+  { flags: "--breadth <steps>", description: "how far to walk from the focus, 0 to 10 (otherwise 2)" },
+  { flags: "--depth <level>", description: `how much to show: ${DETAIL_LEVELS.join(", ")}` },
+  { flags: "--strategy <name>", description: "only this strategy" },
+  { flags: "--budget <tokens>", description: "instead of what policy and window say: 8000, 32k" },
+  { flags: "--model <name>", description: "count tokens as this model does" },
+];
 const REASON: OptionSpec = { flags: "-r, --reason <text>", description: "why; recorded in the audit log" };
 const READ_ONLY: OptionSpec = { flags: "--read-only", description: "its plans may read but not change it" };
 
@@ -208,6 +230,56 @@ export const COMMANDS: readonly CommandSpec[] = [
     run: async (context, input) => (await import("./commands/project.ts")).projectDelete(context, input),
   },
   {
+    path: "project context set",
+    summary: "Set what models may see of a project, for one view and those after it",
+    arguments: "<project>",
+    options: [
+      VIEW,
+      { flags: "--include <glob>", description: "only these files, as in .gitignore", repeatable: true },
+      { flags: "--exclude <glob>", description: "not these files", repeatable: true },
+      { flags: "--max-file-size <size>", description: "leave out larger files: 512k, 1m; none lifts the limit" },
+      { flags: "--max-total-size <size>", description: "of everything shown: 50m; none lifts the limit" },
+      { flags: "--max-files <count>", description: "of everything shown; none lifts the limit" },
+      { flags: "--strategy <name>", description: "only these strategies", repeatable: true },
+      { flags: "--budget <tokens>", description: "at most this many tokens: 8000, 32k" },
+      { flags: "--clear", description: "first forget what the view sets: it is inherited again" },
+    ],
+    example: 'agents project context set shop --exclude "*.min.js" --max-file-size 512k',
+    run: async (context, input) => (await import("./commands/context-policy.ts")).contextSet(context, input),
+  },
+  {
+    path: "project context show",
+    summary: "Show what models may see of a project, and which view says so",
+    arguments: "<project>",
+    options: [VIEW],
+    example: "agents project context show shop --view execute",
+    run: async (context, input) => (await import("./commands/context-policy.ts")).contextShow(context, input),
+  },
+  {
+    path: "project context index",
+    summary: "Bring the indexes of a project's resources up to date",
+    arguments: "<project>",
+    options: [{ flags: "--rebuild", description: "make them anew" }],
+    example: "agents project context index shop",
+    run: async (context, input) => (await import("./commands/context-index.ts")).contextIndex(context, input),
+  },
+  {
+    path: "project context inspect",
+    summary: "Show what a model would see of a project, and why",
+    arguments: "<project>",
+    options: CONTEXT_REQUEST,
+    example: 'agents project context inspect shop -q "where are sessions checked?"',
+    run: async (context, input) => (await import("./commands/context-inspect.ts")).contextInspect(context, input),
+  },
+  {
+    path: "project context simulate",
+    summary: "Show what each strategy finds and what becomes of it; a dry run",
+    arguments: "<project>",
+    options: CONTEXT_REQUEST,
+    example: "agents project context simulate shop --focus src/session.ts --budget 16k",
+    run: async (context, input) => (await import("./commands/context-inspect.ts")).contextSimulate(context, input),
+  },
+  {
     path: "validation add",
     summary: "Register a validation from a YAML file",
     options: [{ flags: "-c, --config <file>", description: 'the validation in YAML ("-" reads standard input)' }],
@@ -291,6 +363,11 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--review-actor <name>", description: "instead of the action's" },
       { flags: "--apply-actor <name>", description: "instead of the action's" },
       { flags: "--invariant-actor <name>", description: "instead of the action's" },
+      {
+        flags: "--stage <stage=module>",
+        description: "a trusted module instead of a stage of context assembly",
+        repeatable: true,
+      },
     ],
     example: "agents plan use fix-bug shop --arg issue=42",
     run: async (context, input) => (await import("./commands/plan-use.ts")).planUse(context, input),
@@ -439,6 +516,47 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: [YES],
     example: "agents cleanup run --yes",
     run: async (context, input) => (await import("./commands/cleanup.ts")).cleanupRun(context, input),
+  },
+  {
+    path: "context pack",
+    summary: "Print a ready context for any model, of the repository around you",
+    arguments: "[question...]",
+    options: [
+      { flags: "--budget <tokens>", description: "at most this many: 8000, 64k (otherwise 32k)" },
+      FOCUS,
+      { flags: "--path <directory>", description: "of this repository or directory instead" },
+      { flags: "--breadth <steps>", description: "how far to walk from the focus, 0 to 10 (otherwise 2)" },
+      { flags: "--depth <level>", description: `how much to show: ${DETAIL_LEVELS.join(", ")}` },
+      { flags: "--strategy <name>", description: "only this strategy" },
+      { flags: "--model <name>", description: "count tokens as this model does" },
+    ],
+    example: 'agents context pack --budget 16k "where is the session token validated?"',
+    run: async (context, input) => (await import("./commands/context-pack.ts")).contextPack(context, input),
+  },
+  {
+    path: "context analyze",
+    summary: "Show what there is to see: files, languages, definitions, gaps",
+    arguments: "[project]",
+    options: [{ flags: "--path <directory>", description: "of this repository or directory, without a project" }],
+    example: "agents context analyze shop",
+    run: async (context, input) => (await import("./commands/context-index.ts")).contextAnalyze(context, input),
+  },
+  {
+    path: "context breakers list",
+    summary: "List strategies that failed, and which are switched off for it",
+    example: "agents context breakers list",
+    run: async (context) => (await import("./commands/context-breakers.ts")).breakersList(context),
+  },
+  {
+    path: "context breakers reset",
+    summary: "Switch strategies on again at once",
+    arguments: "[strategy]",
+    options: [
+      { flags: "--all", description: "all of them" },
+      { flags: "--project <name>", description: "only in this project" },
+    ],
+    example: "agents context breakers reset symbol-rank",
+    run: async (context, input) => (await import("./commands/context-breakers.ts")).breakersReset(context, input),
   },
   {
     path: "audit list",

@@ -46,13 +46,13 @@ export function count(quantity: number, singular: string, plural = `${singular}s
   return `${quantity} ${quantity === 1 ? singular : plural}`;
 }
 
-/** For people: two digits tell enough. */
-export function size(bytes: number | undefined): string {
-  if (bytes === undefined) return "-";
-  const units = ["B", "kB", "MB", "GB", "TB"] as const;
-  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const value = bytes / 1000 ** step;
-  return `${value < 10 && step > 0 ? value.toFixed(1) : Math.round(value)} ${units[step]}`;
+const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
+
+/** "1 MiB", "1.5 KiB", "12 bytes". */
+export function bytes(quantity: number): string {
+  const power = quantity < 1024 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log2(quantity) / 10));
+  const scaled = quantity / 1024 ** power;
+  return `${Number.isInteger(scaled) ? scaled : scaled.toFixed(1)} ${SIZES[power]}`;
 }
 
 export function orDash(text: string | undefined): string {

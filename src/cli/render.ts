@@ -29,8 +29,9 @@ export function screenFor(wanted: HumanFormat, terminal: Terminal): Screen {
 }
 
 export function render(view: View, screen: Screen): string {
+  const several = view.filter(({ kind }) => kind === "table").length > 1;
   return view
-    .map((element) => renderElement(element, screen))
+    .map((element) => renderElement(element, screen, several))
     .filter((text) => text !== "")
     .join("\n");
 }
@@ -50,7 +51,8 @@ export function painter({ format }: Screen): Paint {
   return format === "rich" || format === "color" ? (text, tone) => TONES[tone](text) : (text) => text;
 }
 
-function renderElement(element: Element, screen: Screen): string {
+/** `several`: there is more than one table, so that each must say what it is. */
+function renderElement(element: Element, screen: Screen, several: boolean): string {
   switch (element.kind) {
     case "fields":
       return framed(element.title, fieldLines(element.rows, screen), screen);
@@ -62,8 +64,9 @@ function renderElement(element: Element, screen: Screen): string {
       );
     case "table":
       if (element.rows.length === 0) return element.empty;
-      return screen.format === "rich" || screen.format === "table"
-        ? gridTable(element, screen)
+      if (screen.format === "rich" || screen.format === "table") return gridTable(element, screen);
+      return several
+        ? `${painter(screen)(element.title, "strong")}\n${bareTable(element, screen)}`
         : bareTable(element, screen);
   }
 }

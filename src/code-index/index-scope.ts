@@ -20,7 +20,7 @@ export interface IndexedTree {
 }
 
 export interface FileFilter {
-  /** Glob patterns as `node:path` matches them, relative to the root, with `/`. None: everything. */
+  /** Glob patterns (`glob.ts`), relative to the root, with `/`. None: everything. Names that begin with a dot are like others. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   /** In bytes. */

@@ -91,11 +91,11 @@ export function withPhase(low: number, phase: number): number {
   return pack(phase, stepOf(low), failuresOf(low));
 }
 
-function stepOf(low: number): number {
+export function stepOf(low: number): number {
   return (low >>> STEP_SHIFT) & MAX_STEP;
 }
 
 /** Signed like an element of an Int32Array, so that what was packed equals what is read back. */
-function pack(phase: number, step: number, count: number): number {
+export function pack(phase: number, step: number, count: number): number {
   return (count << COUNT_SHIFT) | (step << STEP_SHIFT) | phase;
 }

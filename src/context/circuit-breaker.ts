@@ -8,7 +8,13 @@ import { BreakerOpenError } from "../domain/errors.ts";
 import { type BreakerPermit, GenerationPermit, type SettlePermit } from "./breaker-permit.ts";
 import { type BreakerMemory, BreakerTable } from "./breaker-table.ts";
 import { type BreakerSettings, breakerSettings, type Clock, monotonicMs } from "./breaker-settings.ts";
-import { type TransitionListener, TransitionListeners } from "./breaker-transitions.ts";
+import {
+  type BreakerCause,
+  type BreakerChange,
+  type BreakerTransition,
+  Listeners,
+  type TransitionListener,
+} from "./breaker-transitions.ts";
 import {
   afterCancel,
   afterFailure,
@@ -39,6 +45,12 @@ export interface SharedBreaker {
   readonly options: BreakerSettings;
 }
 
+/** Both halves of a name's word as they were at one instant. */
+export interface BreakerWord {
+  readonly generation: number;
+  readonly low: number;
+}
+
 /** What a reader finds; "waiting" and "probing" reject, "ready" means that the next caller becomes the probe. */
 type Observation = "closed" | "waiting" | "probing" | "ready";
 
@@ -59,7 +71,7 @@ type Observation = "closed" | "waiting" | "probing" | "ready";
  * - *A thread may be terminated at any instruction* without leaving a name stuck: there is no lock, and what it left
  *   unfinished any other thread completes (breaker-table.ts).
  *
- * Not covered: other processes have their own memory; counts stop at 16,777,215.
+ * Not covered: other processes have their own memory (`SharedBreakers` keeps them in step); counts stop at 16,777,215.
  *
  * @example
  * ```js
@@ -90,12 +102,13 @@ export class CircuitBreaker {
   readonly #clock: Clock;
   /** Slots never move, so what was looked up once stays true. */
   readonly #slots = new Map<string, number>();
-  readonly #listeners = new TransitionListeners();
+  readonly #listeners = new Listeners<BreakerTransition>();
+  readonly #changes = new Listeners<BreakerChange>();
 
   readonly #failed: (low: number) => number;
   readonly #settle: SettlePermit = (name, slot, generation, verdict) => {
     const rule = verdict === "success" ? afterSuccess : verdict === "failure" ? this.#failed : afterCancel;
-    this.#change(name, slot, rule, generation);
+    this.#change(name, slot, verdict, rule, generation);
   };
 
   /** @param memory replaces the shared memory; only `attach` and tests have a reason to. */
@@ -120,12 +133,12 @@ export class CircuitBreaker {
   /** Closes the name and zeroes its count, whatever its state. */
   recordSuccess(name: string): void {
     const slot = this.#intern(name);
-    if (this.#memory.low(slot) !== 0) this.#change(name, slot, afterSuccess);
+    if (this.#memory.low(slot) !== 0) this.#change(name, slot, "success", afterSuccess);
   }
 
   /** Counts a failure; opens at the threshold, and again (for longer) while a probe is out. */
   recordFailure(name: string): void {
-    this.#change(name, this.#intern(name), this.#failed);
+    this.#change(name, this.#intern(name), "failure", this.#failed);
   }
 
   /**
@@ -205,6 +218,42 @@ export class CircuitBreaker {
     return this.#listeners.add(listener);
   }
 
+  /** Hears of every change, of a count too, that `adopt` did not make. */
+  onChange(listener: (change: BreakerChange) => void): () => void {
+    return this.#changes.add(listener);
+  }
+
+  /** The word of a name, for whoever keeps it elsewhere (shared-breakers.ts). */
+  word(name: string): BreakerWord {
+    const slot = this.#intern(name);
+    for (;;) {
+      const generation = this.#memory.generation(slot);
+      const low = this.#memory.low(slot);
+      if (this.#memory.generation(slot) === generation) return { generation, low };
+    }
+  }
+
+  /**
+   * Takes over what was decided elsewhere, if the word still is what the caller saw. Unless only the count differs, the generation rises,
+   * so that permits given before are void.
+   *
+   * @returns the generation now, or undefined if somebody was faster.
+   */
+  adopt(
+    name: string,
+    seen: BreakerWord,
+    next: { readonly low: number; readonly raise: boolean; readonly endsInMs: number },
+  ): number | undefined {
+    const slot = this.#intern(name);
+    const raised = next.raise ? following(seen.generation) : seen.generation;
+    if (!this.#memory.replace(slot, seen.generation, seen.low, raised, next.low)) return undefined;
+    if (durationOf(next.low, this.#settings) > 0) {
+      this.#memory.publishDeadline(slot, raised, this.#clock() + next.endsInMs);
+    }
+    this.#announce(name, seen.low, next.low, raised);
+    return raised;
+  }
+
   #intern(name: string): number {
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
@@ -237,7 +286,8 @@ export class CircuitBreaker {
       }
       // Whoever wins this exchange is the probe. It raises the generation even when it takes over from a hung probe, whose
       // result is thereby of an older one.
-      if (this.#replace(name, slot, generation, low, withPhase(low, PROBING), true)) return next(generation);
+      if (this.#replace(name, slot, "probe", generation, low, withPhase(low, PROBING), true))
+        return following(generation);
     }
   }
 
@@ -269,7 +319,7 @@ export class CircuitBreaker {
   }
 
   /** Applies a rule to the word until nobody interferes; with `only`, as long as the word is of that generation. */
-  #change(name: string, slot: number, rule: (low: number) => number, only?: number): void {
+  #change(name: string, slot: number, cause: BreakerCause, rule: (low: number) => number, only?: number): void {
     const memory = this.#memory;
     for (;;) {
       const generation = memory.generation(slot);
@@ -278,7 +328,7 @@ export class CircuitBreaker {
       if (only !== undefined && generation !== only) return;
       const changed = rule(low);
       if (changed === low) return;
-      if (this.#replace(name, slot, generation, low, changed, phaseOf(changed) !== phaseOf(low))) return;
+      if (this.#replace(name, slot, cause, generation, low, changed, phaseOf(changed) !== phaseOf(low))) return;
     }
   }
 
@@ -288,18 +338,26 @@ export class CircuitBreaker {
       const generation = memory.generation(slot);
       const low = memory.low(slot);
       if (memory.generation(slot) !== generation) continue;
-      if (this.#replace(name, slot, generation, low, 0, true)) return;
+      if (this.#replace(name, slot, "reset", generation, low, 0, true)) return;
     }
   }
 
-  /** The one place where a word changes. */
-  #replace(name: string, slot: number, generation: number, low: number, changed: number, raise: boolean): boolean {
-    const raised = raise ? next(generation) : generation;
+  /** The one place, beside `adopt`, where a word changes. */
+  #replace(
+    name: string,
+    slot: number,
+    cause: BreakerCause,
+    generation: number,
+    low: number,
+    changed: number,
+    raise: boolean,
+  ): boolean {
+    const raised = raise ? following(generation) : generation;
     if (!this.#memory.replace(slot, generation, low, raised, changed)) return false;
-    if (!raise) return true;
-    const duration = durationOf(changed, this.#settings);
+    const duration = raise ? durationOf(changed, this.#settings) : 0;
     if (duration > 0) this.#memory.publishDeadline(slot, raised, this.#clock() + duration);
-    this.#announce(name, low, changed, raised);
+    this.#changes.tell({ name, cause, generation, nextGeneration: raised });
+    if (raise) this.#announce(name, low, changed, raised);
     return true;
   }
 
@@ -312,6 +370,6 @@ export class CircuitBreaker {
 }
 
 /** Generations are 32 bits and wrap round. */
-function next(generation: number): number {
+function following(generation: number): number {
   return (generation + 1) | 0;
 }

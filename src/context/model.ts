@@ -3,6 +3,7 @@
  * worker thread and stored, and everything that was left out is said as well as what went in.
  */
 import type { DetailLevel } from "../code-index/detail-level.ts";
+import type { STAGE_NAMES, TOKENIZER_NAMES } from "../domain/context-settings.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import type { Fragment } from "./strategy-protocol.ts";
 import type { StrategyOutcome } from "./strategy-task.ts";
@@ -52,11 +53,21 @@ export interface StrategyInput {
   readonly scope: IndexScope;
   readonly plan: PlanKnowledge | undefined;
   readonly tokenizer: TokenizerName;
+  /** Without one nothing is embedded, and nothing leaves the machine. */
+  readonly embedding?: EmbeddingEndpoint | undefined;
+}
+
+/** Where texts become vectors: an OpenAI-compatible service. */
+export interface EmbeddingEndpoint {
+  /** Up to and without "/embeddings". */
+  readonly url: string;
+  readonly model: string;
+  /** Name of the environment variable that holds the key; the key itself is never handed around. */
+  readonly apiKeyEnv: string | undefined;
 }
 
 /** Families of tokenizers; a model's family is found by `tokenizerOf(model)`. */
-export const TOKENIZERS = ["o200k_base", "cl100k_base"] as const;
-export type TokenizerName = (typeof TOKENIZERS)[number];
+export type TokenizerName = (typeof TOKENIZER_NAMES)[number];
 
 /** Where a fragment is from: enough to find the very bytes again. */
 export interface Provenance {
@@ -84,6 +95,8 @@ export interface ContextFragment extends Fragment {
 /** A fragment with the strategies that found it; the first is the one whose content it is. */
 export interface FoundFragment extends ContextFragment {
   readonly strategies: readonly string[];
+  /** By strategy: how many of its finds it held for more relevant. */
+  readonly ranks: Readonly<Record<string, number>>;
 }
 
 export interface ScoredFragment extends FoundFragment {
@@ -113,7 +126,7 @@ export type Exclusion = {
 
 /** Something the context lacks, and why, for people. */
 export interface Gap {
-  readonly kind: "strategy" | "index" | "backend";
+  readonly kind: "strategy" | "index" | "backend" | "stage";
   readonly name: string;
   readonly reason: string;
 }
@@ -127,19 +140,8 @@ export interface StageTrace {
   readonly note: string | undefined;
 }
 
-export const STAGES = [
-  "select",
-  "allocate",
-  "execute",
-  "deduplicate",
-  "resolve_depth",
-  "score",
-  "pack",
-  "order",
-  "preamble",
-  "skeleton",
-] as const;
-export type StageName = (typeof STAGES)[number];
+export { STAGE_NAMES as STAGES, TOKENIZER_NAMES as TOKENIZERS } from "../domain/context-settings.ts";
+export type StageName = (typeof STAGE_NAMES)[number];
 
 export interface SelectedStrategy {
   readonly name: string;

@@ -27,8 +27,9 @@ export interface ParallelStrategyExecutorOptions {
 }
 
 export interface StrategyAllocation {
-  /** Name of the strategy, under which the breaker knows it. */
   readonly strategy: string;
+  /** The name under which the breaker knows it; left out: the strategy's. */
+  readonly circuit?: string;
   /** The ES module it is in: a file URL or an absolute path. */
   readonly module: string;
   readonly exportName?: string;
@@ -127,9 +128,10 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
   }
 
   #task(allocation: StrategyAllocation, request: unknown): StrategyTask {
-    const { strategy, module, exportName = "default", tokens } = allocation;
+    const { strategy, circuit = strategy, module, exportName = "default", tokens } = allocation;
     return new StrategyTask({
       strategy,
+      circuit,
       call: { module: isAbsolute(module) ? pathToFileURL(module).href : module, exportName, tokens, request },
       breaker: this.#breaker,
       timeoutMs: this.#strategyTimeoutMs,

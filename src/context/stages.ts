@@ -7,7 +7,6 @@ import type { DetailLevel } from "../code-index/detail-level.ts";
 import type {
   AssembledContext,
   Backend,
-  ContextFragment,
   ContextRequest,
   Exclusion,
   FoundFragment,
@@ -17,6 +16,7 @@ import type {
   SelectedStrategy,
   StrategyInput,
 } from "./model.ts";
+import type { Fragment } from "./strategy-protocol.ts";
 import type { StrategyOutcome } from "./strategy-task.ts";
 
 /** A strategy as the registry knows it. Its code runs in a worker thread and is named by module and export. */
@@ -34,7 +34,12 @@ export interface ContextStrategy {
 
 export type RankedStrategy = Omit<SelectedStrategy, "tokens">;
 
-export interface StrategySelector {
+/** What a trace calls a component; one's own may go without. */
+export interface Stage {
+  readonly name?: string;
+}
+
+export interface StrategySelector extends Stage {
   select(
     strategies: readonly ContextStrategy[],
     request: ContextRequest,
@@ -43,19 +48,19 @@ export interface StrategySelector {
   ): { readonly selected: readonly RankedStrategy[]; readonly gaps: readonly Gap[] };
 }
 
-export interface BudgetAllocator {
+export interface BudgetAllocator extends Stage {
   /** The tokens given sum to `tokens` exactly, or to 0 when nothing is selected. */
   allocate(selected: readonly RankedStrategy[], tokens: number): readonly SelectedStrategy[];
 }
 
-export interface StrategyExecutor {
+export interface StrategyExecutor extends Stage {
   execute(
     selected: readonly SelectedStrategy[],
     input: StrategyInput,
     signal: AbortSignal | undefined,
   ): Promise<{
-    /** By strategy, in the order of `selected`. */
-    readonly found: readonly { readonly strategy: string; readonly fragments: readonly ContextFragment[] }[];
+    /** By strategy, in the order of `selected`. They are looked at before they are used: whatever a strategy returned may be in them. */
+    readonly found: readonly { readonly strategy: string; readonly fragments: readonly Fragment[] }[];
     readonly outcomes: readonly StrategyOutcome[];
   }>;
 }
@@ -65,19 +70,20 @@ export interface Sifted<F> {
   readonly excluded: readonly Exclusion[];
 }
 
-export interface FragmentDeduplicator {
+export interface FragmentDeduplicator extends Stage {
   deduplicate(fragments: readonly FoundFragment[]): Sifted<FoundFragment>;
 }
 
-export interface DetailDepthResolver {
+export interface DetailDepthResolver extends Stage {
   resolve(fragments: readonly FoundFragment[], tokens: number): Sifted<FoundFragment>;
 }
 
-export interface FragmentScorer {
+export interface FragmentScorer extends Stage {
   score(
     fragments: readonly FoundFragment[],
     request: ContextRequest,
     strategies: readonly SelectedStrategy[],
+    plan: PlanKnowledge | undefined,
   ): readonly ScoredFragment[];
 }
 
@@ -87,16 +93,16 @@ export interface PackingHelp {
   readonly cost: (fragment: ScoredFragment) => number;
 }
 
-export interface BudgetPacker {
+export interface BudgetPacker extends Stage {
   /** The costs of what it returns sum to at most `tokens`. */
   pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): Sifted<ScoredFragment>;
 }
 
-export interface FragmentOrderer {
+export interface FragmentOrderer extends Stage {
   order(fragments: readonly ScoredFragment[]): readonly ScoredFragment[];
 }
 
-export interface PreambleGenerator {
+export interface PreambleGenerator extends Stage {
   /** At most `tokens` long by `count`; "" when nothing fits. */
   generate(parts: {
     readonly fragments: readonly ScoredFragment[];
@@ -109,7 +115,7 @@ export interface PreambleGenerator {
 }
 
 /** Shrinks a parent plan's context for a child. */
-export interface SkeletonCompressor {
+export interface SkeletonCompressor extends Stage {
   compress(
     parent: AssembledContext | undefined,
     childFocus: readonly string[],

@@ -6,7 +6,7 @@ function newTask(breaker = new CircuitBreaker()) {
   const call = { module: "file:///nowhere.js", exportName: "default", tokens: 1, request: {} };
   let withdrawn = 0;
   const withdraw = () => void withdrawn++;
-  const task = new StrategyTask({ strategy: "s", call, breaker, timeoutMs: 60_000, withdraw });
+  const task = new StrategyTask({ strategy: "s", circuit: "s", call, breaker, timeoutMs: 60_000, withdraw });
   return { breaker, task, call, withdrawals: () => withdrawn };
 }
 

@@ -3,6 +3,7 @@
  * settle says what the breaker learns of it: a result is a success; an error, a timeout and a dead thread are failures; a caller
  * who gives up is neither.
  */
+import { isIndexMoved } from "../code-index/index-errors.ts";
 import type { BreakerPermit, CircuitBreaker } from "./circuit-breaker.ts";
 import type { Fragment, StrategyCall, StrategyReply } from "./strategy-protocol.ts";
 import type { PoolJob } from "./strategy-worker-pool.ts";
@@ -24,6 +25,8 @@ type Ending = StrategyOutcome extends infer Outcome
 
 export interface TaskOptions {
   readonly strategy: string;
+  /** What the breaker calls it. */
+  readonly circuit: string;
   readonly call: StrategyCall;
   readonly breaker: CircuitBreaker;
   readonly timeoutMs: number;
@@ -56,7 +59,7 @@ export class StrategyTask implements PoolJob {
   begin(): StrategyCall | undefined {
     if (this.#isSettled) return undefined;
     try {
-      this.#permit = this.#options.breaker.tryAcquire(this.#options.strategy);
+      this.#permit = this.#options.breaker.tryAcquire(this.#options.circuit);
     } catch (error) {
       // A name the breaker cannot take. The strategy was not run, and there is nothing to count it under.
       this.refuse(error instanceof Error ? error.message : String(error));
@@ -81,7 +84,9 @@ export class StrategyTask implements PoolJob {
     const durationMs = this.#durationMs();
     if (reply.kind === "failed") {
       this.#settle({ status: "failed", reason: reply.reason, durationMs });
-      this.#permit?.failure();
+      // Files that change meanwhile are nobody's failure.
+      if (isIndexMoved(reply.reason)) this.#permit?.cancel();
+      else this.#permit?.failure();
       return;
     }
     this.#fragments = reply.fragments;

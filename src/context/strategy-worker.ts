@@ -5,6 +5,7 @@
 import { inspect } from "node:util";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { CircuitBreaker } from "./circuit-breaker.ts";
+import { floodProblem } from "./flood-limit.ts";
 import {
   fragmentsProblem,
   type Strategy,
@@ -14,6 +15,9 @@ import {
   type WorkerCommand,
   type WorkerMessage,
 } from "./strategy-protocol.ts";
+
+/** A message, too, is copied into the calling thread. */
+const MAX_REASON = 2_000;
 
 if (parentPort !== null) serve(parentPort, workerData);
 
@@ -57,7 +61,7 @@ function serve(port: MessagePort, data: StrategyWorkerData): void {
           return (attached ??= CircuitBreaker.attach(data.breaker));
         },
       });
-      const problem = fragmentsProblem(fragments);
+      const problem = fragmentsProblem(fragments) ?? floodProblem(fragments);
       return problem === undefined ? { kind: "returned", fragments } : { kind: "failed", reason: problem };
     } catch (error) {
       return { kind: "failed", reason: reasonOf(error) };
@@ -82,6 +86,10 @@ function isStrategy(value: unknown): value is Strategy<unknown> {
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return `threw ${inspect(error, { depth: 1 })}`;
-  return error.message === "" ? error.name : error.message;
+  if (!(error instanceof Error)) return cut(`threw ${inspect(error, { depth: 1, maxStringLength: MAX_REASON })}`);
+  return cut(error.message === "" ? error.name : error.message);
+}
+
+function cut(reason: string): string {
+  return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason;
 }

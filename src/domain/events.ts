@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   "resource.removed",
   "project.resource_linked",
   "project.resource_unlinked",
+  "project.context_changed",
   "actor.added",
   "actor.removed",
   "validation.added",
@@ -27,6 +28,10 @@ export const EVENT_TYPES = [
   "validation.detached",
   "validation.passed",
   "validation.failed",
+  "breaker.opened",
+  "breaker.half_opened",
+  "breaker.closed",
+  "breaker.reset",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

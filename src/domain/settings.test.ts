@@ -36,6 +36,16 @@ describe("the list of settings", () => {
     ["core.format", [...OUTPUT_FORMATS], ["", "JSON", "xml"]],
     ["core.automation-profile", ["ci", "Manual"], ["", "supervisd"]],
     ["core.user", ["ann", "Ann Other"], ["", "  ", "a\0b", "\ud800", "\u001b[2J", "x".repeat(201)]],
+    ["context.strategies.enabled", ["simple-keyword", "a, b"], ["", ",", "A", "a b"]],
+    ["context.strategies.own", ["mine=/a/b.mjs", "a=/x, b=/y"], ["", "mine", "mine=b.mjs", "=/a", "M=/a"]],
+    ["context.trusted-modules", ["/a", "/a,/b/c.mjs"], ["", "a", "~/a", "/a,b"]],
+    ["context.stage.pack", ["/a/pack.mjs"], ["", "pack.mjs", "/a\0"]],
+    ["context.model", ["gpt-4o"], ["", " "]],
+    ["context.tokenizer", ["o200k_base", "cl100k_base"], ["", "gpt2"]],
+    ["context.model-window", ["8000", "128k"], ["", "-1", "many"]],
+    ["context.response-reserve", ["0", "4k"], ["", "-1"]],
+    ["context.embedding.url", ["http://localhost:11434/v1"], ["", "localhost", "file:///a", "https://me:pw@host"]],
+    ["context.embedding.api-key-env", ["OPENAI_API_KEY"], ["", "sk-abc123", "1A"]],
   ])("%s takes %j and refuses %j", (key, good, bad) => {
     const { problem } = findSetting(key);
     expect(good.map((value) => problem(value))).toEqual(good.map(() => undefined));

@@ -1,4 +1,5 @@
 import { findProfile } from "./automation-profile.ts";
+import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "./errors.ts";
 import { nearest } from "./suggest.ts";
 import { textProblem } from "./text.ts";
@@ -51,6 +52,7 @@ export const SETTINGS: readonly Setting[] = [
     perProject: false,
     problem: (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200)),
   },
+  ...CONTEXT_SETTINGS,
 ];
 
 export function findSetting(key: string): Setting {
@@ -58,7 +60,7 @@ export function findSetting(key: string): Setting {
   if (setting !== undefined) return setting;
   const keys = SETTINGS.map((candidate) => candidate.key);
   const suggestion = nearest(key, keys);
-  throw new UsageError(`There is no configuration key "${key}" (known: ${keys.join(", ")}).`, {
+  throw new UsageError(`There is no configuration key "${key}".`, {
     detail: { key, ...(suggestion === undefined ? {} : { suggestion }) },
     next: [suggestion === undefined ? "agents config list" : `agents config get ${suggestion}`],
   });

@@ -50,8 +50,18 @@ export const TOOL_NAMES = [
   "git_blame",
   "rewrite_code",
   "shell_execute",
+  "request_context",
+  "query_history",
+  "get_context_budget",
 ] as const;
 export type ToolName = (typeof TOOL_NAMES)[number];
+
+/** Those that ask about the plan, and change nothing. */
+export const CONTEXT_TOOL_NAMES = [
+  "request_context",
+  "query_history",
+  "get_context_budget",
+] as const satisfies readonly ToolName[];
 
 const STEP_LIMIT = 1_000;
 const PARAMS_LIMITS = { depth: 16, bytes: 256 * 1024 };
@@ -162,9 +172,9 @@ interface StepPlace {
 function toolStep(step: StepInput, place: StepPlace, issues: ValidationIssue[]): ToolStep {
   const at = `steps.${place.index}`;
   const params = parseJson(step.params ?? {}, `${at}.params`, PARAMS_LIMITS, issues) as JsonObject | undefined;
-  const tool = TOOL_NAMES.find((name) => name === underscored(step.tool ?? ""));
+  const tool = TOOL_NAMES.find((name) => name === toolWord(step.tool ?? ""));
   if (tool === undefined && step.tool !== undefined) {
-    const suggestion = suggested(underscored(step.tool), TOOL_NAMES);
+    const suggestion = suggested(toolWord(step.tool), TOOL_NAMES);
     issues.push({ path: `${at}.tool`, message: `there is no tool ${shown(step.tool)}`, ...suggestion });
   }
   const needs = checkedNeeds(step.needs ?? [], place, issues);
@@ -196,8 +206,9 @@ function cycleIssues(steps: readonly ToolStep[]): ValidationIssue[] {
   });
 }
 
-export function underscored(text: string): string {
-  return text.replaceAll("-", "_");
+/** A tool's name however it is spelled: with hyphens, or as one that is built in. */
+export function toolWord(text: string): string {
+  return text.replace(/^builtin\//, "").replaceAll("-", "_");
 }
 
 function refuseOtherTypes(input: unknown): void {

@@ -5,7 +5,7 @@ import { parseJson, type JsonObject } from "./json.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
 import { shown } from "./text.ts";
-import { TOOL_NAMES, underscored } from "./tool-actor.ts";
+import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "./tool-actor.ts";
 
 /**
  * A check of what a plan made: a command that must succeed, or a tool that must not fail. It is registered once and attached to
@@ -129,14 +129,21 @@ function toolCheck(given: Given, issues: ValidationIssue[]): Check | undefined {
   const wanted = fitting(shape.tool, given["tool"]);
   const params = parseJson(fitting(shape.params, given["params"]) ?? {}, "params", PARAMS_LIMITS, issues);
   if (wanted === undefined) return undefined;
-  const tool = READ_ONLY_TOOLS.find((name) => name === underscored(wanted));
+  const tool = READ_ONLY_TOOLS.find((name) => name === toolWord(wanted));
   if (tool === undefined) {
-    const writes = TOOL_NAMES.some((name) => name === underscored(wanted));
-    const message = writes
-      ? `"${wanted}" may change files, and a validation must not${underscored(wanted) === "shell_execute" ? '; say "command" to run one' : ""}`
-      : `there is no tool ${shown(wanted)}`;
-    issues.push({ path: "tool", message, ...(writes ? {} : suggested(underscored(wanted), READ_ONLY_TOOLS)) });
+    const known = TOOL_NAMES.find((name) => name === toolWord(wanted));
+    const message = known === undefined ? `there is no tool ${shown(wanted)}` : `"${wanted}" ${unfitReason(known)}`;
+    issues.push({
+      path: "tool",
+      message,
+      ...(known === undefined ? suggested(toolWord(wanted), READ_ONLY_TOOLS) : {}),
+    });
     return undefined;
   }
   return params === undefined ? undefined : { kind: "tool", tool, params: params as JsonObject };
+}
+
+function unfitReason(tool: ToolName): string {
+  if (CONTEXT_TOOL_NAMES.some((name) => name === tool)) return "tells something of the plan, and checks nothing";
+  return `may change files, and a validation must not${tool === "shell_execute" ? '; say "command" to run one' : ""}`;
 }

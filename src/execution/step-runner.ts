@@ -6,6 +6,7 @@ import type { Lease } from "../ledger/leases.ts";
 import { runStep } from "../ledger/steps.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { LandStep } from "./in-place.ts";
+import type { ContextPort } from "./context-port.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
@@ -37,6 +38,8 @@ export interface StepRun {
   readonly signal: AbortSignal;
   /** For plans that work in place: lands what a step changes, and records the step together with it. */
   readonly landStep?: LandStep;
+  /** Makes what answers the steps' questions about the plan, once its sandboxes are open. */
+  readonly knowledge?: ((workspaces: ReadonlyMap<string, Workspace>) => ContextPort) | undefined;
   /** Told of each sandbox once it is open. */
   readonly onSandbox?: (sandbox: Sandbox) => void;
   readonly onStep: (step: ToolStep, event: "started" | "done" | "recorded" | "failed", facts: StepFacts) => void;
@@ -62,7 +65,13 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const workspaces = await openWorkspaces(run, context, opened);
   const recorded = await recordedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
-  const environment: ToolEnvironment = { context, workspaces, readOnly: plan.readOnly, signal };
+  const environment: ToolEnvironment = {
+    context,
+    workspaces,
+    knowledge: run.knowledge?.(workspaces),
+    readOnly: plan.readOnly,
+    signal,
+  };
   for (const [index, wave] of waves.entries()) {
     for (const workspace of workspaces.values()) workspace.beginWave();
     const outcomes = await Promise.allSettled(

@@ -5,8 +5,11 @@ import { shown } from "../domain/text.ts";
 import type { ChangesetId, DecisionId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { InvocationEnd } from "../domain/decision.ts";
+import { toolWord } from "../domain/tool-actor.ts";
+import type { ContextPort } from "./context-port.ts";
 import type { ChangesetHandle, PlanExecutionContext } from "./plan-execution-context.ts";
 import type { Tool } from "./tool.ts";
+import { CONTEXT_TOOLS } from "./tools/context-tools.ts";
 import { FILE_TOOLS } from "./tools/file-tools.ts";
 import { GIT_TOOLS } from "./tools/git-tools.ts";
 import { REWRITE_TOOL } from "./tools/rewrite-tool.ts";
@@ -17,8 +20,8 @@ import type { Workspace } from "./workspace.ts";
  * The one way a tool is called: resolve, check the parameters, check that it is allowed, bind the resource, run, record. The call
  * itself is on record from before it is looked at until it ended, so what was refused can be seen as well.
  */
-export const TOOLS: ReadonlyMap<string, Tool> = new Map(
-  [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL].map((tool) => [tool.name, tool]),
+export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
+  [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL, ...CONTEXT_TOOLS].map((tool) => [tool.name, tool]),
 );
 
 export interface ToolRequest {
@@ -33,6 +36,8 @@ export interface ToolRequest {
 export interface ToolEnvironment {
   readonly context: PlanExecutionContext;
   readonly workspaces: ReadonlyMap<string, Workspace>;
+  /** What answers questions about the plan; undefined where nobody can. */
+  readonly knowledge?: ContextPort | undefined;
   readonly readOnly: boolean;
   readonly signal: AbortSignal;
 }
@@ -87,12 +92,17 @@ export async function perform(
 ): Promise<JsonValue> {
   const tool = resolveTool(request.tool);
   const { resource, ...given } = request.params;
-  const parsed = tool.parameters.safeParse(given);
+  const parsed = tool.parameters.safeParse("ask" in tool ? request.params : given);
   if (!parsed.success) throw unfit(tool, parsed.error);
   if (tool.writes && environment.readOnly) {
     throw new AgentsError("tool_failed", `"${tool.name}" writes, and the plan is read-only.`, {
       kept: "Nothing was changed.",
     });
+  }
+  if ("ask" in tool) {
+    const { knowledge: port, signal } = environment;
+    if (port === undefined) throw new AgentsError("tool_failed", `"${tool.name}" cannot be asked here.`);
+    return tool.ask(parsed.data, { port, signal });
   }
   const workspace = bind(resource, environment.workspaces);
   return tool.run(parsed.data, { workspace, by: request.by, signal: environment.signal });
@@ -107,7 +117,7 @@ function sizeOf(output: JsonValue): number {
 }
 
 function resolveTool(name: string): Tool {
-  const tool = TOOLS.get(name.replaceAll("-", "_"));
+  const tool = TOOLS.get(toolWord(name));
   if (tool !== undefined) return tool;
   const suggestion = nearest(name, TOOLS.keys());
   const message = `There is no tool ${shown(name)}.`;

@@ -1,16 +1,28 @@
 import type * as z from "zod";
 import type { JsonValue } from "../domain/json.ts";
+import type { ContextPort } from "./context-port.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A tool: what it takes, what it may do, and the code. Everything it does to files goes through the workspace it is given. */
-export interface Tool<P = unknown> {
+export type Tool = WorkspaceTool | PlanTool;
+
+interface Described<P> {
   readonly name: string;
   readonly description: string;
   readonly writes: boolean;
   /** What it changes is only found by comparing before and after. */
   readonly compared?: boolean;
   readonly parameters: z.ZodType<P>;
+}
+
+/** Works in one of the plan's resources. */
+export interface WorkspaceTool<P = unknown> extends Described<P> {
   readonly run: (parameters: P, call: ToolCall) => Promise<JsonValue>;
+}
+
+/** Asks about the plan as a whole, and touches no file. */
+export interface PlanTool<P = unknown> extends Described<P> {
+  readonly ask: (parameters: P, call: PlanCall) => Promise<JsonValue>;
 }
 
 export interface ToolCall {
@@ -20,7 +32,16 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
+interface PlanCall {
+  readonly port: ContextPort;
+  readonly signal: AbortSignal;
+}
+
 /** Keeps the parameters' type from the schema to the code. */
-export function tool<P>(definition: Tool<P>): Tool {
-  return definition as Tool;
+export function tool<P>(definition: WorkspaceTool<P>): WorkspaceTool {
+  return definition as WorkspaceTool;
+}
+
+export function planTool<P>(definition: PlanTool<P>): PlanTool {
+  return definition as PlanTool;
 }

@@ -23,6 +23,7 @@ import type { NetChange } from "./net-changes.ts";
 import { notInPlace, PendingCalls, type PendingChange, type PendingChanges } from "./in-place.ts";
 import { isVersioned } from "./sandbox-facts.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
+import { disarm } from "./sandbox-repository.ts";
 import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snapshot.ts";
 
 /** What a look found is recorded in portions: each is one commit, and not more is in memory at a time. */
@@ -70,6 +71,15 @@ export class Workspace implements AsyncDisposable {
 
   read(path: string): Promise<FileState | undefined> {
     return this.#exclusion.onPaths([path], () => readState(this.sandbox.root, path));
+  }
+
+  /** Looks at the sandbox as it is, while no command changes it; what commands did to its `.git` does not decide what is seen. */
+  reading<T>(section: (root: string) => Promise<T>): Promise<T> {
+    const { root, strategy } = this.sandbox;
+    return this.#exclusion.onPaths([], async () => {
+      if (strategy === "git_worktree") await disarm(root);
+      return section(root);
+    });
   }
 
   /** Everything that is part of the plan, while no command changes it. */

@@ -24,6 +24,7 @@ import { findActor } from "../store/actors.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
+import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
@@ -62,10 +63,21 @@ export class PlanExecutor {
   readonly #store: Store;
   readonly #service: PlanLifecycleService;
   readonly #directory: string;
+  readonly #context: PlanContextService | undefined;
   readonly #hands: Hands;
 
-  /** `directory`: below which sandboxes are kept; the kernel locks are beside it. */
-  constructor(parts: { store: Store; service: PlanLifecycleService; directory: string; hands?: Hands }) {
+  /**
+   * `directory`: below which sandboxes are kept; the kernel locks are beside it. `context`: what answers steps that ask about their
+   * plan.
+   */
+  constructor(parts: {
+    store: Store;
+    service: PlanLifecycleService;
+    directory: string;
+    context?: PlanContextService | undefined;
+    hands?: Hands;
+  }) {
+    this.#context = parts.context;
     this.#hands = parts.hands ?? HANDS;
     this.#store = parts.store;
     this.#service = parts.service;
@@ -108,12 +120,14 @@ export class PlanExecutor {
 
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
+    await using context = this.#context?.executing(lease.plan);
     try {
       await using opened = await runToolSteps({
         lease,
         directory: this.#directory,
         targets,
         waves,
+        knowledge: context?.port,
         signal,
         onStep,
         onSandbox,

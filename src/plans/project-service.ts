@@ -2,6 +2,7 @@ import { ConflictError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import { parseProject, type Project, type ProjectInput } from "../domain/project.ts";
 import type { ProjectResource } from "../domain/resource.ts";
+import { deleteContextPolicy } from "../store/context-policies.ts";
 import { activePlanIds } from "../store/plans.ts";
 import { deleteProject, findProjects, insertProject, projectPlanCounts } from "../store/projects.ts";
 import { findLinks } from "../store/resources.ts";
@@ -88,6 +89,7 @@ export class ProjectService {
       for (const attachment of await findAttachments(tx, "project", project.name)) {
         await removeAttachment(tx, this.#ambience, attachment);
       }
+      await deleteContextPolicy(tx, project.name);
       await deleteProject(tx, project.name);
       const at = this.#ambience.clock();
       const resources = unlinked.map(({ resource }) => resource);

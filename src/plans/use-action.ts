@@ -22,11 +22,13 @@ import { renderTemplate } from "../domain/template.ts";
 import { actorVariables } from "../domain/tool-actor.ts";
 import { actionNames, findAction } from "../store/actions.ts";
 import { findActor } from "../store/actors.ts";
+import { insertPlanStages } from "../store/plan-stages.ts";
 import { hasPlans, insertPlan } from "../store/plans.ts";
 import { findProject, findProjects } from "../store/projects.ts";
 import type { Reader, Tx } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
 import { planResources, requireSandboxes } from "./in-place.ts";
+import { planStages } from "./plan-stages.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
@@ -38,6 +40,8 @@ export interface UseActionInput {
   /** What the configuration says when neither the plan nor the action names a profile. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
+  /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
+  readonly contextStages?: Readonly<Record<string, string>>;
 }
 
 export interface ProjectLinkInput {
@@ -72,6 +76,7 @@ export async function makePlan(
     );
   }
   const projects = await links(tx, input.projects ?? []);
+  const stages = planStages(input.contextStages ?? {});
   const { profile, source } = resolveProfile(action, input);
   const actors = resolveActors(action.actors, input.actors ?? {});
   await checkVariables(tx, action, actors.execution);
@@ -106,11 +111,17 @@ export async function makePlan(
   const validations = await attachedValidations(tx, plan);
   requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
+  await insertPlanStages(tx, id, stages);
   await recordEvent(tx, ambience, {
     type: "plan.created",
     at,
     plan,
-    details: { action: plan.action, projects: projects.map(({ project }) => project), profile: profile.name },
+    details: {
+      action: plan.action,
+      projects: projects.map(({ project }) => project),
+      profile: profile.name,
+      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
+    },
   });
   return plan;
 }

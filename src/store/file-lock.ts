@@ -13,12 +13,12 @@ import { isBusy } from "./sqlite-errors.ts";
 export async function withFileLock<T>(
   file: string,
   section: () => Promise<T>,
-  options: { patienceMs?: number } = {},
+  options: { patienceMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
   const deadline = performance.now() + (options.patienceMs ?? 30_000);
   const database = openLock(file);
   try {
-    await take(database, file, deadline);
+    await take(database, file, deadline, options.signal);
     return await section();
   } finally {
     database.close();
@@ -38,8 +38,9 @@ function openLock(file: string): DatabaseSync {
   }
 }
 
-async function take(database: DatabaseSync, file: string, deadline: number): Promise<void> {
+async function take(database: DatabaseSync, file: string, deadline: number, signal?: AbortSignal): Promise<void> {
   for (;;) {
+    signal?.throwIfAborted();
     try {
       database.exec("BEGIN EXCLUSIVE");
       return;

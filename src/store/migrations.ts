@@ -228,6 +228,31 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX journals_of_steps ON journals (plan_id, id) WHERE step IS NOT NULL`,
     ],
   },
+  {
+    version: 8,
+    name: "context policies",
+    statements: [
+      `CREATE TABLE context_policies (
+        project_key TEXT NOT NULL REFERENCES projects (key), view TEXT NOT NULL, setting TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (project_key, view, setting)
+      )`,
+      `CREATE TABLE plan_stages (
+        plan_id TEXT NOT NULL REFERENCES plans (id), stage TEXT NOT NULL, module TEXT NOT NULL,
+        PRIMARY KEY (plan_id, stage)
+      )`,
+    ],
+  },
+  {
+    version: 9,
+    name: "circuit breakers",
+    statements: [
+      `CREATE TABLE breakers (
+        strategy TEXT NOT NULL, project TEXT NOT NULL, phase TEXT NOT NULL, failures BIGINT NOT NULL, step BIGINT NOT NULL,
+        generation BIGINT NOT NULL, version BIGINT NOT NULL, ends_at BIGINT, changed_at BIGINT NOT NULL,
+        PRIMARY KEY (strategy, project)
+      )`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

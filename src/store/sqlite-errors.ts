@@ -19,6 +19,12 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY;
 }
 
+/** What is in the file cannot be trusted. */
+export function isCorrupt(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === CORRUPT || code === NOT_A_DATABASE;
+}
+
 /** After these nothing of the running transaction may be trusted, whatever a unit of work made of the error. */
 export function endsTransaction(error: unknown): boolean {
   const code = primaryCode(error);

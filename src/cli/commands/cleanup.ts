@@ -5,7 +5,7 @@ import { listSandboxes, removeUnneeded, type KeptSandbox } from "../../execution
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed } from "../confirm.ts";
-import { count, size } from "../format.ts";
+import { bytes, count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { toned } from "../view.ts";
 
@@ -35,7 +35,7 @@ export async function cleanupList(context: CommandContext): Promise<Outcome> {
           sandbox.planId,
           String(sandbox.attempt),
           sandbox.leftOver ? `${sandbox.alias} (half)` : sandbox.alias,
-          size(sizes.get(placeOf(sandbox))),
+          sizeText(sizes.get(placeOf(sandbox))),
           sandbox.removable ? toned("yes", "warn") : "no",
           sandbox.why,
         ]),
@@ -54,6 +54,10 @@ export async function cleanupList(context: CommandContext): Promise<Outcome> {
     ),
     ...(removable === 0 ? {} : { next: ["agents cleanup run"] }),
   };
+}
+
+function sizeText(size: number | undefined): string {
+  return size === undefined ? "-" : bytes(size);
 }
 
 export async function cleanupRun(context: CommandContext, input: Input): Promise<Outcome> {

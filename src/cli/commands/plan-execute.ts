@@ -19,7 +19,12 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const service = await context.plans();
   const store = await context.store();
   const seen = await service.getPlan(input.argument(0));
-  const executor = new PlanExecutor({ store, service, directory: join(context.paths.dataDir, "sandboxes") });
+  const executor = new PlanExecutor({
+    store,
+    service,
+    directory: join(context.paths.dataDir, "sandboxes"),
+    context: await context.planContext(),
+  });
   const steps: { id: string; tool: string; status: string; duration_ms: number }[] = [];
   const { signal, stop } = interruptible();
   const human = !["json", "yaml"].includes(await context.format());

@@ -1,3 +1,6 @@
+import { resolve } from "node:path";
+import type { PlanContextSummary } from "../../plans/plan-context-service.ts";
+import { count } from "../format.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/action.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
@@ -10,6 +13,8 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
   const projects = input.arguments(1);
   const overrides: Partial<Record<ActorRole, string | undefined>> = {};
   for (const role of ACTOR_ROLES) overrides[role] = input.text(`${role}Actor`);
+  const contextStages = givenStages(input.texts("stage"));
+  await requireStages(context, projects[0], contextStages);
   const plan = await (
     await context.plans()
   ).useAction({
@@ -19,13 +24,21 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     automationProfile: input.text("automationProfile"),
     configuredProfile: await configuredProfile(context, projects),
     actors: overrides,
+    contextStages,
   });
   const inPlace = await readInPlace(context, plan);
+  const summary = await (await context.planContext()).summaryOf(plan);
   const next = [`agents plan execute ${plan.id}`, `agents plan status ${plan.id}`];
   return {
     data: {
       ...planData(plan),
       ...inPlace.data,
+      context: {
+        resources: summary.resources,
+        indexed_files: summary.indexedFiles ?? null,
+        view: summary.view,
+        budget: summary.budget,
+      },
       next_steps: next,
     },
     view: [
@@ -38,6 +51,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
           ["projects", plan.projects.map((link) => link.project).join(", ")],
           ["profile", `${plan.profile.name} (${plan.profileSource}): ${plan.profile.description}`],
           ...inPlace.rows,
+          ["context", contextText(summary)],
           ["now", `${plan.phase}/${plan.state}`],
         ],
       },
@@ -61,6 +75,42 @@ function givenArguments(words: readonly string[]): Record<string, unknown> {
     given.set(name, before === undefined ? value : [...(typeof before === "string" ? [before] : before), value]);
   }
   return Object.fromEntries(given);
+}
+
+/** `stage=module` words; a path is meant from where the user is. */
+function givenStages(words: readonly string[]): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const word of words) {
+    const equals = word.indexOf("=");
+    const stage = word.slice(0, equals);
+    if (equals < 1 || equals === word.length - 1 || Object.hasOwn(given, stage)) {
+      const why =
+        equals > 0 && Object.hasOwn(given, stage)
+          ? "names a stage twice"
+          : "is not a stage: write --stage pack=module.mjs";
+      throw new UsageError(`"${word}" ${why}.`, { kept: "Nothing was written." });
+    }
+    given[stage] = resolve(word.slice(equals + 1));
+  }
+  return given;
+}
+
+/** A module that could not be used later is refused now, before there is a plan. */
+async function requireStages(
+  context: CommandContext,
+  project: string | undefined,
+  stages: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (Object.keys(stages).length === 0) return;
+  const { loadStages } = await import("../../context/strategy-registry.ts");
+  const { planStages } = await import("../../plans/plan-stages.ts");
+  const { trusted } = await context.contextConfiguration(project);
+  await loadStages(Object.fromEntries(planStages(stages)), trusted);
+}
+
+function contextText({ resources, indexedFiles, view, budget }: PlanContextSummary): string {
+  const files = indexedFiles === undefined ? "not indexed yet" : `${count(indexedFiles, "file")} indexed`;
+  return `${resources.join(", ") || "no resource"}; ${files}; view ${view}, ${budget} tokens`;
 }
 
 /** The first named project that has a value of its own decides; several that disagree are for the user to settle. */

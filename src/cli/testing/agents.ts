@@ -21,6 +21,8 @@ export interface Started {
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** Where the user is; the test's own directory unless given. */
+  readonly cwd?: string;
   /** In a process group of its own, so that it can be killed together with what it started. */
   readonly group?: boolean;
 }
@@ -62,7 +64,7 @@ export class Agents implements Disposable {
 
   start(args: readonly string[], options: RunOptions = {}): Started {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
-      cwd: this.directory,
+      cwd: options.cwd ?? this.directory,
       env: { ...ENVIRONMENT, CLEVERAGENTS_DATA_DIR: this.dataDir, ...this.environment, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
       detached: options.group === true,

@@ -1,0 +1,243 @@
+/**
+ * What a context costs: a ranked one of a tree nobody has looked at before, beside repomix's compressed pack of the same tree; again after
+ * one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn with the peer's.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ContextLab } from "../src/context/testing/recall.ts";
+import type { Source } from "../src/context/testing/answer-sets.ts";
+import { PACKAGES, sourcesOf, writeSources } from "./corpus.ts";
+import { grouped, met, type Sample, summarise, table, timed } from "./measure.ts";
+
+const AGENTS = join(import.meta.dirname, "..", "bin", "agents");
+const PEAK_MEMORY = new URL("peak-memory.ts", import.meta.url).href;
+const QUESTION = "How does the fallback transport rank other transports by latency?";
+const BUDGET = 32_000;
+const AIM_EDIT_MS = 150;
+const AIM_INSPECT_MS = 300;
+const AIM_LARGE_MS = 60_000;
+const AIM_MEGABYTES = 1_000;
+/** Of the time for five times the files: more than five times as much would be more than linear. */
+const AIM_GROWTH = 5 * 1.2;
+
+interface SpeedOptions {
+  readonly peersDir: string;
+  readonly dir: string;
+  readonly quick: boolean;
+}
+
+export async function speed(options: SpeedOptions): Promise<void> {
+  if (!existsSync(join(AGENTS, "..", "..", "dist", "cli.js"))) throw new Error("build first: npm run build");
+  const small = await codeTree(join(options.dir, "small"), 1);
+  await beside(small, options);
+  await edited(small, options);
+  await inspected(small, options);
+  await growth(options);
+}
+
+interface Tree {
+  readonly root: string;
+  readonly files: number;
+}
+
+/** viem and matrix-js-sdk as often as asked, the names they export different in each copy, as they would be in other code. */
+async function codeTree(root: string, copies: number): Promise<Tree> {
+  const packages = PACKAGES.slice(0, 2).map((wanted) => ({ name: wanted.name, sources: sourcesOf(wanted) }));
+  let files = 0;
+  for (let copy = 0; copy < copies; copy += 1) {
+    for (const { name, sources } of packages) {
+      const directory = join(root, copy === 0 ? name : `${name}-${copy}`);
+      await mkdir(directory, { recursive: true });
+      writeSources(copy === 0 ? sources : renamed(sources, copy), directory);
+      files += sources.length;
+    }
+  }
+  return { root, files };
+}
+
+function renamed(sources: readonly Source[], copy: number): readonly Source[] {
+  const exported = new Set(
+    sources.flatMap(({ text }) =>
+      Array.from(
+        text.matchAll(/^export [\w ]*?(?:function|class|const|interface|type|enum) (\w+)/gm),
+        ([, name]) => name,
+      ),
+    ),
+  );
+  return sources.map(({ path, text }) => ({
+    path,
+    text: text.replaceAll(/[A-Za-z_$][\w$]*/g, (word) => (exported.has(word) ? `${word}${copy}` : word)),
+  }));
+}
+
+// --- beside repomix ---------------------------------------------------------------------------------------------------------
+
+async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOptions): Promise<void> {
+  const rounds = quick ? 3 : 7;
+  const [ours, theirs]: [number[], number[]] = [[], []];
+  const dataDir = join(dir, "data");
+  const cold = async (): Promise<Measured> => {
+    rmSync(dataDir, { recursive: true, force: true });
+    return packs(dataDir, root, dir);
+  };
+  const peer = (): Promise<Measured> => repomix(peersDir, root, dir);
+  const peaks = { ours: 0, theirs: 0 };
+  for (let round = 0; round <= rounds; round += 1) {
+    const [first, second] = round % 2 === 0 ? [cold, peer] : [peer, cold];
+    const [one, two] = [await first(), await second()];
+    const [own, other] = round % 2 === 0 ? [one, two] : [two, one];
+    peaks.ours = Math.max(peaks.ours, own.megabytes);
+    peaks.theirs = Math.max(peaks.theirs, other.megabytes);
+    if (round === 0) continue;
+    ours.push(own.ms);
+    theirs.push(other.ms);
+  }
+  const [own, other] = [summarise(ours), summarise(theirs)];
+  console.log(`\n${grouped(files)} TypeScript files nobody has looked at before, ${rounds} rounds in turn`);
+  console.log(
+    table([
+      ["", "median", "range", "peak memory"],
+      ["agents context pack: index and ranked context", seconds(own.median), range(own), `${grouped(peaks.ours)} MB`],
+      ["repomix --compress: everything", seconds(other.median), range(other), `${grouped(peaks.theirs)} MB`],
+    ]),
+  );
+  console.log(
+    `time ${(own.median / other.median).toFixed(2)}×, memory ${(peaks.ours / peaks.theirs).toFixed(2)}×; aim ≤ 1×: ` +
+      `time ${met(own.median <= other.median)}, memory ${met(peaks.ours <= peaks.theirs)}`,
+  );
+}
+
+// --- after one edit, and unchanged ------------------------------------------------------------------------------------------
+
+/** In a process that stays, as a plan's: the file is looked at, parsed, and a context made anew. */
+async function edited({ root }: Tree, { dir, quick }: SpeedOptions): Promise<void> {
+  await using lab = await ContextLab.of(root, join(dir, "lab"));
+  const question = { query: QUESTION, focus: [] };
+  await lab.ask(question, BUDGET);
+  const times: number[] = [];
+  for (let round = 0; round <= (quick ? 5 : 15); round += 1) {
+    appendFileSync(join(root, "viem", "clients", "transports", "fallback.ts"), `\n// edit ${round}\n`);
+    const ms = await timed(async () => {
+      await lab.sync();
+      await lab.ask(question, BUDGET);
+    });
+    if (round > 0) times.push(ms);
+  }
+  const edit = summarise(times);
+  console.log(
+    `\nafter one edit, index and context anew: ${milliseconds(edit)}; aim ≤ ${AIM_EDIT_MS} ms: ${met(edit.median <= AIM_EDIT_MS)}`,
+  );
+}
+
+async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<void> {
+  const dataDir = join(dir, "inspect");
+  const words = ["--data-dir", dataDir];
+  await agents([...words, "resource", "add", "fs-directory", "code", "--path", root], dir);
+  await agents([...words, "project", "create", "bench", "--resource", "code"], dir);
+  const inspect = [...words, "project", "context", "inspect", "bench", "--query", QUESTION, "--budget", String(BUDGET)];
+  await agents(inspect, dir);
+  const [times, nothing]: [number[], number[]] = [[], []];
+  for (let round = 0; round <= (quick ? 5 : 15); round += 1) {
+    const { ms } = await agents(inspect, dir);
+    const bare = await timed(() => finished(["-e", "0"], {}));
+    if (round === 0) continue;
+    times.push(ms);
+    nothing.push(bare);
+  }
+  const warm = summarise(times);
+  console.log(
+    `\nagents project context inspect, nothing changed: ${milliseconds(warm)} (node -e 0: ${summarise(nothing).median.toFixed(0)} ms); ` +
+      `aim ≤ ${AIM_INSPECT_MS} ms: ${met(warm.median <= AIM_INSPECT_MS)}`,
+  );
+}
+
+// --- growth -----------------------------------------------------------------------------------------------------------------
+
+async function growth(options: SpeedOptions): Promise<void> {
+  const sizes = options.quick ? [6] : [6, 30];
+  const rows: { readonly files: number; readonly ms: number; readonly megabytes: number }[] = [];
+  for (const copies of sizes) {
+    const { root, files } = await codeTree(join(options.dir, `copies-${copies}`), copies);
+    const dataDir = join(options.dir, `data-${copies}`);
+    rows.push({ files, ...(await packs(dataDir, root, options.dir)) });
+    rmSync(root, { recursive: true });
+    rmSync(dataDir, { recursive: true });
+  }
+  console.log("\nlarger trees, index and ranked context, once");
+  console.log(
+    table([
+      ["files", "time", "per file", "peak memory"],
+      ...rows.map(({ files, ms, megabytes }) => [
+        grouped(files),
+        seconds(ms),
+        `${(ms / files).toFixed(2)} ms`,
+        `${grouped(megabytes)} MB`,
+      ]),
+    ]),
+  );
+  const [small, large] = rows;
+  if (small === undefined) return;
+  const peak = Math.max(...rows.map(({ megabytes }) => megabytes));
+  console.log(
+    `aim ≤ ${AIM_LARGE_MS / 1_000} s for ${grouped(small.files)}: ${met(small.ms <= AIM_LARGE_MS)}; ` +
+      `memory < ${grouped(AIM_MEGABYTES)} MB: ${met(peak < AIM_MEGABYTES)}` +
+      (large === undefined
+        ? ""
+        : `; five times the files ${(large.ms / small.ms).toFixed(1)}×, aim ≤ ${AIM_GROWTH}×: ${met(large.ms <= small.ms * AIM_GROWTH)}`),
+  );
+}
+
+// --- processes --------------------------------------------------------------------------------------------------------------
+
+interface Measured {
+  readonly ms: number;
+  readonly megabytes: number;
+}
+
+function packs(dataDir: string, root: string, dir: string): Promise<Measured> {
+  const words = ["--data-dir", dataDir, "context", "pack", "--path", root, "--budget", String(BUDGET), QUESTION];
+  return agents(words, dir);
+}
+
+function repomix(peersDir: string, root: string, dir: string): Promise<Measured> {
+  const program = join(peersDir, "node_modules", "repomix", "bin", "repomix.cjs");
+  return measured([program, "--compress", "--quiet", "--no-security-check", "-o", join(dir, "pack.xml"), root], dir);
+}
+
+function agents(words: readonly string[], dir: string): Promise<Measured> {
+  return measured([AGENTS, ...words], dir);
+}
+
+async function measured(argv: readonly string[], dir: string): Promise<Measured> {
+  const file = join(dir, `peak-${process.pid}.txt`);
+  rmSync(file, { force: true });
+  const ms = await timed(() => finished(["--import", PEAK_MEMORY, ...argv], { BENCH_PEAK_MEMORY: file }));
+  const peaks = readFileSync(file, "utf8").trim().split("\n").map(Number);
+  return { ms, megabytes: Math.max(...peaks) / 1_000 };
+}
+
+async function finished(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, argv, {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let complaint = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint = (complaint + text).slice(-1_000)));
+  const [code]: (number | null)[] = await once(child, "close");
+  if (code !== 0) throw new Error(`${argv.slice(0, 6).join(" ")} … ended with ${code}: ${complaint}`);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function range({ lowest, highest }: Sample): string {
+  return `${seconds(lowest)} – ${seconds(highest)}`;
+}
+
+function milliseconds({ median, lowest, highest }: Sample): string {
+  return `${median.toFixed(0)} ms (${lowest.toFixed(0)}–${highest.toFixed(0)})`;
+}

@@ -1,0 +1,44 @@
+/** Progress on stderr: one line that is drawn over on a terminal, a plain line now and then elsewhere. Nothing for what takes under a second. */
+export interface Progress {
+  readonly update: (done: number, total: number) => void;
+  /** Takes the line away. */
+  readonly end: () => void;
+}
+
+interface Stream {
+  readonly isTTY?: boolean;
+  readonly write: (text: string) => unknown;
+}
+
+const QUIET_MS = 1_000;
+const EVERY_MS = { terminal: 100, plain: 2_000 } as const;
+
+interface ProgressParts {
+  readonly stream?: Stream;
+  readonly now?: () => number;
+  /** Whether a line can be drawn over. */
+  readonly terminal?: boolean;
+}
+
+export function progressOf(what: string, parts: ProgressParts = {}): Progress {
+  const { stream = process.stderr, now = () => performance.now() } = parts;
+  const { terminal = stream.isTTY === true && process.env["TERM"] !== "dumb" } = parts;
+  const began = now();
+  let shownAt = began + QUIET_MS - EVERY_MS.plain;
+  let drawn = false;
+  return {
+    update: (done, total) => {
+      const at = now();
+      if (at - began < QUIET_MS || at - shownAt < EVERY_MS[terminal ? "terminal" : "plain"]) return;
+      shownAt = at;
+      const rate = Math.round(done / ((at - began) / 1_000));
+      const line = `${what}: ${done} of ${total} files (${rate} a second)`;
+      stream.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+      drawn = terminal;
+    },
+    end: () => {
+      if (drawn) stream.write("\r\u001b[K");
+      drawn = false;
+    },
+  };
+}

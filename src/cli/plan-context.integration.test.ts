@@ -1,0 +1,107 @@
+/** What the steps of a plan can ask about their plan, through the command line. */
+import { expect, test } from "vitest";
+import type { Agents } from "./testing/agents.ts";
+import { CodeWorld, outputOf } from "./testing/code-world.ts";
+
+interface Asked {
+  readonly text: string;
+  readonly tokens: number;
+  readonly budget: number;
+  readonly fragments: readonly { readonly entity: string }[];
+}
+
+/** A plan of these steps for the project "shop". */
+async function planOf(agents: Agents, steps: string, ...use: string[]): Promise<string> {
+  agents.write("actor.yaml", `name: worker\ntype: tool\ndescription: works\nsteps:\n${steps}`);
+  agents.write(
+    "action.yaml",
+    "name: work\ndescription: Rename sessions\ndefinition_of_done: It is done\nexecution_actor: local/worker\n",
+  );
+  for (const call of [
+    ["actor", "add", "--config", "actor.yaml"],
+    ["action", "create", "--config", "action.yaml"],
+  ]) {
+    const { error } = await agents.json(...call);
+    if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
+  }
+  const { data } = await agents.json("plan", "use", "work", "shop", ...use);
+  return String(data["plan_id"]);
+}
+
+test("a step sees at once what the steps before it wrote, and nobody else does", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  await world.project();
+  const id = await planOf(
+    agents,
+    `  - { id: write, tool: write_file, params: { path: src/wombat.ts, content: "import { validateSession } from './session.ts';\\nexport const wombatFence = validateSession;\\n" } }
+  - { id: drop, tool: delete_file, params: { path: src/server.ts } }
+  - { id: look, tool: builtin/request-context, params: { query: "wombatFence validateSession", budget: 900 } }
+  - { id: shell, tool: shell_execute, params: { command: "echo made.ts >> .git/info/exclude; echo 'export const shellMade = 1;' > src/made.ts" } }
+  - { id: again, tool: request_context, params: { focus: [src/made.ts], depth: full } }
+  - { id: budget, tool: get-context-budget }
+  - { id: past, tool: query_history, params: { query: wombat } }
+`,
+  );
+  const executed = await agents.json("plan", "execute", id);
+  expect([executed.exit_code, executed.error?.message]).toEqual([0, undefined]);
+  const look = outputOf<Asked>(agents, "look");
+  expect(look.text).toContain("export const wombatFence = validateSession;");
+  expect(look.fragments.some(({ entity }) => entity.includes("src/server.ts"))).toBe(false);
+  expect(look.tokens).toBeLessThanOrEqual(900);
+  expect(outputOf<Asked>(agents, "again").text).toContain("shellMade");
+  expect(outputOf(agents, "budget")).toMatchObject({
+    max: 128_000,
+    reserved: 7_696,
+    available: 120_304,
+    used: look.tokens + outputOf<Asked>(agents, "again").tokens,
+    view: "execute",
+  });
+  expect(outputOf<{ decisions: unknown[] }>(agents, "past").decisions).toContainEqual(
+    expect.objectContaining({ step: "write", state: "done", changes: 1 }),
+  );
+  // The project's own directory is what it was.
+  const { data } = await agents.json("project", "context", "inspect", "shop", "--query", "wombatFence");
+  expect(JSON.stringify(data["context"])).not.toContain("wombat.ts");
+  expect(JSON.stringify(data["context"])).toContain("src/server.ts");
+});
+
+test.each([
+  ["a resource of nobody", "resource: web, query: x", 'The plan has no resource \\"web\\"'],
+  ["a place outside", 'focus: ["web:src/a.ts"]', "is outside of what may be seen"],
+  ["a strategy there is not", "strategy: nope", 'There is no strategy \\"nope\\"'],
+  ["a backend there is not", "required_backends: [oracle]", 'There is no backend \\"oracle\\"'],
+  ["a depth there is not", "depth: everything", "The parameters of request_context do not fit"],
+])("refused and recorded: %s", async (_, params, message) => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  await world.project();
+  const id = await planOf(agents, `  - { id: look, tool: request_context, params: { ${params} } }\n`);
+  const failed = await agents.json("plan", "execute", id);
+  expect(failed.exit_code).toBeGreaterThan(0);
+  expect(JSON.stringify(failed.error?.message)).toContain(message);
+  const explained = await agents.json("plan", "explain", id, "look");
+  expect(JSON.stringify(explained.data)).toContain("request_context");
+  expect((await agents.json("plan", "status", id)).data).toMatchObject({ state: "errored" });
+});
+
+test("a plan says which context it will have; its view decides what its steps see", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  await world.project();
+  const id = await planOf(
+    agents,
+    `  - { id: look, tool: request_context, params: { query: validateSession, budget: 50000 } }
+`,
+  );
+  await agents.json("project", "context", "set", "shop", "--view", "execute", "--include", "docs", "--budget", "2k");
+  await agents.json("project", "context", "index", "shop");
+  const used = await agents.json("plan", "use", "work", "shop");
+  expect(used.data["context"]).toEqual({ resources: ["api"], indexed_files: 7, view: "strategize", budget: 120_304 });
+  expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);
+  const look = outputOf<Asked>(agents, "look");
+  expect(look.budget).toBe(2_000);
+  expect(look.fragments.flatMap(({ entity }) => (entity.startsWith("api:") ? [entity] : []))).toEqual(
+    expect.not.arrayContaining([expect.stringContaining("src/")]),
+  );
+});

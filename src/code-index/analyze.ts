@@ -1,0 +1,115 @@
+/**
+ * Reads what a text says: definitions, names that are used, imports. Facts depend on language and text alone: no clock, no path, and
+ * limits that ordinary texts stay far below.
+ *
+ * A thread that analyzes makes one analyzer. Before each text it awaits `load` for the language, which is free when there is nothing to
+ * do, and replaces a parser that a hostile text has blown up.
+ */
+import type { FileFacts, Language } from "./facts.ts";
+import { extractFacts } from "./languages/extract.ts";
+import type { Grammar } from "./languages/grammar.ts";
+import { analyzeMarkdown } from "./languages/markdown.ts";
+import { CPP } from "./languages/cpp.ts";
+import { JAVA } from "./languages/java.ts";
+import { RUST } from "./languages/rust.ts";
+import { GO } from "./languages/go.ts";
+import { ParseLimitError, Parser } from "./languages/parser.ts";
+import { PYTHON } from "./languages/python.ts";
+import { SyntaxTree } from "./languages/syntax-tree.ts";
+import { JAVASCRIPT, TSX, TYPESCRIPT } from "./languages/typescript.ts";
+
+/** In UTF-16 units. Longer texts are generated; their trees would take more than 60 bytes of memory for each character. */
+export const MAX_ANALYZED_LENGTH = 2_097_152;
+/** Brackets in brackets. Nobody writes them, and some grammars take ever longer for each. */
+const DEEPEST_NESTING = 1_000;
+
+const GRAMMARS: Readonly<Record<Exclude<Language, "markdown" | "text">, Grammar>> = {
+  typescript: TYPESCRIPT,
+  tsx: TSX,
+  javascript: JAVASCRIPT,
+  python: PYTHON,
+  go: GO,
+  rust: RUST,
+  java: JAVA,
+  cpp: CPP,
+};
+
+export interface Analyzer extends Disposable {
+  /** Makes languages known to `analyze`. To be awaited before each text, with nothing else awaited in between. */
+  load(languages: Iterable<Language>): Promise<void>;
+  /** Never throws for any text; what it could not see to the end it says under `incomplete`. */
+  analyze(language: Language, text: string): FileFacts;
+}
+
+/**
+ * @example
+ * using analyzer = await createAnalyzer();
+ * await analyzer.load(["typescript"]);
+ * analyzer.analyze("typescript", "export const answer = 42;").definitions[0].name; // "answer"
+ */
+export async function createAnalyzer(): Promise<Analyzer> {
+  return new TreeSitterAnalyzer(await Parser.create());
+}
+
+class TreeSitterAnalyzer implements Analyzer {
+  #parser: Parser;
+  #replacing: Promise<void> | undefined;
+  readonly #tree = new SyntaxTree();
+
+  constructor(parser: Parser) {
+    this.#parser = parser;
+  }
+
+  async load(languages: Iterable<Language>): Promise<void> {
+    if (this.#parser.isWorn) await (this.#replacing ??= this.#replace());
+    for (const language of languages) {
+      if (language !== "markdown" && language !== "text") await this.#parser.load(GRAMMARS[language]);
+    }
+  }
+
+  analyze(language: Language, text: string): FileFacts {
+    if (language === "text") return without(language, undefined);
+    if (text.length > MAX_ANALYZED_LENGTH) {
+      return without(language, `longer than ${MAX_ANALYZED_LENGTH} characters`);
+    }
+    if (language === "markdown") return analyzeMarkdown(text);
+    if (isNestedDeeper(text, DEEPEST_NESTING)) return without(language, `nested deeper than ${DEEPEST_NESTING} levels`);
+    try {
+      this.#parser.parse(GRAMMARS[language], text, this.#tree);
+    } catch (error) {
+      if (!(error instanceof ParseLimitError)) throw error;
+      return without(language, error.message);
+    }
+    return extractFacts(language, GRAMMARS[language], this.#tree);
+  }
+
+  async #replace(): Promise<void> {
+    const parser = await Parser.create();
+    for (const grammar of this.#parser.grammars) await parser.load(grammar);
+    this.#parser.delete();
+    this.#parser = parser;
+    this.#replacing = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#parser.delete();
+  }
+}
+
+/** Brackets in strings and comments count too: the limit is far beyond what either holds. */
+function isNestedDeeper(text: string, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 40 || code === 91 || code === 123) {
+      if (++depth > limit) return true;
+    } else if (depth > 0 && (code === 41 || code === 93 || code === 125)) {
+      depth--;
+    }
+  }
+  return false;
+}
+
+function without(language: Language, incomplete: string | undefined): FileFacts {
+  return { language, definitions: [], references: [], imports: [], incomplete };
+}

@@ -1,0 +1,131 @@
+/**
+ * Which files of a directory count, by git's own rules: what is tracked, and what is not ignored. A plain directory is asked about in the
+ * same way, through an empty repository of ours, so that `.gitignore` files mean the same everywhere.
+ *
+ * Plans start git in `src/execution`, with sandboxes and limits in mind that this room knows nothing of; here it only lists names. It runs
+ * no hook and no file system monitor, takes no lock, and asks nothing.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AgentsError, ConfigurationError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
+
+export interface Listing {
+  /** Relative, with `/`, without duplicates, in the order of their code units. */
+  readonly paths: readonly string[];
+  readonly gaps: readonly { readonly path: string; readonly reason: string }[];
+}
+
+const LIST = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+const HARMLESS = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"]);
+
+/** @param spare a directory for the empty repository of ours; it is made when it is needed. */
+export async function listFiles(root: string, spare: string, signal: AbortSignal | undefined): Promise<Listing> {
+  if (existsSync(join(root, ".git")) || (await isPartOfCheckout(root, signal))) {
+    return listing(await git(["-C", root, ...LIST], root, signal));
+  }
+  makeEmptyRepository(spare);
+  const own = [`--git-dir=${spare}`, `--work-tree=${root}`, "-C", root];
+  return listing(await git([...own, ...LIST, "--exclude=node_modules/"], root, signal));
+}
+
+/** A directory that the checkout around it ignores is none of its parts: it counts by itself. */
+async function isPartOfCheckout(root: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const inside = await git(["-C", root, "rev-parse", "--is-inside-work-tree"], root, signal, [0, 128]);
+  if (inside.stdout.toString().trim() !== "true") return false;
+  return (await git(["-C", root, "check-ignore", "--quiet", "."], root, signal, [0, 1, 128])).code === 1;
+}
+
+function listing({ stdout, stderr }: GitAnswer): Listing {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const paths = new Set<string>();
+  const gaps = new Map<string, string>();
+  for (const name of pieces(stdout)) {
+    let path: string;
+    try {
+      path = decoder.decode(name);
+    } catch {
+      gaps.set(name.toString("utf8"), "its name is not valid UTF-8");
+      continue;
+    }
+    if (path.endsWith("/")) gaps.set(path.slice(0, -1), "a repository of its own");
+    else paths.add(path);
+  }
+  for (const [, path = "", reason = ""] of stderr.matchAll(/^warning: could not open directory '(.*)\/': (.*)$/gm)) {
+    gaps.set(path, `a directory that cannot be read: ${reason}`);
+  }
+  return {
+    paths: [...paths].sort(byCodeUnits),
+    gaps: [...gaps].map(([path, reason]) => ({ path, reason })),
+  };
+}
+
+export function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function* pieces(output: Buffer): Generator<Buffer> {
+  let from = 0;
+  for (let to = output.indexOf(0); to !== -1; to = output.indexOf(0, from)) {
+    yield output.subarray(from, to);
+    from = to + 1;
+  }
+}
+
+/** As little as git takes for a repository. Several processes may make it at once. */
+function makeEmptyRepository(directory: string): void {
+  for (const part of ["objects", "refs"]) mkdirSync(join(directory, part), { recursive: true, mode: 0o700 });
+  if (!existsSync(join(directory, "HEAD"))) writeFileSync(join(directory, "HEAD"), "ref: refs/heads/none\n");
+}
+
+interface GitAnswer {
+  readonly code: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+async function git(
+  args: readonly string[],
+  root: string,
+  signal: AbortSignal | undefined,
+  accept: readonly number[] = [0],
+): Promise<GitAnswer> {
+  signal?.throwIfAborted();
+  const child = spawn("git", ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", ...args], {
+    env: environment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const stop = (): void => void child.kill("SIGKILL");
+  signal?.addEventListener("abort", stop, { once: true });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on("error", (error) => reject(missing(error)));
+    child.on("close", (exit) => resolve(exit ?? 137));
+  }).finally(() => signal?.removeEventListener("abort", stop));
+  signal?.throwIfAborted();
+  const answer = { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString("utf8") };
+  if (accept.includes(code)) return answer;
+  const why = answer.stderr.split("\n").find((line) => line.startsWith("fatal:")) ?? `exit code ${code}`;
+  throw new AgentsError("git_failed", `git cannot list the files of ${shown(root, 200)}: ${why}`, {
+    kept: "Nothing of yours was changed.",
+    detail: { exit_code: code },
+  });
+}
+
+function missing(cause: Error): AgentsError {
+  return new ConfigurationError("git cannot be run, and the files of a project are listed with it.", {
+    cause,
+    kept: "Nothing was changed.",
+    next: ["agents diagnostics"],
+  });
+}
+
+/** Settings that say which repository is meant would speak of another one than we ask about. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || HARMLESS.has(name));
+  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+}

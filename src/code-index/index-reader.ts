@@ -1,0 +1,190 @@
+/**
+ * One tree of a scope. Its filter is applied when it is opened, once: from then on a content is either one of the tree's files that pass it,
+ * or there is no way from it to a file. Everything that leaves goes through `filesOf`, so nothing else can get out.
+ *
+ * All reads are one transaction: the tree stays as it was at opening, whatever syncs do meanwhile.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { AgentsError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
+import { byCodeUnits } from "./git-listing.ts";
+import type { FileFacts, Language } from "./facts.ts";
+import { globMatcher } from "./glob.ts";
+import { IndexDamagedError, IndexMovedError, NotIndexedError } from "./index-errors.ts";
+import { damageIn, markDamaged, openForReading } from "./index-file.ts";
+import type { IndexedTree } from "./index-scope.ts";
+import { unpackFacts, unpackText } from "./prepare-content.ts";
+import type { IndexedFile, IndexGap } from "./scoped-index.ts";
+import { gapsOf } from "./tree-record.ts";
+
+export interface ReadableFile {
+  readonly file: IndexedFile;
+  readonly path: string;
+  readonly content: number;
+  /** How many words it has. */
+  readonly words: number;
+}
+
+export class TreeReader implements Disposable {
+  readonly resource: string;
+  /** By path. */
+  readonly files: readonly ReadableFile[];
+  readonly #indexFile: string;
+  readonly #id: number;
+  readonly #passes: (path: string, size: number) => boolean;
+  readonly #database: DatabaseSync;
+  readonly #byContent: ReadonlyMap<number, readonly ReadableFile[]>;
+  readonly #byPath: ReadonlyMap<string, ReadableFile>;
+  #hasInstances = false;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #facts = new Map<number, FileFacts>();
+
+  constructor(tree: IndexedTree) {
+    this.resource = tree.resource;
+    this.#indexFile = tree.index;
+    const database = openForReading(tree.index);
+    if (database === undefined) throw new NotIndexedError(tree.resource);
+    this.#database = database;
+    try {
+      database.exec("BEGIN");
+      this.#id = this.#treeId(tree);
+      this.#passes = filterOf(tree);
+      this.files = this.#readFiles();
+      this.#byContent = Map.groupBy(this.files, ({ content }) => content);
+      this.#byPath = new Map(this.files.map((file) => [file.path, file]));
+    } catch (error) {
+      database.close();
+      throw damageIn(tree.index, error);
+    }
+  }
+
+  #treeId({ resource, overlay, generation }: IndexedTree): number {
+    const row = this.all("SELECT id, generation FROM trees WHERE overlay = ?", overlay)[0];
+    if (row === undefined) throw new NotIndexedError(resource);
+    const [id, found] = row;
+    if (found !== generation) throw new IndexMovedError(resource, generation, Number(found));
+    return Number(id);
+  }
+
+  #readFiles(): ReadableFile[] {
+    const rows = this.all(
+      `SELECT path, content, hash, contents.size, lines, language, words
+         FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ?`,
+      this.#id,
+    );
+    const files: ReadableFile[] = [];
+    for (const row of rows) {
+      const [path, content, hash, size, lines, language, words] = row as FileRow;
+      if (!this.#passes(path, size)) continue;
+      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words });
+    }
+    return files.sort((a, b) => byCodeUnits(a.path, b.path));
+  }
+
+  /** The files of the scope that have this content; none when it is outside. */
+  filesOf(content: unknown): readonly ReadableFile[] {
+    return this.#byContent.get(Number(content)) ?? [];
+  }
+
+  /** The files of the scope that define or use the name with this number, by path. */
+  mentioning(what: "defines" | "uses", name: unknown): readonly ReadableFile[] {
+    return this.all("SELECT rowid FROM mentions WHERE mentions MATCH ?", `${what} : "${Number(name)}"`)
+      .flatMap(([content]) => this.filesOf(content))
+      .sort((a, b) => byCodeUnits(a.path, b.path));
+  }
+
+  /** Which contents have a word, and in which column; a content is not yet a file of the scope. */
+  having(word: string): readonly unknown[][] {
+    if (!this.#hasInstances) this.all("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)");
+    this.#hasInstances = true;
+    return this.all("SELECT doc, col FROM temp.instances WHERE term = ?", word);
+  }
+
+  gaps(): readonly IndexGap[] {
+    return this.#guarded(() => gapsOf(this.#database, this.#id))
+      .filter(({ path }) => this.#passes(path, 0))
+      .map((gap) => ({ resource: this.resource, ...gap }));
+  }
+
+  at(path: string): ReadableFile | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** The file as this tree knows it; an error when it is not of this scope, or has other bytes. */
+  own(file: IndexedFile): ReadableFile {
+    const own = this.#byPath.get(file.path);
+    if (own !== undefined && own.file.hash === file.hash) return own;
+    throw new AgentsError("not_found", `${shown(file.path, 200)} is not in the scope.`, {
+      kept: "Nothing was changed.",
+    });
+  }
+
+  textOf({ content }: ReadableFile): string {
+    return this.#unpack("SELECT text FROM bodies WHERE content = ?", content, unpackText);
+  }
+
+  factsOf({ content }: ReadableFile): FileFacts {
+    const known = this.#facts.get(content);
+    if (known !== undefined) return known;
+    const facts = this.#unpack("SELECT facts FROM bodies WHERE content = ?", content, unpackFacts);
+    this.#facts.set(content, facts);
+    return facts;
+  }
+
+  #unpack<T>(sql: string, content: number, unpack: (packed: Uint8Array) => T): T {
+    const [packed] = this.all(sql, content)[0] ?? [];
+    try {
+      if (!(packed instanceof Uint8Array)) throw new Error(`content ${content} is missing`);
+      return unpack(packed);
+    } catch (error) {
+      markDamaged(this.#indexFile);
+      throw new IndexDamagedError(this.#indexFile, error);
+    }
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): readonly unknown[][] {
+    return this.#guarded(() => {
+      let statement = this.#statements.get(sql);
+      if (statement === undefined) {
+        statement = this.#database.prepare(sql);
+        statement.setReturnArrays(true);
+        this.#statements.set(sql, statement);
+      }
+      return statement.all(...values) as unknown as unknown[][];
+    });
+  }
+
+  #guarded<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw damageIn(this.#indexFile, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** A column of text; "" where there is none. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+type FileRow = [
+  path: string,
+  content: number,
+  hash: string,
+  size: number,
+  lines: number,
+  language: Language,
+  words: number,
+];
+
+function filterOf({ filter }: IndexedTree): (path: string, size: number) => boolean {
+  const { include, exclude, maxFileSize = Infinity } = filter;
+  const included = include.length === 0 ? () => true : globMatcher(include);
+  const excluded = globMatcher(exclude);
+  return (path, size) => size <= maxFileSize && included(path) && !excluded(path);
+}

@@ -1,0 +1,168 @@
+/**
+ * The threads of one sync. Each has at most two batches of files, so what is in memory is bounded however fast they are; it gets the next
+ * one when the results of the one before have been taken care of. A thread that dies, or says nothing for too long, is
+ * replaced: the file it was at becomes a gap, the others of its batches are done by somebody else.
+ */
+import { Worker } from "node:worker_threads";
+import { AgentsError } from "../domain/errors.ts";
+import type { IndexWorkerCommand, IndexWorkerData, IndexWorkerMessage } from "./index-worker.ts";
+import type { FileResult } from "./prepare-content.ts";
+
+export interface FileToRead {
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface IndexThreadsOptions extends IndexWorkerData {
+  readonly threads: number;
+  readonly signal: AbortSignal | undefined;
+  /** How long a thread may be at one file. */
+  readonly patienceMs?: number;
+  readonly entry?: URL;
+  readonly onResult: (path: string, result: FileResult) => void;
+}
+
+/** In a bundle the entry is built beside the chunk this file is in. */
+const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./index-worker.ts" : "./index-worker.js", import.meta.url);
+const BATCH_FILES = 32;
+const BATCH_BYTES = 512 * 1024;
+const BATCHES_AHEAD = 2;
+const PATIENCE_MS = 20_000;
+const STEPS = 5;
+/** Of JavaScript; the parser's memory is apart, and stays within a few times the size of a file. */
+const HEAP_MB = 256;
+
+export async function readInThreads(files: readonly FileToRead[], options: IndexThreadsOptions): Promise<void> {
+  const batches = batchesOf(files);
+  const threads = Math.min(options.threads, batches.length);
+  const failed = new AbortController();
+  const signals = [failed.signal, ...(options.signal === undefined ? [] : [options.signal])];
+  const signal = AbortSignal.any(signals);
+  const work = Array.from({ length: threads }, async () => {
+    try {
+      while (batches.length > 0 && !signal.aborted) await new IndexThread(batches, options, signal).done;
+    } catch (error) {
+      failed.abort();
+      throw error;
+    }
+  });
+  const results = await Promise.allSettled(work);
+  options.signal?.throwIfAborted();
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+function batchesOf(files: readonly FileToRead[]): string[][] {
+  const batches: string[][] = [];
+  let bytes = Infinity;
+  for (const { path, size } of files) {
+    const last = batches.at(-1);
+    if (last === undefined || last.length >= BATCH_FILES || bytes + size > BATCH_BYTES) {
+      batches.push([path]);
+      bytes = size;
+    } else {
+      last.push(path);
+      bytes += size;
+    }
+  }
+  return batches.toReversed();
+}
+
+/** From its first batch to the end of all of them, or to its own end; what it had not done then is in `batches` again. */
+class IndexThread {
+  readonly done: Promise<void>;
+  readonly #batches: string[][];
+  readonly #options: IndexThreadsOptions;
+  readonly #worker: Worker;
+  /** What it was given and has not answered, in order. */
+  readonly #open: string[] = [];
+  #watch: NodeJS.Timeout | undefined;
+  #ready = false;
+  #silentFor = 0;
+  #gone = "";
+  /** Nothing it says counts any more. */
+  #ended = false;
+  #failure: unknown;
+
+  constructor(batches: string[][], options: IndexThreadsOptions, signal: AbortSignal) {
+    this.#batches = batches;
+    this.#options = options;
+    const { root, indexFile, maxFileSize, entry = ENTRY } = options;
+    const data: IndexWorkerData = { root, indexFile, maxFileSize };
+    this.#worker = new Worker(entry, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      // Not the flags of the process: some of them (`--input-type`) keep a thread from starting.
+      execArgv: [],
+    });
+    this.#worker.on("message", (message: IndexWorkerMessage) => this.#hear(message));
+    this.#worker.on("error", (error) => {
+      this.#gone ||= `ended the parser: ${error instanceof Error ? error.message : String(error)}`;
+    });
+    this.#watch = setInterval(() => this.#tick(), (options.patienceMs ?? PATIENCE_MS) / STEPS);
+    this.done = this.#run(signal);
+    this.#feed();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const stop = (): void => void this.#worker.terminate();
+    signal.addEventListener("abort", stop, { once: true });
+    // Not `once`, which would take the thread's last error for ours.
+    await new Promise((resolve) => this.#worker.on("exit", resolve));
+    signal.removeEventListener("abort", stop);
+    clearInterval(this.#watch);
+    if (this.#failure !== undefined) throw this.#failure;
+    if (signal.aborted) return;
+    // Then it is not for a file, and every other thread would fare the same.
+    if (!this.#ready) throw new AgentsError("internal", `The parser cannot be started: it ${this.#gone || "ended"}.`);
+    this.#giveBack();
+  }
+
+  #hear(message: IndexWorkerMessage): void {
+    if (this.#ended) return;
+    if (message === "ready") {
+      this.#ready = true;
+      return;
+    }
+    const { path, result } = message;
+    this.#open.shift();
+    this.#silentFor = 0;
+    try {
+      this.#options.onResult(path, result);
+    } catch (error) {
+      this.#failure = error;
+      this.#end("");
+      return;
+    }
+    this.#feed();
+  }
+
+  #feed(): void {
+    while (this.#open.length <= BATCH_FILES * (BATCHES_AHEAD - 1)) {
+      const batch = this.#batches.pop();
+      if (batch === undefined) break;
+      this.#open.push(...batch);
+      this.#worker.postMessage(batch satisfies IndexWorkerCommand, []);
+    }
+    if (this.#open.length === 0) this.#end("");
+  }
+
+  /** Counted in steps: a computer that slept for an hour is not a thread that hangs. */
+  #tick(): void {
+    this.#silentFor += 1;
+    if (this.#silentFor >= STEPS) this.#end("took too long to parse");
+  }
+
+  #end(why: string): void {
+    this.#ended = true;
+    this.#gone ||= why;
+    void this.#worker.terminate();
+  }
+
+  /** The one it was at is left out; the others get another chance. */
+  #giveBack(): void {
+    const [culprit, ...others] = this.#open;
+    if (culprit === undefined) return;
+    this.#options.onResult(culprit, { is: "gap", reason: this.#gone || "ended the parser" });
+    if (others.length > 0) this.#batches.push(others);
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * Turns a syntax tree into facts by a grammar's rules: one pass in the order of the text that finds definitions, imports and what is
+ * bound where; then the names, of which those that a parameter or local hides are left out.
+ */
+import type { Definition, DefinitionKind, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
+import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import { lineAt, lineStartsOf } from "./lines.ts";
+import { isShort } from "./signature.ts";
+import type { SyntaxTree } from "./syntax-tree.ts";
+
+/** Definitions deeper in others are left out: nobody writes them, and showing them would take more room than the file. */
+const DEEPEST_DEFINITION = 50;
+
+interface Use {
+  readonly node: number;
+  readonly scope: Scope | undefined;
+  readonly within: number | undefined;
+}
+
+interface Scope {
+  readonly outer: Scope | undefined;
+  readonly runs: boolean;
+  names: Set<string> | undefined;
+}
+
+export function extractFacts(language: Language, grammar: Grammar, tree: SyntaxTree): FileFacts {
+  const lines = lineStartsOf(tree.text);
+  const found = new Extraction(grammar, tree, lines);
+  found.run();
+  return {
+    language,
+    definitions: found.definitions,
+    references: found.references(),
+    imports: found.imports,
+    incomplete: gapOf(found, tree, lines),
+  };
+}
+
+function gapOf(found: Extraction, tree: SyntaxTree, lines: readonly number[]): string | undefined {
+  if (found.tooDeep) return `definitions nested deeper than ${DEEPEST_DEFINITION} levels are left out`;
+  return tree.firstError < 0
+    ? undefined
+    : `line ${lineAt(lines, tree.firstError)} and perhaps others could not be parsed`;
+}
+
+class Extraction {
+  readonly definitions: (Definition & { exported: boolean })[] = [];
+  readonly imports: Import[] = [];
+  tooDeep = false;
+  readonly #grammar: Grammar;
+  readonly #tree: SyntaxTree;
+  readonly #lines: readonly number[];
+  readonly #uses: Use[] = [];
+  /** Nodes that are a defining occurrence. */
+  readonly #defining = new Set<number>();
+  /** Comments and attributes so far, which may belong to what follows. */
+  readonly #leading: number[] = [];
+  readonly #notes = new Map<number, string>();
+  /** Names that are defined once, by where. */
+  readonly #once = new Set<string>();
+  /** What may have members elsewhere: types, and definitions at the top of the file; the first of each name. */
+  readonly #owners = new Map<string, number>();
+  readonly #openDefinitions: { ordinal: number; after: number }[] = [];
+  readonly #openScopes: { scope: Scope; after: number }[] = [];
+
+  constructor(grammar: Grammar, tree: SyntaxTree, lines: readonly number[]) {
+    this.#grammar = grammar;
+    this.#tree = tree;
+    this.#lines = lines;
+  }
+
+  run(): void {
+    const tree = this.#tree;
+    for (let node = 0; node < tree.count; node++) {
+      this.#leave(node);
+      const role = tree.role(node);
+      if (role === 0) continue;
+      if ((role & ROLE.name) !== 0) this.#use(node);
+      if ((role & (ROLE.comment | ROLE.attribute)) !== 0) this.#leading.push(node);
+      if ((role & ROLE.imports) !== 0) this.#import(node);
+      if ((role & ROLE.defines) !== 0 || this.#isMember(node, role)) this.#define(node);
+      if ((role & ROLE.declares) !== 0) this.#bind(node);
+      if ((role & ROLE.scope) !== 0) this.#enter(node, (role & ROLE.runs) !== 0);
+      if ((role & ROLE.binds) !== 0) this.#bind(node);
+    }
+    const exported = new Set(this.#grammar.exportedNames?.(tree));
+    for (const definition of this.definitions) {
+      if (definition.container === undefined && exported.has(definition.name)) definition.exported = true;
+    }
+  }
+
+  /** Names that are used: in the order of their first use in each definition. */
+  references(): Reference[] {
+    const references: (Reference & { count: number })[] = [];
+    const places = new Map<string, Map<number, number>>();
+    for (const use of this.#uses) {
+      if (this.#defining.has(use.node)) continue;
+      const name = this.#tree.textOf(use.node);
+      if (name === "" || (use.scope !== undefined && this.#isHideable(use.node) && isHidden(name, use.scope))) continue;
+      let byDefinition = places.get(name);
+      if (byDefinition === undefined) places.set(name, (byDefinition = new Map()));
+      const place = byDefinition.get(use.within ?? -1);
+      const known = place === undefined ? undefined : references[place];
+      if (known !== undefined) {
+        known.count++;
+        continue;
+      }
+      byDefinition.set(use.within ?? -1, references.length);
+      references.push({ name, within: use.within, count: 1, line: lineAt(this.#lines, this.#tree.start(use.node)) });
+    }
+    return references;
+  }
+
+  #isHideable(node: number): boolean {
+    if ((this.#tree.role(node) & ROLE.hideable) === 0) return false;
+    const isQualified = (this.#tree.role(this.#tree.parent(node)) & ROLE.qualified) !== 0;
+    return !isQualified || this.#grammar.memberFields?.includes(this.#tree.field(node)) !== true;
+  }
+
+  #isMember(node: number, role: number): boolean {
+    return (role & ROLE.name) !== 0 && (this.#tree.role(this.#tree.parent(node)) & ROLE.members) !== 0;
+  }
+
+  #leave(node: number): void {
+    while ((this.#openDefinitions.at(-1)?.after ?? Infinity) <= node) this.#openDefinitions.pop();
+    while ((this.#openScopes.at(-1)?.after ?? Infinity) <= node) this.#openScopes.pop();
+  }
+
+  #enter(node: number, runs: boolean): void {
+    const outer = this.#openScopes.at(-1)?.scope;
+    const scope: Scope = { outer, runs: runs || (outer?.runs ?? false), names: undefined };
+    this.#openScopes.push({ scope, after: this.#tree.after(node) });
+  }
+
+  #use(node: number): void {
+    const scope = this.#openScopes.at(-1)?.scope;
+    this.#uses.push({ node, scope, within: this.#openDefinitions.at(-1)?.ordinal });
+  }
+
+  #bind(node: number): void {
+    const scope = this.#openScopes.at(-1)?.scope;
+    if (scope === undefined) return;
+    this.#grammar.bind(this.#tree, node, (nameNode) => {
+      (scope.names ??= new Set()).add(this.#tree.textOf(nameNode));
+    });
+  }
+
+  #import(node: number): void {
+    const line = lineAt(this.#lines, this.#tree.start(node));
+    this.#grammar.import(this.#tree, node, (specifier) => {
+      if (specifier !== "") this.imports.push({ specifier, line });
+    });
+  }
+
+  #define(node: number): void {
+    const inside = this.#openDefinitions.at(-1)?.ordinal;
+    const place: Place = {
+      local: this.#openScopes.at(-1)?.scope.runs ?? false,
+      container: inside === undefined ? undefined : this.definitions[inside],
+      notes: this.#notes,
+    };
+    const site = this.#grammar.define(this.#tree, node, place);
+    if (site === undefined || site.name === "") return;
+    if (this.#openDefinitions.length >= DEEPEST_DEFINITION) {
+      this.tooDeep = true;
+      return;
+    }
+    if (site.once === true) {
+      const key = `${inside ?? ""} ${site.name}`;
+      if (this.#once.has(key)) return;
+      this.#once.add(key);
+    }
+    if (site.nameNode >= 0) this.#defining.add(site.nameNode);
+    const owner = site.owner === undefined ? undefined : this.#owners.get(site.owner);
+    this.#openDefinitions.push({ ordinal: this.definitions.length, after: this.#tree.after(node) });
+    if ((inside === undefined || isType(site.kind)) && !this.#owners.has(site.name))
+      this.#owners.set(site.name, this.definitions.length);
+    this.definitions.push(this.#definitionOf(site, owner ?? inside));
+  }
+
+  #definitionOf(site: DefinitionSite, container: number | undefined): Definition {
+    const { text } = this.#tree;
+    const end = this.#tree.end(site.outer);
+    const lead = this.#leadOf(this.#tree.start(site.outer));
+    // A type on one line, `enum Color { RED, GREEN }`, is its own signature.
+    const isWhole =
+      site.bodyStart < 0 || ((isType(site.kind) || site.kind === "field") && isShort(this.#tree, site.outer));
+    const signatureEnd = trimmedEnd(text, lead.start, isWhole ? end : site.bodyStart);
+    const doc = site.doc ?? lead.doc;
+    return {
+      name: site.name,
+      kind: site.kind,
+      container,
+      exported: site.exported,
+      startLine: lineAt(this.#lines, Math.min(lead.start, doc?.start ?? lead.start)),
+      endLine: lineAt(this.#lines, Math.max(trimmedEnd(text, lead.start, end) - 1, lead.start)),
+      signature: { start: lead.start, end: signatureEnd },
+      doc,
+    };
+  }
+
+  /** The attributes and the comment directly before a position. A blank line, or code on the comment's line, keeps them apart. */
+  #leadOf(position: number): { start: number; doc: Span | undefined } {
+    const { text } = this.#tree;
+    let start = position;
+    let doc: { start: number; end: number } | undefined;
+    let next = position;
+    for (let i = this.#leading.length - 1; i >= 0; i--) {
+      const node = this.#leading[i] ?? -1;
+      if (this.#tree.start(node) >= position) continue;
+      const end = trimmedEnd(text, this.#tree.start(node), this.#tree.end(node));
+      if (!isAdjacent(text, end, next)) break;
+      const begin = this.#tree.start(node);
+      if ((this.#tree.role(node) & ROLE.attribute) !== 0) {
+        if (doc !== undefined) break;
+        start = next = begin;
+        continue;
+      }
+      if (!beginsItsLine(text, begin) || this.#grammar.innerComment?.test(text.slice(begin, begin + 4)) === true) break;
+      const isLine = !text.startsWith("/*", begin);
+      // Line comments one below the other are one; a block comment stands for itself.
+      if (doc !== undefined && !(isLine && !text.startsWith("/*", doc.start))) break;
+      doc = { start: begin, end: doc?.end ?? end };
+      next = begin;
+      if (!isLine) break;
+    }
+    return { start, doc };
+  }
+}
+
+function isType(kind: DefinitionKind): boolean {
+  return kind === "class" || kind === "interface" || kind === "enum" || kind === "type";
+}
+
+function isHidden(name: string, scope: Scope | undefined): boolean {
+  for (let at = scope; at !== undefined; at = at.outer) if (at.names?.has(name) === true) return true;
+  return false;
+}
+
+/** Whether only white space with at most one line break lies between. */
+function isAdjacent(text: string, from: number, to: number): boolean {
+  let breaks = 0;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 10 && ++breaks > 1) return false;
+    if (code !== 10 && code !== 13 && code !== 32 && code !== 9) return false;
+  }
+  return true;
+}
+
+function beginsItsLine(text: string, position: number): boolean {
+  for (let at = position - 1; at >= 0; at--) {
+    const code = text.charCodeAt(at);
+    if (code === 10) return true;
+    if (code !== 32 && code !== 9 && code !== 0xfeff) return false;
+  }
+  return true;
+}
+
+function trimmedEnd(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && /\s/.test(text[at - 1] ?? "")) at--;
+  return at;
+}

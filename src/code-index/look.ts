@@ -1,0 +1,67 @@
+/**
+ * What the file system says of a path without opening it. Links are not followed: not the path itself, and not a directory above it, so
+ * nothing outside the tree can be taken for a part of it, even where git still lists what a directory held before it became a link.
+ */
+import { type BigIntStats, lstatSync } from "node:fs";
+import { dirname } from "node:path";
+
+export type Look =
+  /** `stamp` changes whenever the bytes may have. */
+  { readonly is: "file"; readonly size: number; readonly stamp: string; readonly changedMs: number } | Absent;
+
+/** Why there is nothing to read. */
+export type Absent =
+  | { readonly is: "gone" }
+  | { readonly is: "link" }
+  | { readonly is: "gap"; readonly reason: string };
+
+export class Looker {
+  readonly #root: string;
+  readonly #directories = new Map<string, boolean>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  look(path: string): Look {
+    if (!this.#isRealDirectory(dirname(path))) return { is: "gone" };
+    try {
+      const stats = lstatSync(`${this.#root}/${path}`, { bigint: true, throwIfNoEntry: false });
+      if (stats === undefined) return { is: "gone" };
+      if (stats.isSymbolicLink()) return { is: "link" };
+      if (stats.isDirectory()) return { is: "gap", reason: "a repository of its own" };
+      if (!stats.isFile()) return { is: "gap", reason: "not a regular file" };
+      return { is: "file", ...stampOf(stats) };
+    } catch (error) {
+      return lookFailed(error);
+    }
+  }
+
+  #isRealDirectory(path: string): boolean {
+    if (path === ".") return true;
+    const known = this.#directories.get(path);
+    if (known !== undefined) return known;
+    const is =
+      this.#isRealDirectory(dirname(path)) &&
+      lstatSync(`${this.#root}/${path}`, { throwIfNoEntry: false })?.isDirectory() === true;
+    this.#directories.set(path, is);
+    return is;
+  }
+}
+
+export function stampOf(stats: BigIntStats): { size: number; stamp: string; changedMs: number } {
+  const { size, mtimeNs, ctimeNs, ino } = stats;
+  return {
+    size: Number(size),
+    stamp: `${mtimeNs.toString(36)} ${ctimeNs.toString(36)} ${ino.toString(36)}`,
+    changedMs: Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
+  };
+}
+
+export function lookFailed(error: unknown): Absent {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOENT" || code === "ENOTDIR") return { is: "gone" };
+  if (code === "ELOOP") return { is: "link" };
+  if (code === "EACCES" || code === "EPERM") return { is: "gap", reason: "cannot be read: no permission" };
+  return { is: "gap", reason: `cannot be read: ${code || String(error)}` };
+}

@@ -1,0 +1,188 @@
+/** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
+import { NotIndexedError } from "./index-errors.ts";
+import { renderDefinition, renderFile } from "./render.ts";
+import { searchDefinitions } from "./definition-search.ts";
+import type { DetailLevel } from "./detail-level.ts";
+import { ImportMap } from "./imports/import-map.ts";
+import { type ReadableFile, TreeReader } from "./index-reader.ts";
+import type { IndexScope } from "./index-scope.ts";
+import { referenceGraph } from "./reference-graph.ts";
+import type {
+  Excerpt,
+  IndexedDefinition,
+  IndexedFile,
+  IndexGap,
+  ReferenceFrom,
+  ReferenceGraph,
+  ScopedIndex,
+  TextHit,
+} from "./scoped-index.ts";
+import { searchText } from "./text-search.ts";
+
+/**
+ * @throws IndexMovedError when a tree has changed since the scope was made; NotIndexedError when it has never been looked at.
+ */
+export function openScopedIndex(scope: IndexScope): ScopedIndex {
+  return new SqliteScopedIndex(scope);
+}
+
+class SqliteScopedIndex implements ScopedIndex {
+  readonly #trees = new Map<string, TreeReader>();
+  readonly #imports = new Map<string, ImportMap>();
+
+  constructor(scope: IndexScope) {
+    try {
+      for (const tree of scope.trees.toSorted((a, b) => (a.resource < b.resource ? -1 : 1))) {
+        this.#trees.set(tree.resource, new TreeReader(tree));
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  files(): readonly IndexedFile[] {
+    return this.#all().flatMap(({ files }) => files.map(({ file }) => file));
+  }
+
+  file(resource: string, path: string): IndexedFile | undefined {
+    return this.#trees.get(resource)?.at(path)?.file;
+  }
+
+  searchText(words: readonly string[], limit: number): readonly TextHit[] {
+    return searchText(this.#all(), words, limit).map(({ file: { file }, score }) => ({ file, score }));
+  }
+
+  searchPaths(part: string, limit: number): readonly IndexedFile[] {
+    const wanted = part.toLowerCase();
+    const found: IndexedFile[] = [];
+    for (const { files } of this.#all()) {
+      for (const { path, file } of files) {
+        if (found.length >= limit) return found;
+        if (path.toLowerCase().includes(wanted)) found.push(file);
+      }
+    }
+    return found;
+  }
+
+  definitionsIn(file: IndexedFile): readonly IndexedDefinition[] {
+    const { tree, own } = this.#own(file);
+    return definitionsOf(tree, own);
+  }
+
+  definitionsNamed(name: string): readonly IndexedDefinition[] {
+    return this.#filesWith("defines", name).flatMap(({ tree, file }) =>
+      definitionsOf(tree, file).filter((definition) => definition.name === name),
+    );
+  }
+
+  searchDefinitions(words: readonly string[], limit: number): readonly IndexedDefinition[] {
+    return searchDefinitions(this.#all(), words, limit, definitionsOf);
+  }
+
+  referencesTo(name: string): readonly ReferenceFrom[] {
+    return this.#filesWith("uses", name).flatMap(({ tree, file }) =>
+      referencesOf(tree, file).filter((reference) => reference.name === name),
+    );
+  }
+
+  referencesIn(file: IndexedFile): readonly ReferenceFrom[] {
+    const { tree, own } = this.#own(file);
+    return referencesOf(tree, own);
+  }
+
+  importsOf(file: IndexedFile): readonly IndexedFile[] {
+    const { tree, own } = this.#own(file);
+    return this.#importMap(tree)
+      .importsOf(own)
+      .map(({ file: found }) => found);
+  }
+
+  importersOf(file: IndexedFile): readonly IndexedFile[] {
+    const { tree, own } = this.#own(file);
+    return this.#importMap(tree)
+      .importersOf(own)
+      .map(({ file: found }) => found);
+  }
+
+  graph(): ReferenceGraph {
+    return referenceGraph(this.#all());
+  }
+
+  text(file: IndexedFile): string {
+    const { tree, own } = this.#own(file);
+    return tree.textOf(own);
+  }
+
+  excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
+    const { tree, own } = this.#own(file);
+    return { file: own.file, level, ...renderFile(tree.factsOf(own), tree.textOf(own), level) };
+  }
+
+  excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt {
+    const { tree, own } = this.#own(definition.file);
+    const part = renderDefinition(tree.factsOf(own), definition.ordinal, tree.textOf(own), level);
+    return { file: own.file, level, ...part };
+  }
+
+  excerptOfLines(file: IndexedFile, startLine: number, endLine: number): Excerpt {
+    const { tree, own } = this.#own(file);
+    const lines = tree.textOf(own).split("\n");
+    const first = Math.max(1, Math.min(startLine, own.file.lines));
+    const last = Math.max(first, Math.min(endLine, own.file.lines));
+    const text = lines.slice(first - 1, last).join("\n");
+    return { file: own.file, level: "full", startLine: first, endLine: last, text };
+  }
+
+  gaps(): readonly IndexGap[] {
+    return this.#all().flatMap((tree) => tree.gaps());
+  }
+
+  [Symbol.dispose](): void {
+    for (const tree of this.#trees.values()) tree[Symbol.dispose]();
+  }
+
+  #all(): readonly TreeReader[] {
+    return [...this.#trees.values()];
+  }
+
+  #own(file: IndexedFile): { tree: TreeReader; own: ReadableFile } {
+    const tree = this.#trees.get(file.resource);
+    if (tree === undefined) throw new NotIndexedError(file.resource);
+    return { tree, own: tree.own(file) };
+  }
+
+  #filesWith(what: "defines" | "uses", name: string): { tree: TreeReader; file: ReadableFile }[] {
+    return this.#all().flatMap((tree) => {
+      const [id] = tree.all("SELECT id FROM names WHERE name = ?", name)[0] ?? [];
+      return id === undefined ? [] : tree.mentioning(what, id).map((file) => ({ tree, file }));
+    });
+  }
+
+  #importMap(tree: TreeReader): ImportMap {
+    const known = this.#imports.get(tree.resource) ?? new ImportMap(tree);
+    this.#imports.set(tree.resource, known);
+    return known;
+  }
+}
+
+function definitionsOf(tree: TreeReader, readable: ReadableFile): IndexedDefinition[] {
+  const { file } = readable;
+  return tree.factsOf(readable).definitions.map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
+    file,
+    ordinal,
+    name,
+    kind,
+    container,
+    exported,
+    startLine,
+    endLine,
+  }));
+}
+
+function referencesOf(tree: TreeReader, readable: ReadableFile): ReferenceFrom[] {
+  const { file } = readable;
+  return tree
+    .factsOf(readable)
+    .references.map(({ name, within, count, line }) => ({ file, within, name, count, line }));
+}

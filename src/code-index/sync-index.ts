@@ -1,0 +1,257 @@
+/**
+ * Brings the index of a directory up to date. What the file system says of each file (size, times, inode) is compared first; what
+ * differs is read and hashed; only contents never seen before are parsed. Readers see the tree as it was until the last transaction, and
+ * then as it is: the paths change all at once, and the generation with them.
+ *
+ * One sync at a time works on an index; a second one waits, and then usually finds nothing to do.
+ */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
+import { DEFAULT_MAX_FILE_SIZE } from "../domain/context-policy.ts";
+import { withFileLock } from "../store/file-lock.ts";
+import { isCorrupt, storeError } from "../store/sqlite-errors.ts";
+import { createAnalyzer } from "./analyze.ts";
+import { languageOf } from "./language-of.ts";
+import { ContentWriter } from "./content-writer.ts";
+import { listFiles } from "./git-listing.ts";
+import { eraseIndex, lockFileOf, openForSync, realRoot } from "./index-file.ts";
+import { type FileToRead, readInThreads } from "./index-threads.ts";
+import { Looker } from "./look.ts";
+import { type FileResult, prepareFile } from "./prepare-content.ts";
+import { tooLarge } from "./read-file.ts";
+import { BINARY, type EntryState, forgetTrees, LINK, TreeRecord } from "./tree-record.ts";
+
+export interface SyncOptions {
+  readonly indexFile: string;
+  /** The directory the index is of. */
+  readonly root: string;
+  /** A copy of it to look at instead, kept under a name of its own: a sandbox. */
+  readonly overlay?: { readonly name: string; readonly root: string };
+  readonly onProgress?: (progress: SyncProgress) => void;
+  readonly signal?: AbortSignal;
+  /** Threads that parse. */
+  readonly workers?: number;
+  /** In bytes; larger files are gaps. */
+  readonly maxFileSize?: number;
+  /** Begin with an empty index. */
+  readonly rebuild?: boolean;
+}
+
+export interface SyncProgress {
+  /** Files that had to be read, and how many of them have been. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface SyncResult {
+  /** The tree's, for a scope. Another one than before exactly when something changed. */
+  readonly generation: number;
+  /** In the index now. */
+  readonly files: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  /** Contents that had never been seen. */
+  readonly parsed: number;
+  /** Files by whose first bytes or name nobody could read them, and links, which are not followed. */
+  readonly binaries: number;
+  readonly links: number;
+  /** What is not, or not completely, in the index, and why. */
+  readonly gaps: readonly { readonly path: string; readonly reason: string }[];
+  /** Why the index that was there had to be made anew. */
+  readonly rebuilt: string | undefined;
+}
+
+/** Few small files are parsed here: starting a thread and its parser would take longer. */
+const HERE_FILES = 8;
+const HERE_BYTES = 192 * 1024;
+/** How much is parsed between two commits. */
+const COMMIT_EVERY_FILES = 256;
+const LOOKS_PER_TURN = 2_000;
+const THREADS = 2;
+/** Another sync of a large directory may take minutes. */
+const LOCK_PATIENCE_MS = 3_600_000;
+
+export async function syncIndex(options: SyncOptions): Promise<SyncResult> {
+  const { indexFile, signal, rebuild = false } = options;
+  return withFileLock(
+    lockFileOf(indexFile),
+    async () => {
+      if (rebuild) eraseIndex(indexFile);
+      try {
+        return await syncOnce(options, undefined);
+      } catch (error) {
+        if (!isCorrupt(error)) throw storeError(error, indexFile);
+        eraseIndex(indexFile);
+        return await syncOnce(options, "it was damaged");
+      }
+    },
+    { patienceMs: LOCK_PATIENCE_MS, ...(signal === undefined ? {} : { signal }) },
+  );
+}
+
+/** Forgets a sandbox. Nothing happens when the index does not know it. */
+export async function removeOverlay(indexFile: string, name: string): Promise<void> {
+  if (!existsSync(indexFile)) return;
+  await withFileLock(lockFileOf(indexFile), async () => {
+    const { database } = openForSync(indexFile);
+    using _ = database;
+    database.exec("BEGIN IMMEDIATE");
+    if (forgetTrees(database, ({ overlay }) => overlay !== "" && overlay === name)) {
+      new ContentWriter(database).removeUnused();
+    }
+    database.exec("COMMIT");
+  });
+}
+
+async function syncOnce(options: SyncOptions, damage: string | undefined): Promise<SyncResult> {
+  const { indexFile, overlay, signal } = options;
+  const root = realRoot(overlay?.root ?? options.root);
+  const { database, rebuilt = damage } = openForSync(indexFile);
+  try {
+    const listing = await listFiles(root, join(dirname(indexFile), "empty.git"), signal);
+    const tree = TreeRecord.open(database, overlay?.name ?? "", root);
+    const sync = new Sync(database, tree, root, options);
+    const files = await sync.look(listing.paths);
+    for (const { path, reason } of listing.gaps) tree.put(path, { ...UNSEEN, reason });
+    await sync.read(files);
+    signal?.throwIfAborted();
+    return { ...sync.finish(), rebuilt };
+  } finally {
+    database.close();
+  }
+}
+
+const UNSEEN: EntryState = { size: 0, stamp: "", racy: false, content: null, reason: null };
+
+class Sync {
+  readonly #database: DatabaseSync;
+  readonly #tree: TreeRecord;
+  readonly #root: string;
+  readonly #options: SyncOptions;
+  readonly #maxFileSize: number;
+  readonly #writer: ContentWriter;
+  #parsed = 0;
+  #uncommitted = 0;
+  #done = 0;
+
+  constructor(database: DatabaseSync, tree: TreeRecord, root: string, options: SyncOptions) {
+    this.#database = database;
+    this.#tree = tree;
+    this.#root = root;
+    this.#options = options;
+    this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
+    this.#writer = new ContentWriter(database);
+  }
+
+  /** Which files have to be read. */
+  async look(paths: readonly string[]): Promise<readonly FileToRead[]> {
+    const looker = new Looker(this.#root);
+    const files: FileToRead[] = [];
+    for (const [at, path] of paths.entries()) {
+      if (at % LOOKS_PER_TURN === LOOKS_PER_TURN - 1) {
+        await turn();
+        this.#options.signal?.throwIfAborted();
+      }
+      const look = looker.look(path);
+      if (look.is === "gone") continue;
+      if (look.is === "link") this.#tree.put(path, { ...UNSEEN, reason: LINK });
+      else if (look.is === "gap") this.#tree.put(path, { ...UNSEEN, reason: look.reason });
+      else if (languageOf(path) === undefined) this.#tree.put(path, { ...UNSEEN, size: look.size, reason: BINARY });
+      else if (look.size > this.#maxFileSize) {
+        this.#tree.put(path, { ...UNSEEN, size: look.size, reason: tooLarge(this.#maxFileSize) });
+      } else if (!this.#tree.keep(path, look)) files.push({ path, size: look.size });
+    }
+    return files;
+  }
+
+  async read(files: readonly FileToRead[]): Promise<void> {
+    if (files.length === 0) return;
+    const { indexFile, onProgress, signal, workers = THREADS } = this.#options;
+    const onResult = (path: string, result: FileResult): void => {
+      this.#take(path, result);
+      this.#done += 1;
+      onProgress?.({ done: this.#done, total: files.length });
+    };
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    const [root, maxFileSize] = [this.#root, this.#maxFileSize];
+    try {
+      if (files.length <= HERE_FILES && bytes <= HERE_BYTES) {
+        const isKnown = (hash: string, language: string): boolean => this.#writer.find(hash, language) !== undefined;
+        const preparing = { root, maxFileSize, analyzer: await ownAnalyzer(), isKnown };
+        for (const { path } of files) onResult(path, await prepareFile(path, preparing));
+      } else {
+        await readInThreads(files, { root, indexFile, maxFileSize, threads: workers, signal, onResult });
+      }
+      this.#commit();
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  #take(path: string, result: FileResult): void {
+    switch (result.is) {
+      case "gone":
+        return;
+      case "link":
+        this.#tree.put(path, { ...UNSEEN, reason: LINK });
+        return;
+      case "gap":
+        this.#tree.put(path, { ...this.#tree.looked(path), reason: result.reason });
+        return;
+      case "binary": {
+        const { size, stamp, racy } = result;
+        this.#tree.put(path, { size, stamp, racy, content: null, reason: BINARY });
+        return;
+      }
+      case "content": {
+        const { size, stamp, racy } = result;
+        this.#tree.put(path, { size, stamp, racy, content: this.#contentOf(result), reason: null });
+      }
+    }
+  }
+
+  #contentOf(result: Extract<FileResult, { is: "content" }>): number {
+    const { hash, language, prepared } = result;
+    if (prepared === undefined) {
+      const known = this.#writer.find(hash, language);
+      if (known === undefined) throw new Error(`the content ${hash} was known and is gone`);
+      return known;
+    }
+    if (!this.#database.isTransaction) this.#database.exec("BEGIN IMMEDIATE");
+    const id = this.#writer.write(result, prepared);
+    this.#parsed += 1;
+    this.#uncommitted += 1;
+    if (this.#uncommitted >= COMMIT_EVERY_FILES) this.#commit();
+    return id;
+  }
+
+  #commit(): void {
+    if (this.#database.isTransaction) this.#database.exec("COMMIT");
+    this.#uncommitted = 0;
+  }
+
+  finish(): Omit<SyncResult, "rebuilt"> {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      const changes = this.#tree.write();
+      const forgotten = forgetTrees(this.#database, ({ id, root }) => id !== this.#tree.id && !existsSync(root));
+      if (changes.rewritten || forgotten || this.#parsed > 0) this.#writer.removeUnused();
+      this.#database.exec("COMMIT");
+      return { ...changes.summary, parsed: this.#parsed };
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+/** The parser of this thread, for as long as the process lives. */
+let analyzer: ReturnType<typeof createAnalyzer> | undefined;
+
+function ownAnalyzer(): ReturnType<typeof createAnalyzer> {
+  return (analyzer ??= createAnalyzer());
+}

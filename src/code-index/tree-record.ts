@@ -1,0 +1,174 @@
+/** The paths of one tree as the index has them and as they are found now; written in one go when everything has been looked at. */
+import type { DatabaseSync } from "node:sqlite";
+
+export interface EntryState {
+  readonly size: number;
+  /** "" when it was never opened, or must be again. */
+  readonly stamp: string;
+  readonly racy: boolean;
+  /** Null when it is not in the index, and then there is a reason. */
+  readonly content: number | null;
+  readonly reason: string | null;
+}
+
+/** Not worth a word to anybody: nobody expects to find these. */
+export const BINARY = "binary";
+export const LINK = "link";
+
+interface Gap {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface TreeSummary {
+  readonly generation: number;
+  readonly files: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly binaries: number;
+  readonly links: number;
+  readonly gaps: readonly Gap[];
+}
+
+export class TreeRecord {
+  readonly #database: DatabaseSync;
+  readonly id: number;
+  readonly #root: string;
+  readonly #before = new Map<string, EntryState>();
+  readonly #now = new Map<string, EntryState>();
+  readonly #looked = new Map<string, { readonly size: number; readonly stamp: string }>();
+
+  private constructor(database: DatabaseSync, id: number, root: string) {
+    this.#database = database;
+    this.id = id;
+    this.#root = root;
+    const statement = database.prepare("SELECT path, size, stamp, racy, content, reason FROM entries WHERE tree = ?");
+    statement.setReturnArrays(true);
+    for (const row of statement.iterate(id)) {
+      const [path, size, stamp, racy, content, reason] = row as unknown as EntryRow;
+      this.#before.set(path, { size, stamp, racy: racy === 1, content, reason });
+    }
+  }
+
+  static open(database: DatabaseSync, overlay: string, root: string): TreeRecord {
+    database
+      .prepare(
+        `INSERT INTO trees (overlay, root, generation, synced_at) VALUES (?, ?, 0, 0)
+         ON CONFLICT (overlay) DO UPDATE SET root = excluded.root WHERE root <> excluded.root`,
+      )
+      .run(overlay, root);
+    const id = Number(database.prepare("SELECT id FROM trees WHERE overlay = ?").get(overlay)?.["id"]);
+    return new TreeRecord(database, id, root);
+  }
+
+  /** True when nothing speaks for a change since it was read; it then stays as it was. */
+  keep(path: string, look: { readonly size: number; readonly stamp: string }): boolean {
+    const before = this.#before.get(path);
+    if (before === undefined || before.racy || before.stamp !== look.stamp || before.size !== look.size) {
+      this.#looked.set(path, look);
+      return false;
+    }
+    this.#now.set(path, before);
+    return true;
+  }
+
+  /** For a file that could not be read: it is tried again when it changes. */
+  looked(path: string): EntryState {
+    const { size = 0, stamp = "" } = this.#looked.get(path) ?? {};
+    return { size, stamp, racy: false, content: null, reason: null };
+  }
+
+  put(path: string, state: EntryState): void {
+    this.#now.set(path, state);
+  }
+
+  /** Inside the caller's transaction. */
+  write(): { readonly rewritten: boolean; readonly summary: TreeSummary } {
+    const upsert = this.#database.prepare(
+      "INSERT OR REPLACE INTO entries (tree, path, size, stamp, racy, content, reason) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    );
+    const remove = this.#database.prepare("DELETE FROM entries WHERE tree = ? AND path = ?");
+    const counts = { added: 0, changed: 0, removed: 0, binaries: 0, links: 0, files: 0 };
+    let moved = false;
+    for (const [path, now] of this.#now) {
+      if (now.content !== null) counts.files += 1;
+      if (now.reason === BINARY) counts.binaries += 1;
+      if (now.reason === LINK) counts.links += 1;
+      const before = this.#before.get(path);
+      if (before === now || (before !== undefined && isSame(before, now))) continue;
+      upsert.run(this.id, path, now.size, now.stamp, now.racy ? 1 : 0, now.content, now.reason);
+      if (before?.content === now.content && before.reason === now.reason) continue;
+      moved = true;
+      if (now.content !== null && before?.content != null) counts.changed += 1;
+      else if (now.content !== null) counts.added += 1;
+      else if (before?.content != null) counts.removed += 1;
+    }
+    for (const [path, before] of this.#before) {
+      if (this.#now.has(path)) continue;
+      remove.run(this.id, path);
+      moved = true;
+      if (before.content !== null) counts.removed += 1;
+    }
+    const generation = this.#stamp(moved);
+    return { rewritten: moved, summary: { generation, ...counts, gaps: gapsOf(this.#database, this.id) } };
+  }
+
+  /**
+   * A generation is never used again, not even by an index that was removed and made anew: it continues from the highest and from the
+   * clock, whichever is further.
+   */
+  #stamp(moved: boolean): number {
+    const row = this.#database
+      .prepare("SELECT generation, (SELECT MAX(generation) FROM trees) AS highest FROM trees WHERE id = ?")
+      .get(this.id);
+    const [current, highest, now] = [Number(row?.["generation"]), Number(row?.["highest"]), Date.now()];
+    const generation = moved || current === 0 ? Math.max(highest + 1, now) : current;
+    this.#database
+      .prepare("UPDATE trees SET root = ?, generation = ?, synced_at = ? WHERE id = ?")
+      .run(this.#root, generation, now, this.id);
+    return generation;
+  }
+}
+
+/** Inside the caller's transaction. Whether there was one to forget. */
+export function forgetTrees(
+  database: DatabaseSync,
+  unwanted: (tree: { readonly id: number; readonly overlay: string; readonly root: string }) => boolean,
+): boolean {
+  const trees = database.prepare("SELECT id, overlay, root FROM trees").all();
+  const gone = trees.filter((row) =>
+    unwanted({ id: Number(row["id"]), overlay: String(row["overlay"]), root: String(row["root"]) }),
+  );
+  for (const { id = null } of gone) {
+    database.prepare("DELETE FROM entries WHERE tree = ?").run(id);
+    database.prepare("DELETE FROM trees WHERE id = ?").run(id);
+  }
+  return gone.length > 0;
+}
+
+type EntryRow = [
+  path: string,
+  size: number,
+  stamp: string,
+  racy: number,
+  content: number | null,
+  reason: string | null,
+];
+
+/** What is not, or not completely, in a tree's index and should be said. */
+export function gapsOf(database: DatabaseSync, tree: number): readonly Gap[] {
+  return database
+    .prepare(
+      `SELECT path, COALESCE(reason, incomplete) AS reason FROM entries LEFT JOIN contents ON contents.id = entries.content
+        WHERE tree = ? AND COALESCE(reason, incomplete) IS NOT NULL AND COALESCE(reason, '') NOT IN (?, ?) ORDER BY path`,
+    )
+    .all(tree, BINARY, LINK)
+    .map(({ path, reason }) => ({ path: String(path), reason: String(reason) }));
+}
+
+function isSame(a: EntryState, b: EntryState): boolean {
+  return (
+    a.content === b.content && a.reason === b.reason && a.stamp === b.stamp && a.size === b.size && a.racy === b.racy
+  );
+}

@@ -1,0 +1,51 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { countWords, stem, wordsOf } from "./words.ts";
+
+describe("words", () => {
+  test.each([
+    ["SessionStore", ["sessionstore", "sess", "stor"]],
+    ["session_store", ["sessionstore", "sess", "stor"]],
+    ["HTTPServer2", ["httpserver2", "http", "serv", "2"]],
+    ["parseJSONFile", ["parsejsonfile", "pars", "json", "file"]],
+    ["utf8", ["utf8", "utf", "8"]],
+    ["$scope._private", ["scop", "privat"]],
+    ["MAX_VALUE", ["maxvalue", "max", "valu"]],
+    ["i x", []],
+    ["größe STRASSE", ["größ", "strass"]],
+    ["会话令牌", ["会话令牌"]],
+    ['"AND" OR NEAR(a*)', ["and", "or", "near"]],
+    ["a".repeat(65), []],
+  ])("of %j", (text, expected) => {
+    expect(wordsOf(text)).toEqual(expected);
+  });
+
+  test.each([
+    ["validate", "validates", "validated", "validating", "validation", "validator"],
+    ["run", "runs", "running"],
+    ["query", "queries"],
+    ["parse", "parser", "parsing", "parsed"],
+    ["lease", "leases", "leased"],
+  ])("of one thing in several forms are the same: %s", (...forms) => {
+    expect([...new Set(forms.map(stem))]).toHaveLength(1);
+  });
+
+  test.each(["class", "user", "status", "this", "string"])("keep what is no ending: %s", (word) => {
+    expect(stem(word)).toBe(word);
+  });
+
+  test("are counted, and hold nothing that could say anything to a search engine", () => {
+    expect(countWords("token Token tokenStore")).toEqual(
+      new Map([
+        ["token", 3],
+        ["tokenstore", 1],
+        [stem("store"), 1],
+      ]),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        for (const word of wordsOf(text)) expect(word).toMatch(/^[\p{L}\p{M}\p{N}]+$/u);
+      }),
+    );
+  });
+});

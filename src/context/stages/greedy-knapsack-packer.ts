@@ -1,0 +1,116 @@
+/**
+ * Takes fragments by score as long as they fit. One that does not fit is tried with less detail, and if that does not help either it is
+ * skipped and the next one has its chance. What is part of something already taken is not taken again; what contains something taken takes its place.
+ *
+ * The best find of each strategy has its chance before all others, within an equal share of the budget: however the scores fall, no
+ * strategy is left out quietly.
+ */
+import { lessDetail } from "../../code-index/detail-level.ts";
+import { compareScore, placeOf } from "../compare.ts";
+import type { Exclusion, ScoredFragment } from "../model.ts";
+import type { BudgetPacker, PackingHelp, Sifted } from "../stages.ts";
+
+/** Content below this says too little to be worth its heading. */
+const MIN_TOKENS = 10;
+/** Rendering the same thing with less detail costs time, so it is not tried without end. */
+const MAX_RENDERINGS = 300;
+
+export class GreedyKnapsackPacker implements BudgetPacker {
+  readonly name = "GreedyKnapsackPacker";
+
+  pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): Sifted<ScoredFragment> {
+    const packing = new Packing(tokens, help);
+    const sorted = fragments.toSorted(compareScore);
+    const firsts = firstOfEach(sorted.filter(({ tokens: size }) => size >= MIN_TOKENS));
+    const share = Math.floor(tokens / Math.max(1, firsts.size));
+    const settled = new Set<ScoredFragment>();
+    for (const fragment of firsts) {
+      if (!packing.isShown(fragment) && packing.take(fragment, share)) settled.add(fragment);
+    }
+    for (const fragment of sorted) {
+      if (settled.has(fragment)) continue;
+      if (fragment.tokens < MIN_TOKENS) packing.leaveOut(fragment, "too small");
+      else if (packing.isShown(fragment)) packing.leaveOut(fragment, "duplicate");
+      else if (!packing.take(fragment, tokens)) packing.leaveOut(fragment, "budget");
+    }
+    return packing.result();
+  }
+}
+
+class Packing {
+  readonly #help: PackingHelp;
+  readonly #excluded: Exclusion[] = [];
+  /** By file. */
+  readonly #taken = new Map<string, Set<ScoredFragment>>();
+  #left: number;
+  #renderings = 0;
+
+  constructor(tokens: number, help: PackingHelp) {
+    this.#left = tokens;
+    this.#help = help;
+  }
+
+  /** Whether something that was taken shows all of it. */
+  isShown(fragment: ScoredFragment): boolean {
+    return this.#beside(fragment).some((other) => contains(other, fragment));
+  }
+
+  /** As it is or with less detail, for at most so many tokens. */
+  take(fragment: ScoredFragment, limit: number): boolean {
+    if (this.#put(fragment, limit)) return true;
+    for (const level of lessDetail(fragment.level)) {
+      if (this.#left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) return false;
+      this.#renderings++;
+      const shallower = this.#help.shallower(fragment, level);
+      if (shallower === undefined || shallower.tokens < MIN_TOKENS || shallower.tokens >= fragment.tokens) continue;
+      if (!this.isShown(shallower) && this.#put(shallower, limit)) return true;
+    }
+    return false;
+  }
+
+  leaveOut({ entity, strategies, tokens }: ScoredFragment, reason: Exclusion["reason"]): void {
+    this.#excluded.push({ entity, strategies, tokens, reason });
+  }
+
+  result(): Sifted<ScoredFragment> {
+    return { fragments: Array.from(this.#taken.values(), (taken) => [...taken]).flat(), excluded: this.#excluded };
+  }
+
+  #put(fragment: ScoredFragment, limit: number): boolean {
+    const replaced = this.#beside(fragment).filter((other) => contains(fragment, other));
+    const cost = this.#help.cost(fragment) - replaced.reduce((sum, other) => sum + this.#help.cost(other), 0);
+    if (cost > Math.min(this.#left, limit)) return false;
+    const place = placeOf(fragment);
+    const taken = this.#taken.get(place) ?? new Set();
+    this.#taken.set(place, taken.add(fragment));
+    this.#left -= cost;
+    for (const other of replaced) {
+      taken.delete(other);
+      this.leaveOut(other, "duplicate");
+    }
+    return true;
+  }
+
+  #beside(fragment: ScoredFragment): readonly ScoredFragment[] {
+    return Array.from(this.#taken.get(placeOf(fragment)) ?? []);
+  }
+}
+
+/** The best fragment of each strategy, the best of these first. */
+function firstOfEach(sorted: readonly ScoredFragment[]): ReadonlySet<ScoredFragment> {
+  const firsts = new Map<string, ScoredFragment>();
+  for (const fragment of sorted) {
+    for (const name of fragment.strategies) if (!firsts.has(name)) firsts.set(name, fragment);
+  }
+  return new Set(Array.from(firsts.values()).toSorted(compareScore));
+}
+
+/** Whether everything the second shows is in the first, which must therefore be shown in full. */
+function contains(whole: ScoredFragment, part: ScoredFragment): boolean {
+  if (whole.level !== "full" || whole.provenance === undefined || part.provenance === undefined) return false;
+  return (
+    placeOf(whole) === placeOf(part) &&
+    whole.provenance.startLine <= part.provenance.startLine &&
+    whole.provenance.endLine >= part.provenance.endLine
+  );
+}

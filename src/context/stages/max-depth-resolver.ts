@@ -1,0 +1,30 @@
+/** One entity at several levels of detail: the most detailed one that can fit by itself is kept, for all who found it at any level. */
+import { compareDetail } from "../../code-index/detail-level.ts";
+import { compareUse } from "../compare.ts";
+import type { Exclusion, FoundFragment } from "../model.ts";
+import type { DetailDepthResolver, Sifted } from "../stages.ts";
+import { foundBy } from "./content-hash-deduplicator.ts";
+
+export class MaxDepthResolver implements DetailDepthResolver {
+  readonly name = "MaxDepthResolver";
+
+  resolve(fragments: readonly FoundFragment[], tokens: number): Sifted<FoundFragment> {
+    const excluded: Exclusion[] = [];
+    const groups = new Map<string, FoundFragment[]>();
+    for (const fragment of fragments) groups.set(fragment.entity, [...(groups.get(fragment.entity) ?? []), fragment]);
+    const kept = Array.from(groups.values(), (group) => {
+      if (group.length === 1) return group;
+      const detailed = group.toSorted((a, b) => compareDetail(b.level, a.level) || compareUse(a, b));
+      const best = detailed.find((fragment) => fragment.tokens <= tokens) ?? detailed.at(-1);
+      if (best === undefined) return [];
+      const others = detailed.filter((fragment) => fragment !== best);
+      for (const { entity, strategies, tokens: size, level } of others) {
+        const reason = compareDetail(level, best.level) > 0 ? "budget" : "less detail";
+        excluded.push({ entity, strategies, tokens: size, reason });
+      }
+      const relevance = Math.max(...group.map((fragment) => fragment.relevance));
+      return { ...best, relevance, ...foundBy([best, ...others]) };
+    }).flat();
+    return { fragments: kept, excluded };
+  }
+}

@@ -1,0 +1,27 @@
+/** Keeps together what belongs together: files by the best score in them, inside a file from top to bottom. */
+import { compareScore, compareText, placeOf } from "../compare.ts";
+import type { ScoredFragment } from "../model.ts";
+import type { FragmentOrderer } from "../stages.ts";
+
+export class RelevanceCoherenceOrderer implements FragmentOrderer {
+  readonly name = "RelevanceCoherenceOrderer";
+
+  order(fragments: readonly ScoredFragment[]): readonly ScoredFragment[] {
+    const groups = new Map<string, ScoredFragment[]>();
+    for (const fragment of fragments.toSorted(compareScore)) {
+      const place = placeOf(fragment);
+      groups.set(place, [...(groups.get(place) ?? []), fragment]);
+    }
+    // The first of a group is its best, and a map keeps the order in which they came.
+    return Array.from(groups.values(), (group) => group.toSorted(byPosition)).flat();
+  }
+}
+
+function byPosition(a: ScoredFragment, b: ScoredFragment): number {
+  return (
+    (a.provenance?.startLine ?? 0) - (b.provenance?.startLine ?? 0) ||
+    (b.provenance?.endLine ?? 0) - (a.provenance?.endLine ?? 0) ||
+    compareText(a.entity, b.entity) ||
+    compareText(a.content, b.content)
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * Walks from where the request points, step by step: to who uses a definition and what it uses itself, to what a file imports and who
+ * imports it. What lies farther is worth less and is shown with less detail. Where nothing is pointed at, the best hits of a text search
+ * are the beginning.
+ */
+import { type DetailLevel, lessDetail } from "../../code-index/detail-level.ts";
+import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
+import type { StrategyInput } from "../model.ts";
+import { type Anchor, anchorsOf } from "./anchors.ts";
+import { CodeGraph, keyOf } from "./code-graph.ts";
+import { definitionFind, fileFind, type Find } from "./finds.ts";
+import { partsOf } from "./parts.ts";
+import { type QueryTerms, termsOf } from "./query.ts";
+import { finding } from "./strategy-run.ts";
+
+const MOST_ANCHORS = 16;
+const TEXT_HITS = 6;
+const BEST_TEXT_HIT = 0.6;
+const SURE = 0.5;
+/** Files gone on from after one step of the walk. */
+const MOST_PER_STEP = 120;
+const MOST_STEPS = 8;
+/** What one more step leaves of the worth, by the way it goes. */
+const TO_USER = 0.8;
+const TO_USED = 0.65;
+const TO_IMPORTER = 0.6;
+const TO_IMPORTED = 0.45;
+/** A second way to the same place makes it a little more certain. */
+const AGAIN = 0.15;
+
+interface Place {
+  readonly file: IndexedFile;
+  /** The names by which it was reached; at the beginning, those the walk begins with. */
+  readonly names: Set<string>;
+  worth: number;
+  reason: string;
+}
+
+type Reach = (file: IndexedFile, worth: number, reason: () => string, name?: string) => void;
+
+export const breadthDepthNavigator = finding(function* (
+  index: ScopedIndex,
+  { request }: StrategyInput,
+  { signal },
+): Generator<Find> {
+  const anchors = beginning(index, request, termsOf(request));
+  yield* anchors.map((anchor) => anchorFind(index, anchor, request.depth));
+  const steps = Math.min(request.breadth, MOST_STEPS);
+  if (steps < 1 || anchors.length === 0) return;
+
+  const graph = new CodeGraph(index);
+  const seen = new Set(anchors.map(({ file }) => keyOf(file)));
+  let places = placesOf(anchors);
+  for (let distance = 1; distance <= steps; distance += 1) {
+    signal.throwIfAborted();
+    const next = neighbours(index, graph, places, distance).filter(({ file }) => !seen.has(keyOf(file)));
+    for (const place of next) {
+      seen.add(keyOf(place.file));
+      yield placeFind(index, place, distance, request.depth);
+    }
+    places = next;
+  }
+});
+
+function beginning(index: ScopedIndex, request: StrategyInput["request"], terms: QueryTerms): readonly Anchor[] {
+  const anchors = anchorsOf(index, request, terms);
+  const sure = anchors.filter(({ weight }) => weight >= SURE).slice(0, MOST_ANCHORS);
+  if (sure.length > 0) return sure;
+  const hits = index.searchText(terms.words, TEXT_HITS).map(({ file }, place): Anchor => {
+    const weight = BEST_TEXT_HIT / (1 + place / 4);
+    return { file, definition: undefined, weight, reason: "holds most words of the query" };
+  });
+  return [...anchors.slice(0, MOST_ANCHORS - TEXT_HITS), ...hits].toSorted((a, b) => b.weight - a.weight);
+}
+
+function anchorFind(index: ScopedIndex, { file, definition, weight, reason }: Anchor, depth: DetailLevel): Find {
+  const worth = { relevance: weight, reason };
+  return definition === undefined
+    ? fileFind(index, file, depth, worth)
+    : definitionFind(index, definition, depth, worth);
+}
+
+/** Anchors by file. From a file as a whole the walk begins with everything in it. */
+function placesOf(anchors: readonly Anchor[]): readonly Place[] {
+  const places = new Map<string, Place>();
+  const whole = new Set(anchors.filter(({ definition }) => definition === undefined).map(({ file }) => keyOf(file)));
+  for (const { file, definition, weight, reason } of anchors) {
+    const place = places.get(keyOf(file)) ?? { file, names: new Set(), worth: weight, reason };
+    if (definition !== undefined && !whole.has(keyOf(file))) place.names.add(definition.name);
+    places.set(keyOf(file), place);
+  }
+  return Array.from(places.values());
+}
+
+/** One step from all places at once; the best first. */
+function neighbours(
+  index: ScopedIndex,
+  graph: CodeGraph,
+  places: readonly Place[],
+  distance: number,
+): readonly Place[] {
+  const found = new Map<string, Place>();
+  const reach: Reach = (file, worth, reason, name) => {
+    const place = found.get(keyOf(file));
+    if (place === undefined) {
+      found.set(keyOf(file), { file, names: new Set(name === undefined ? [] : [name]), worth, reason: reason() });
+      return;
+    }
+    if (name !== undefined) place.names.add(name);
+    if (worth > place.worth) place.reason = reason();
+    const [more, less] = worth > place.worth ? [worth, place.worth] : [place.worth, worth];
+    place.worth = more + (1 - more) * less * AGAIN;
+  };
+  for (const place of places) walkFrom(index, graph, place, distance === 1, reach);
+  return Array.from(found.values())
+    .toSorted((a, b) => b.worth - a.worth || (keyOf(a.file) < keyOf(b.file) ? -1 : 1))
+    .slice(0, MOST_PER_STEP);
+}
+
+/** From the beginning only along the names it is about; farther on along everything. */
+function walkFrom(index: ScopedIndex, graph: CodeGraph, place: Place, isBeginning: boolean, reach: Reach): void {
+  const { file, names, worth } = place;
+  const position = graph.positionOf(file);
+  if (position === undefined) return;
+  const own = isBeginning && names.size > 0 ? names : undefined;
+  const used = own === undefined ? undefined : usedBy(index, file, own);
+  for (const at of graph.arriving(position)) {
+    const edge = graph.edges[at];
+    const user = edge === undefined ? undefined : graph.files[edge.from];
+    if (edge === undefined || user === undefined || own?.has(edge.name) === false) continue;
+    reach(user, worth * TO_USER * sureness(graph, at), () => `uses ${edge.name} of ${file.path}`, edge.name);
+  }
+  for (const at of graph.leaving(position)) {
+    const edge = graph.edges[at];
+    const definer = edge === undefined ? undefined : graph.files[edge.to];
+    if (edge === undefined || definer === undefined || used?.has(edge.name) === false) continue;
+    const reason = (): string => `defines ${edge.name}, which ${file.path} uses`;
+    reach(definer, worth * TO_USED * sureness(graph, at), reason, edge.name);
+  }
+  for (const other of index.importersOf(file)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
+  for (const other of index.importsOf(file)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);
+}
+
+/** A name that several files define leads to each of them a little less. */
+function sureness(graph: CodeGraph, edge: number): number {
+  return graph.certaintyOf(edge) / Math.sqrt(graph.edges[edge]?.definers ?? 1);
+}
+
+/** Names that definitions of these names use. */
+function usedBy(index: ScopedIndex, file: IndexedFile, names: ReadonlySet<string>): ReadonlySet<string> {
+  const definitions = index.definitionsIn(file);
+  const used = new Set<string>();
+  for (const { name, within } of index.referencesIn(file)) {
+    const user = within === undefined ? undefined : definitions[within];
+    if (user !== undefined && liesIn(definitions, user, names)) used.add(name);
+  }
+  return used;
+}
+
+/** Near: the very place that uses or defines what led there. Farther: an outline. */
+function placeFind(
+  index: ScopedIndex,
+  { file, names, worth, reason }: Place,
+  distance: number,
+  depth: DetailLevel,
+): Find {
+  const level = lessDetail(depth)[distance - 1] ?? "listing";
+  if (distance === 1 && names.size > 0) {
+    const wanted = { names: new Map(Array.from(names, (name) => [name, 1])), words: [], depth: level };
+    for (const find of partsOf(index, file, wanted, { relevance: worth, reason })) return find;
+  }
+  return fileFind(index, file, distance === 1 ? "signatures" : level, { relevance: worth, reason });
+}
+
+function liesIn(
+  definitions: readonly IndexedDefinition[],
+  definition: IndexedDefinition,
+  names: ReadonlySet<string>,
+): boolean {
+  if (names.has(definition.name)) return true;
+  const outer = definition.container === undefined ? undefined : definitions[definition.container];
+  return outer !== undefined && liesIn(definitions, outer, names);
+}

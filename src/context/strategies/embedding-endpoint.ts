@@ -1,0 +1,93 @@
+/**
+ * Asks an OpenAI-compatible service for vectors. The texts are somebody's code, so they go to the configured address and nowhere else: a redirect
+ * is an error. The key is read from the environment at the moment of the call and is in no message.
+ */
+import type { EmbeddingEndpoint } from "../model.ts";
+
+const TEXTS_PER_CALL = 64;
+const LONGEST_COMPLAINT = 200;
+
+/** One vector for each text, each of length 1, all with the same number of dimensions. */
+export async function embed(
+  endpoint: EmbeddingEndpoint,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const vectors: Float32Array[] = [];
+  for (let start = 0; start < texts.length; start += TEXTS_PER_CALL) {
+    vectors.push(...(await embedOnce(endpoint, texts.slice(start, start + TEXTS_PER_CALL), signal)));
+  }
+  return vectors;
+}
+
+async function embedOnce(
+  { url, model, apiKeyEnv }: EmbeddingEndpoint,
+  input: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
+  if (apiKeyEnv !== undefined && (key === undefined || key === "")) {
+    throw new Error(`the environment variable ${apiKeyEnv}, which should hold the key of ${url}, is not set`);
+  }
+  const response = await fetch(`${url.replace(/\/+$/, "")}/embeddings`, {
+    method: "POST",
+    redirect: "error",
+    headers: {
+      "content-type": "application/json",
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({ model, input, encoding_format: "float" }),
+    signal,
+  }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new Error(`${url} cannot be reached: ${causeOf(error)}`, { cause: error });
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, LONGEST_COMPLAINT)}`);
+  return vectorsIn(text, input.length, url);
+}
+
+function vectorsIn(text: string, count: number, url: string): readonly Float32Array[] {
+  const items = itemsIn(text);
+  if (items === undefined || items.length !== count) throw new Error(`${url} did not answer with ${count} embeddings`);
+  const vectors = Array.from<Float32Array | undefined>({ length: count });
+  for (const [position, item] of items.entries()) {
+    const at = typeof item.index === "number" ? item.index : position;
+    if (at >= 0 && at < count) vectors[at] = unitVector(item.embedding);
+  }
+  const complete = vectors.filter((vector) => vector !== undefined);
+  if (complete.length !== count || complete.some(({ length }) => length !== complete[0]?.length)) {
+    throw new Error(`${url} answered with embeddings that are none`);
+  }
+  return complete;
+}
+
+function itemsIn(text: string): readonly { readonly index?: unknown; readonly embedding?: unknown }[] | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body !== "object" || body === null || !("data" in body) || !Array.isArray(body.data)) return undefined;
+    const items: readonly unknown[] = body.data;
+    return items.filter((item) => typeof item === "object" && item !== null);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is no direction at all. */
+function unitVector(value: unknown): Float32Array | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const numbers: readonly unknown[] = value;
+  let squares = 0;
+  for (const number of numbers) {
+    if (typeof number !== "number" || !Number.isFinite(number)) return undefined;
+    squares += number * number;
+  }
+  if (squares === 0) return undefined;
+  const length = Math.sqrt(squares);
+  return Float32Array.from(numbers, (number) => Number(number) / length);
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

@@ -1,0 +1,134 @@
+/**
+ * From what a strategy found to the fragments it returns. A find is something to show, in the levels of detail in which it is worth
+ * showing; finds come in the order of their worth, and each takes the first level that fits, so that one large file never crowds
+ * out everything else. Tokens are counted by the real tokenizer.
+ */
+import { dirname } from "node:path";
+import { lessDetail, type DetailLevel } from "../../code-index/detail-level.ts";
+import type { IndexScope } from "../../code-index/index-scope.ts";
+import type { Excerpt, IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
+import type { ContextFragment, TokenizerName } from "../model.ts";
+import { TokenCache } from "../tokens/token-cache.ts";
+import { TokenCounter } from "../tokens/token-counter.ts";
+
+export interface Find {
+  readonly entity: string;
+  /** The most wanted first. */
+  readonly levels: readonly DetailLevel[];
+  readonly excerpt: (level: DetailLevel) => Excerpt;
+  readonly relevance: number;
+  readonly reason: string;
+}
+
+export interface Allowance {
+  readonly tokens: number;
+  readonly count: (text: string) => number;
+  readonly signal: AbortSignal;
+}
+
+/** One fragment takes at most this part of a strategy's tokens, unless it is the very first. */
+const LARGEST_SHARE = 1 / 8;
+const LARGEST_SHARE_OF_FIRST = 1 / 3;
+const SMALLEST = 10;
+/** So many finds in a row that do not fit: neither will the rest. */
+const MOST_MISSES = 60;
+
+export function fill(finds: Iterable<Find>, { tokens, count, signal }: Allowance): readonly ContextFragment[] {
+  const fragments: ContextFragment[] = [];
+  const shown = new Set<string>();
+  let left = tokens;
+  let misses = 0;
+  for (const find of finds) {
+    signal.throwIfAborted();
+    if (left < SMALLEST || misses > MOST_MISSES) break;
+    if (shown.has(find.entity)) continue;
+    const share = fragments.length === 0 ? LARGEST_SHARE_OF_FIRST : LARGEST_SHARE;
+    const fragment = fitting(find, Math.min(left, Math.max(Math.floor(tokens * share), 200)), count);
+    if (fragment === undefined) {
+      misses += 1;
+      continue;
+    }
+    misses = 0;
+    shown.add(find.entity);
+    fragments.push(fragment);
+    left -= fragment.tokens;
+  }
+  return fragments;
+}
+
+function fitting(find: Find, most: number, count: (text: string) => number): ContextFragment | undefined {
+  for (const level of find.levels) {
+    const { file, text, startLine, endLine, level: shownLevel } = find.excerpt(level);
+    // Nothing has fewer tokens than this; it spares counting what is far too long.
+    if (text.trim() === "" || text.length > most * LONGEST_TOKEN) continue;
+    const tokens = count(text);
+    if (tokens > most) continue;
+    const { resource, path, hash } = file;
+    return {
+      content: text,
+      tokens,
+      entity: find.entity,
+      level: shownLevel,
+      relevance: Math.min(1, Math.max(0, find.relevance)),
+      provenance: { resource, path, startLine, endLine, hash },
+      reason: find.reason,
+    };
+  }
+  return undefined;
+}
+
+/** Characters; the longest token of both tokenizers is a run of 128 blanks. */
+const LONGEST_TOKEN = 128;
+
+interface Worth {
+  readonly relevance: number;
+  readonly reason: string;
+}
+
+export function definitionFind(
+  index: ScopedIndex,
+  definition: IndexedDefinition,
+  most: DetailLevel,
+  worth: Worth,
+): Find {
+  const { file, name, startLine } = definition;
+  return {
+    entity: `${file.resource}:${file.path}#${name}@${startLine}`,
+    levels: levelsFrom(most),
+    excerpt: (level) => index.excerptOfDefinition(definition, level),
+    ...worth,
+  };
+}
+
+export function fileFind(index: ScopedIndex, file: IndexedFile, most: DetailLevel, worth: Worth): Find {
+  return {
+    entity: `${file.resource}:${file.path}`,
+    levels: levelsFrom(most),
+    excerpt: (level) => index.excerptOfFile(file, level),
+    ...worth,
+  };
+}
+
+export function linesFind(index: ScopedIndex, file: IndexedFile, start: number, end: number, worth: Worth): Find {
+  return {
+    entity: `${file.resource}:${file.path}:${start}-${end}`,
+    levels: ["full"],
+    excerpt: () => index.excerptOfLines(file, start, end),
+    ...worth,
+  };
+}
+
+function levelsFrom(level: DetailLevel): readonly DetailLevel[] {
+  return [level, ...lessDetail(level)];
+}
+
+/** Counts for one call of a strategy; what was counted is kept beside the indexes. */
+export function counterFor(
+  scope: IndexScope,
+  tokenizer: TokenizerName,
+): Disposable & { readonly count: (text: string) => number } {
+  const [tree] = scope.trees;
+  const cache = tree === undefined ? undefined : TokenCache.in(dirname(tree.index));
+  const counter = new TokenCounter(tokenizer, cache);
+  return { count: (text) => counter.count(text), [Symbol.dispose]: () => cache?.[Symbol.dispose]() };
+}

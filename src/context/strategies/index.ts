@@ -1,0 +1,73 @@
+/**
+ * The strategies that come with the product, as the registry knows them. Their code is in another module (worker-entry.ts) that only
+ * the worker threads load, so that asking what there is costs nothing.
+ */
+import type { ContextRequest } from "../model.ts";
+import type { ContextStrategy } from "../stages.ts";
+import { termsOf } from "./query.ts";
+
+/** In a bundle the entry is built beside the chunk this file is in. */
+const MODULE = new URL(
+  import.meta.url.endsWith(".ts") ? "./worker-entry.ts" : "./context-strategies.js",
+  import.meta.url,
+).href;
+
+export const BUILT_IN_STRATEGIES: readonly ContextStrategy[] = [
+  {
+    name: "symbol-rank",
+    description: "ranks files by who uses whose definitions, starting from what the request names",
+    quality: 0.9,
+    needs: ["graph", "text"],
+    module: MODULE,
+    exportName: "symbolRank",
+    confidence: (request) => (pointsSomewhere(request) ? 0.9 : hasWords(request) ? 0.6 : 0.4),
+  },
+  {
+    name: "breadth-depth-navigator",
+    description: "walks from the focus to what it uses, who uses it, and what is imported",
+    quality: 0.85,
+    needs: ["graph", "text"],
+    module: MODULE,
+    exportName: "breadthDepthNavigator",
+    confidence: (request) => (pointsSomewhere(request) ? 0.85 : hasWords(request) ? 0.5 : 0),
+  },
+  {
+    name: "plan-decision-context",
+    description: "tells what the plan decided before, and shows what it changed",
+    quality: 0.7,
+    needs: ["decisions"],
+    module: MODULE,
+    exportName: "planDecisionContext",
+    confidence: (_request, plan) =>
+      plan === undefined || (plan.decisions.length === 0 && plan.changedPaths.length === 0) ? 0 : 0.7,
+  },
+  {
+    name: "semantic-embedding",
+    description: "finds text of similar meaning by the vectors of an embedding model",
+    quality: 0.6,
+    needs: ["vector"],
+    module: MODULE,
+    exportName: "semanticEmbedding",
+    confidence: (request) => (hasWords(request) ? 0.6 : 0),
+  },
+  {
+    name: "simple-keyword",
+    description: "searches texts, names and paths for the words of the request",
+    quality: 0.3,
+    needs: ["text"],
+    module: MODULE,
+    exportName: "simpleKeyword",
+    confidence: (request) => (hasWords(request) ? 0.3 : 0),
+  },
+];
+
+function pointsSomewhere(request: ContextRequest): boolean {
+  if (request.focus.length > 0) return true;
+  const { identifiers, paths } = termsOf(request);
+  return identifiers.length > 0 || paths.length > 0;
+}
+
+function hasWords(request: ContextRequest): boolean {
+  const { identifiers, paths, words } = termsOf(request);
+  return identifiers.length + paths.length + words.length > 0;
+}

@@ -1,0 +1,101 @@
+/**
+ * What a request is about, read off its words: identifiers in the ways people write them (`parseLease`, parse_lease, Lease.renew,
+ * lease::renew, renew()), names of files, and the plain words that are left. It reads text only and knows no index; whether a name
+ * exists is for the strategies to find out.
+ */
+import type { ContextRequest } from "../model.ts";
+import { isStopWord } from "./stop-words.ts";
+
+export interface QueryTerms {
+  /** Names as they are written in code, the parts of dotted ones after the whole: "Lease.renew" gives "Lease" and "renew". */
+  readonly identifiers: readonly string[];
+  /** Files, whole paths or ends of them: "src/lease.ts", "lease.ts". */
+  readonly paths: readonly string[];
+  /** In small letters, identifiers split at their humps, stop words dropped, each once, in the order of the text. */
+  readonly words: readonly string[];
+}
+
+/** A query is written by a person or a model; what is longer than this is a text somebody pasted, whose beginning says enough. */
+const LONGEST_QUERY = 20_000;
+const LONGEST_ENTITY = 1_000;
+const MOST_TERMS = 64;
+
+const FILE_NAME =
+  /^[\w@.+-]*\w\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|mdx|py|pyi|go|rs|java|kt|c|cc|cpp|cxx|h|hh|hpp|sql|sh|css|scss|html|vue|svelte|txt|proto|rb|php|cs)$/i;
+
+export function termsOf(request: Pick<ContextRequest, "query" | "entities">): QueryTerms {
+  const identifiers = new Set<string>();
+  const paths = new Set<string>();
+  const words = new Set<string>();
+  const take = (token: string, isName: boolean): void => {
+    if (isPath(token)) {
+      paths.add(token.replace(/^\.\//, ""));
+      for (const word of wordsIn(token.replace(/\.\w+$/, ""))) words.add(word);
+      return;
+    }
+    if (isName || looksLikeCode(token)) for (const part of namesIn(token)) identifiers.add(part);
+    for (const word of wordsIn(token)) words.add(word);
+  };
+  for (const entity of request.entities.slice(0, MOST_TERMS)) {
+    for (const token of tokensIn(entity.slice(0, LONGEST_ENTITY))) take(token, true);
+  }
+  const query = request.query.slice(0, LONGEST_QUERY);
+  for (const { token, quoted } of tokensOfQuery(query)) take(token, quoted);
+  return { identifiers: first(identifiers), paths: first(paths), words: first(words) };
+}
+
+/** A name in pieces: `parseHTTPLease2` is parse, http, lease2; stop words and single letters are left out. */
+export function wordsIn(text: string): readonly string[] {
+  return text
+    .replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")
+    .replaceAll(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 1 && !isStopWord(word));
+}
+
+/** Words in quotation marks or backticks are names when they are one word each. */
+function* tokensOfQuery(query: string): Generator<{ readonly token: string; readonly quoted: boolean }> {
+  for (const [whole, ticked, double] of query.matchAll(/`([^`\n]{1,200})`|"([^"\n]{1,200})"|[^`"]+|[`"]/g)) {
+    const quote = ticked ?? double;
+    for (const token of tokensIn(quote ?? whole)) yield { token, quoted: quote !== undefined && !/\s/.test(quote) };
+  }
+}
+
+function tokensIn(text: string): readonly string[] {
+  return (text.match(/[\p{L}\p{N}_$@./\\:#+-]+(?:\(\))?/gu) ?? [])
+    .map((token) =>
+      token
+        .replaceAll("\\", "/")
+        .replace(/^[.:#+/-]+(?=[\p{L}\p{N}_$@])/u, "")
+        .replace(/[.:#+/-]+$/, ""),
+    )
+    .filter((token) => /[\p{L}\p{N}]/u.test(token));
+}
+
+function isPath(token: string): boolean {
+  const [file = token] = token.split(/[:#]/);
+  return FILE_NAME.test(file.split("/").at(-1) ?? "") || /^[\w@.-]+(?:\/[\w@.+-]+){2,}$/.test(token);
+}
+
+/** What nobody writes in a sentence: humps, underscores, dots inside, a call, digits between letters, capitals only. */
+function looksLikeCode(token: string): boolean {
+  return (
+    /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]|^[_$][\p{L}]|\(\)$|::|\p{L}#\p{L}|\p{Lu}\p{Lu}\p{Ll}/u.test(token) ||
+    /\p{L}\.\p{L}/u.test(token) ||
+    /^\p{Lu}[\p{Lu}\p{N}]{2,}$/u.test(token) ||
+    /^\p{L}+\d+\p{L}+$/u.test(token)
+  );
+}
+
+/** The names in a dotted one, without those every file uses. */
+function namesIn(token: string): readonly string[] {
+  return token
+    .replace(/\(\)$/, "")
+    .split(/[.:#/]+/)
+    .filter((name) => name.length > 1 && name !== "this" && name !== "self");
+}
+
+function first(terms: ReadonlySet<string>): readonly string[] {
+  return Array.from(terms).slice(0, MOST_TERMS);
+}

@@ -1,0 +1,130 @@
+/**
+ * Finds text of similar meaning: files in pieces of some dozen lines, a vector for each piece, and the pieces nearest to the query's
+ * vector. All vectors are compared one by one; that is exact, and quick enough for some 200,000 of them.
+ *
+ * Pieces without a vector are embedded first. If that takes longer than a strategy may, what was done is kept and the next attempt goes
+ * on from there; an answer is given only when nothing is missing, so that it does not depend on how far an earlier one came.
+ */
+import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
+import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
+import type { EmbeddingEndpoint } from "../model.ts";
+import { embed } from "./embedding-endpoint.ts";
+import { counterFor, fill, linesFind, type Find } from "./finds.ts";
+import type { ContextStrategyFunction } from "./strategy-run.ts";
+import { queryKey, type StoredVector, VectorStore } from "./vector-store.ts";
+
+const LINES_PER_PIECE = 40;
+const LONGEST_PIECE = 6_000;
+const LONGEST_QUERY = 8_000;
+const PIECES_PER_CALL = 64;
+const MOST_FOUND = 200;
+/** Below this two texts have nothing to do with each other. */
+const LEAST_SIMILARITY = 0.1;
+
+export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens, signal }) => {
+  const { request, scope, embedding, tokenizer } = input;
+  const [tree] = scope.trees;
+  if (tokens <= 0 || tree === undefined || request.query.trim() === "") return [];
+  if (embedding === undefined) throw new Error("no embedding endpoint is configured");
+  using index = openScopedIndex(scope);
+  using vectors = VectorStore.beside(tree.index, embedding);
+  await embedMissing(index, vectors, embedding, signal);
+  const query = await vectorOfQuery(request.query.slice(0, LONGEST_QUERY), vectors, embedding, signal);
+  using counter = counterFor(scope, tokenizer);
+  return fill(nearest(index, vectors, query), { tokens, signal, count: counter.count });
+};
+
+/** Makes the vectors of all files of the scope that have none. */
+export async function embedMissing(
+  index: ScopedIndex,
+  vectors: VectorStore,
+  endpoint: EmbeddingEndpoint,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = new Set<string>();
+  let batch: { readonly content: string; readonly pieces: readonly Piece[] }[] = [];
+  const flush = async (): Promise<void> => {
+    const texts = batch.flatMap(({ pieces }) => pieces.map(({ text }) => text));
+    if (texts.length === 0) return;
+    const embedded = (await embed(endpoint, texts, signal)).values();
+    const made = batch.map(({ content, pieces }): [string, readonly StoredVector[]] => [
+      content,
+      pieces.map(({ startLine, endLine }) => ({
+        startLine,
+        endLine,
+        vector: embedded.next().value ?? new Float32Array(),
+      })),
+    ]);
+    vectors.put(new Map(made));
+    batch = [];
+  };
+  for (const file of index.files()) {
+    if (known.has(file.hash)) continue;
+    known.add(file.hash);
+    if (file.size === 0 || vectors.get(file.hash).length > 0) continue;
+    signal.throwIfAborted();
+    batch.push({ content: file.hash, pieces: piecesOf(index.text(file)) });
+    if (batch.reduce((sum, { pieces }) => sum + pieces.length, 0) >= PIECES_PER_CALL) await flush();
+  }
+  await flush();
+}
+
+interface Piece {
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly text: string;
+}
+
+function piecesOf(text: string): readonly Piece[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const pieces: Piece[] = [];
+  for (let start = 0; start < lines.length; start += LINES_PER_PIECE) {
+    const piece = lines
+      .slice(start, start + LINES_PER_PIECE)
+      .join("\n")
+      .slice(0, LONGEST_PIECE);
+    if (piece.trim() === "") continue;
+    pieces.push({ startLine: start + 1, endLine: Math.min(lines.length, start + LINES_PER_PIECE), text: piece });
+  }
+  return pieces;
+}
+
+async function vectorOfQuery(
+  query: string,
+  vectors: VectorStore,
+  endpoint: EmbeddingEndpoint,
+  signal: AbortSignal,
+): Promise<Float32Array> {
+  const key = queryKey(query);
+  const [stored] = vectors.get(key);
+  if (stored !== undefined) return stored.vector;
+  const [vector = new Float32Array()] = await embed(endpoint, [query], signal);
+  vectors.put(new Map([[key, [{ startLine: 0, endLine: 0, vector }]]]));
+  return vector;
+}
+
+function* nearest(index: ScopedIndex, vectors: VectorStore, query: Float32Array): Generator<Find> {
+  const near: { file: IndexedFile; startLine: number; endLine: number; similarity: number }[] = [];
+  for (const file of index.files()) {
+    for (const { startLine, endLine, vector } of vectors.get(file.hash)) {
+      const similarity = dot(query, vector);
+      if (similarity >= LEAST_SIMILARITY) near.push({ file, startLine, endLine, similarity });
+    }
+  }
+  // Sorting keeps the order of files for pieces that are equally near.
+  for (const found of near.toSorted((a, b) => b.similarity - a.similarity).slice(0, MOST_FOUND)) {
+    yield linesFind(index, found.file, found.startLine, found.endLine, {
+      relevance: found.similarity,
+      reason: `similar in meaning to the query (${found.similarity.toFixed(2)})`,
+    });
+  }
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  if (a.length !== b.length)
+    throw new Error("the embedding model now gives vectors of another size; delete vectors.db beside the index");
+  let sum = 0;
+  for (let position = 0; position < a.length; position += 1) sum += (a[position] ?? 0) * (b[position] ?? 0);
+  return sum;
+}

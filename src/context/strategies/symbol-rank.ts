@@ -1,0 +1,178 @@
+/**
+ * Which files and definitions matter for a request, by a walk at random over "this file uses a name that one defines": the walk keeps
+ * coming back to where the request points, and mostly follows the names the request speaks of. How often it stands on a file is the
+ * file's rank, and each file's rank is handed on to the definitions its uses lead to.
+ *
+ * The weights are those of Aider's map, where they proved themselves. Two things differ: the walk also goes back from a definition to its users, since
+ * who calls a function matters to whoever changes it, and a use counts the same whichever of several definers is looked at first.
+ * The number of rounds and the order of all sums are fixed, so the same graph gives the same bits everywhere.
+ */
+import type { ReferenceGraph } from "../../code-index/scoped-index.ts";
+
+export interface RankSeeds {
+  /** Where the walk begins and returns to, by position in the graph's files. Empty: all files alike. */
+  readonly files: ReadonlyMap<number, number>;
+  /** Names the request speaks of. */
+  readonly names: ReadonlySet<string>;
+}
+
+export interface SymbolRank {
+  /** By position of the file; all together 1, or all 0 when there are no files. */
+  readonly files: Float64Array;
+  /** Names by how much rank these edges, by their positions, hand on to what they lead to; the highest first. */
+  readonly namesAlong: (edges: Iterable<number>) => readonly string[];
+}
+
+const ROUNDS = 24;
+const DAMPING = 0.85;
+/** Of the weight from a user to a definition, this much leads back. */
+const BACKWARD = 0.4;
+const MENTIONED = 10;
+const TELLING_NAME = 10;
+const PRIVATE_NAME = 0.1;
+const COMMON_NAME = 0.1;
+/** Definers of a name that is not a common one. */
+const MOST_TELLING = 5;
+const FROM_A_SEED = 50;
+
+/** @param certaintyOf from 0 to 1, how likely an edge is one, by its position. */
+export function rankSymbols(
+  graph: ReferenceGraph,
+  seeds: RankSeeds,
+  certaintyOf: (edge: number) => number = () => 1,
+): SymbolRank {
+  const walk = walkOn(graph, seeds, certaintyOf);
+  const start = startOf(graph.files.length, seeds.files);
+  let rank: Float64Array = start.slice();
+  for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
+  return { files: rank, namesAlong: (edges) => namesByRank(graph, walk, rank, edges) };
+}
+
+/**
+ * One edge for each pair of files, as columns: files use several names of each other, and a walk of many rounds over hundreds of
+ * thousands of edges is many times faster so.
+ */
+interface Walk {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  readonly weight: Float64Array;
+  /** By position of the file: the weights of all that leads away from it. */
+  readonly out: Float64Array;
+  /** By position of the graph's edge. */
+  readonly ofEdge: Float64Array;
+}
+
+function walkOn(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Walk {
+  const ofEdge = weightsOf(graph, seeds, certaintyOf);
+  const [from, to, weight]: [number[], number[], number[]] = [[], [], []];
+  const out = new Float64Array(graph.files.length);
+  // Where in the columns the pair of the present user and each file is. Edges come by user, but it need not be so: then a pair
+  // is there twice, which changes nothing.
+  const pairOf = new Int32Array(graph.files.length).fill(-1);
+  let user = -1;
+  let first = 0;
+  for (const [position, edge] of graph.edges.entries()) {
+    const own = ofEdge[position] ?? 0;
+    if (own === 0) continue;
+    if (edge.from !== user) {
+      user = edge.from;
+      first = weight.length;
+    }
+    let pair = pairOf[edge.to] ?? -1;
+    if (pair < first) {
+      pair = weight.length;
+      pairOf[edge.to] = pair;
+      from.push(user);
+      to.push(edge.to);
+      weight.push(0);
+    }
+    weight[pair] = (weight[pair] ?? 0) + own;
+    add(out, user, own);
+    add(out, edge.to, own * BACKWARD);
+  }
+  return { from: Int32Array.from(from), to: Int32Array.from(to), weight: Float64Array.from(weight), out, ofEdge };
+}
+
+function weightsOf(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Float64Array {
+  const ofName = new Map<string, number>();
+  const isSeed = new Uint8Array(graph.files.length);
+  for (const file of seeds.files.keys()) isSeed[file] = 1;
+  const weights = new Float64Array(graph.edges.length);
+  for (const [position, { from, to, name, count, definers }] of graph.edges.entries()) {
+    if (from === to) continue;
+    let weight = ofName.get(name);
+    if (weight === undefined) ofName.set(name, (weight = weightOfName(name, seeds.names)));
+    if (definers > MOST_TELLING) weight *= COMMON_NAME;
+    if (isSeed[from] === 1) weight *= FROM_A_SEED;
+    weights[position] = weight * Math.sqrt(count) * certaintyOf(position);
+  }
+  return weights;
+}
+
+/** How telling a use of the name is. */
+function weightOfName(name: string, mentioned: ReadonlySet<string>): number {
+  const isTelling = name.length >= 8 && /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]/u.test(name);
+  return (
+    (mentioned.has(name) ? MENTIONED : 1) * (isTelling ? TELLING_NAME : 1) * (name.startsWith("_") ? PRIVATE_NAME : 1)
+  );
+}
+
+function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Array {
+  const start = new Float64Array(count);
+  let total = 0;
+  for (const position of Array.from(seeds.keys()).toSorted((a, b) => a - b)) {
+    const weight = seeds.get(position) ?? 0;
+    if (position >= count || !(weight > 0)) continue;
+    start[position] = weight;
+    total += weight;
+  }
+  if (total === 0) return start.fill(count === 0 ? 0 : 1 / count);
+  return start.map((weight) => weight / total);
+}
+
+/** One round. What stands on a file that leads nowhere begins anew. */
+function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float64Array): Float64Array {
+  const next = new Float64Array(rank.length);
+  const share = new Float64Array(rank.length);
+  let stranded = 0;
+  for (let file = 0; file < rank.length; file += 1) {
+    const mass = rank[file] ?? 0;
+    const away = out[file] ?? 0;
+    if (away === 0) stranded += mass;
+    else share[file] = (DAMPING * mass) / away;
+  }
+  for (let edge = 0; edge < weight.length; edge += 1) {
+    const user = from[edge] ?? 0;
+    const definer = to[edge] ?? 0;
+    const own = weight[edge] ?? 0;
+    next[definer] = (next[definer] ?? 0) + (share[user] ?? 0) * own;
+    next[user] = (next[user] ?? 0) + (share[definer] ?? 0) * own * BACKWARD;
+  }
+  for (let file = 0; file < rank.length; file += 1) {
+    add(next, file, (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
+  }
+  return next;
+}
+
+/** Each file hands its rank on to the definitions it uses, in proportion to how much it uses them. */
+function namesByRank(
+  graph: ReferenceGraph,
+  { ofEdge, out }: Walk,
+  rank: Float64Array,
+  edges: Iterable<number>,
+): readonly string[] {
+  const names = new Map<string, number>();
+  for (const position of edges) {
+    const edge = graph.edges[position];
+    if (edge === undefined || ofEdge[position] === 0) continue;
+    const passed = ((rank[edge.from] ?? 0) * (ofEdge[position] ?? 0)) / (out[edge.from] ?? 1);
+    names.set(edge.name, (names.get(edge.name) ?? 0) + passed);
+  }
+  return Array.from(names)
+    .toSorted(([a, rankA], [b, rankB]) => rankB - rankA || (a < b ? -1 : 1))
+    .map(([name]) => name);
+}
+
+function add(values: Float64Array, position: number, amount: number): void {
+  values[position] = (values[position] ?? 0) + amount;
+}

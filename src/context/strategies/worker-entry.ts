@@ -1,0 +1,6 @@
+/** What worker threads load to run the built-in strategies. */
+export { breadthDepthNavigator } from "./breadth-depth-navigator.ts";
+export { planDecisionContext } from "./plan-decision-context.ts";
+export { semanticEmbedding } from "./semantic-embedding.ts";
+export { simpleKeyword } from "./simple-keyword.ts";
+export { symbolRank } from "./symbol-rank-strategy.ts";

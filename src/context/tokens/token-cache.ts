@@ -1,0 +1,133 @@
+/**
+ * Counts that were made before, in a small file beside the indexes, so that a command which shows what it has shown before need not load
+ * a tokenizer. It is a cache and no more: whatever is wrong with the file, counting goes on without it. Several processes and threads
+ * may use it at once.
+ */
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { makeDirectories } from "../../store/directories.ts";
+import type { TokenizerName } from "../model.ts";
+
+/** The oldest counts go first; about 10 MB. */
+const MAX_COUNTS = 100_000;
+/** Of what one process keeps in memory. */
+const MAX_KNOWN = 50_000;
+/** To be raised when the same text is counted differently. */
+const VERSION = 1;
+const NOT_A_DATABASE = [11, 26];
+
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly select: StatementSync;
+}
+
+export class TokenCache implements Disposable {
+  readonly #file: string;
+  readonly #maxCounts: number;
+  readonly #known = new Map<string, number>();
+  #fresh = new Map<string, number>();
+  /** Null when it cannot be used. */
+  #opened: Opened | null | undefined;
+
+  constructor(file: string, options: { readonly maxCounts?: number } = {}) {
+    this.#file = file;
+    this.#maxCounts = options.maxCounts ?? MAX_COUNTS;
+  }
+
+  /** In the directory of the indexes. */
+  static in(directory: string): TokenCache {
+    return new TokenCache(join(directory, "tokens.db"));
+  }
+
+  count(tokenizer: TokenizerName, text: string, compute: (text: string) => number): number {
+    const key = createHash("sha256").update(`${tokenizer} ${VERSION}\n`).update(text, "utf8").digest("base64");
+    const known = this.#known.get(key) ?? this.#stored(key, text);
+    if (known !== undefined) {
+      this.#remember(key, known);
+      return known;
+    }
+    const count = compute(text);
+    this.#remember(key, count);
+    this.#fresh.set(key, count);
+    return count;
+  }
+
+  /** Writes what was counted since the last time. */
+  flush(): void {
+    const fresh = this.#fresh;
+    if (fresh.size === 0) return;
+    this.#fresh = new Map();
+    this.#attempt(({ database }) => {
+      database.exec("BEGIN IMMEDIATE");
+      try {
+        const insert = database.prepare("INSERT OR IGNORE INTO counts (key, count) VALUES (?, ?)");
+        for (const [key, count] of fresh) insert.run(key, count);
+        database.prepare("DELETE FROM counts WHERE id <= (SELECT MAX(id) FROM counts) - ?").run(this.#maxCounts);
+        database.exec("COMMIT");
+      } catch (error) {
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.flush();
+    this.#opened?.database.close();
+    this.#opened = null;
+  }
+
+  #remember(key: string, count: number): void {
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(key, count);
+  }
+
+  /** A count that cannot be is not believed. */
+  #stored(key: string, text: string): number | undefined {
+    const row = this.#attempt(({ select }) => select.get(key));
+    const count = row?.["count"];
+    return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 && count <= text.length * 3
+      ? count
+      : undefined;
+  }
+
+  #attempt<T>(use: (opened: Opened) => T): T | undefined {
+    try {
+      if (this.#opened === undefined) this.#opened = open(this.#file);
+      return this.#opened === null ? undefined : use(this.#opened);
+    } catch (error) {
+      // A busy file is worth another attempt; anything else is not.
+      if (codeOf(error) === 5) return undefined;
+      this.#opened?.database.close();
+      this.#opened = null;
+      if (NOT_A_DATABASE.includes(codeOf(error))) remove(this.#file);
+      return undefined;
+    }
+  }
+}
+
+function open(file: string): Opened {
+  makeDirectories(dirname(file));
+  const database = new DatabaseSync(file, { timeout: 100 });
+  try {
+    // Without a sync at each commit: what a power loss takes is counted again.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    database.exec(
+      "CREATE TABLE IF NOT EXISTS counts (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, count INTEGER NOT NULL)",
+    );
+    return { database, select: database.prepare("SELECT count FROM counts WHERE key = ?") };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function remove(file: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+}
+
+function codeOf(error: unknown): number {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
+}

@@ -1,0 +1,118 @@
+import * as fc from "fast-check";
+import { countTokens as cl100k } from "gpt-tokenizer/encoding/cl100k_base";
+import { countTokens as o200k } from "gpt-tokenizer/encoding/o200k_base";
+import o200kRanks from "gpt-tokenizer/bpeRanks/o200k_base";
+import { describe, expect, test } from "vitest";
+import { TOKENIZERS } from "../model.ts";
+import { BytePairs } from "./byte-pairs.ts";
+import { tokenizerNamed, tokenizerOf } from "./tokenizer.ts";
+
+const theirs = { o200k_base: o200k, cl100k_base: cl100k };
+const asText = { disallowedSpecial: new Set<string>() };
+
+/** Text in which everything that could go wrong at a boundary comes up often. */
+const hostileText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "\n",
+        "\r\n",
+        "\r",
+        " ",
+        "  ",
+        "\t",
+        "/",
+        "//",
+        "#",
+        "}",
+        "it's",
+        "<|endoftext|>",
+        "é",
+        "漢字",
+        "\u0301",
+        "🙂",
+        "1234",
+        "Aa",
+      ),
+      fc.string({ unit: "binary", maxLength: 5 }),
+    ),
+    { maxLength: 30 },
+  )
+  .map((parts) => parts.join(""));
+
+describe.each(TOKENIZERS)("%s", (name) => {
+  const count = tokenizerNamed(name);
+
+  test("counts what the tokenizer counts", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(count(text)).toBe(theirs[name](text, asText));
+      }),
+    );
+  });
+
+  test("text with long runs has as many tokens as the tokenizer says, in less time", () => {
+    const runs = ["a", "aB", " ", "\n", "-", "=*", "\n/", "漢字", "\u0301", "🙂", "xyz", "<|endoftext|>"];
+    for (const run of runs) {
+      const text = `const a = "${run.repeat(700)}";\nconst b = 1;\n`;
+      expect([run, count(text)]).toEqual([run, theirs[name](text, asText)]);
+    }
+  });
+
+  test("100,000 equal characters take no seconds", () => {
+    const started = performance.now();
+    const tokens = count("a".repeat(100_000));
+    expect(tokens).toBeGreaterThan(1_000);
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test("a run beyond all measure counts as its bytes, which is never too few", () => {
+    expect(count(`x ${"é".repeat(1_000_001)}`)).toBeGreaterThanOrEqual(2_000_000);
+  });
+
+  test("parts that begin with # and end with a line have as many tokens apart as together", () => {
+    const parts = fc.array(
+      hostileText.map((text) => `#${text}\n`),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(parts, (list) => {
+        const apart = list.reduce((sum, part) => sum + count(part), 0);
+        expect(count(list.join(""))).toBe(apart);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test("byte pairs merge in the tokenizer's own order", () => {
+  const pairs = new BytePairs(o200kRanks);
+  const letters = fc.string({
+    unit: fc.constantFrom(...Array.from("abcdefghinorstéñ漢")),
+    minLength: 1,
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(letters, (text) => {
+      // Without capitals and digits the whole is one piece.
+      expect(pairs.count(text)).toBe(o200k(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
+  ["gpt-4o", "o200k_base"],
+  ["openai/gpt-4o-mini", "o200k_base"],
+  ["gpt-4.1", "o200k_base"],
+  ["gpt-5-codex", "o200k_base"],
+  ["o3", "o200k_base"],
+  ["gpt-4", "cl100k_base"],
+  ["openai:gpt-4-turbo", "cl100k_base"],
+  ["ft:gpt-3.5-turbo:acme", "cl100k_base"],
+  ["text-embedding-3-small", "cl100k_base"],
+  ["claude-opus-4", "o200k_base"],
+  ["", "o200k_base"],
+])("text for %s is counted with %s", (model, tokenizer) => {
+  expect(tokenizerOf(model)).toBe(tokenizer);
+});

@@ -1,0 +1,64 @@
+/**
+ * Code that people bring along is loaded only from where they said it may: a file, or a directory and everything below it. What counts is
+ * the real path, so a link from a trusted place to another one does not help.
+ */
+import { realpathSync } from "node:fs";
+import { sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ConfigurationError } from "../domain/errors.ts";
+import { shown } from "../domain/text.ts";
+
+export interface LoadedModule {
+  /** Of the real path. */
+  readonly url: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * @param trusted absolute paths of files and directories.
+ * @throws ConfigurationError if the module is not there, is not trusted or cannot be loaded.
+ */
+export async function loadTrusted(path: string, trusted: readonly string[]): Promise<LoadedModule> {
+  const real = realPathOf(path);
+  if (real === undefined) {
+    throw new ConfigurationError(`The module ${shown(path, 200)} is not there or cannot be reached.`, {
+      kept: "Nothing was loaded.",
+      detail: { module: path },
+    });
+  }
+  if (!trusted.some((place) => covers(place, real))) {
+    const listed =
+      trusted.length === 0 ? "nothing is" : `trusted: ${trusted.map((place) => shown(place, 200)).join(", ")}`;
+    throw new ConfigurationError(`The module ${shown(real, 200)} is not trusted (${listed}).`, {
+      kept: "Nothing was loaded.",
+      next: [`read it, then: agents config set context.trusted-modules ${[...trusted, real].join(",")}`],
+      detail: { module: real, trusted },
+    });
+  }
+  const url = pathToFileURL(real).href;
+  try {
+    const exports: Readonly<Record<string, unknown>> = await import(url);
+    return { url, exports };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(`The module ${shown(real, 200)} cannot be loaded: ${shown(why, 300)}.`, {
+      cause: error,
+      kept: "Nothing was loaded.",
+      detail: { module: real },
+    });
+  }
+}
+
+function covers(place: string, real: string): boolean {
+  const trusted = realPathOf(place);
+  if (trusted === undefined) return false;
+  return real === trusted || real.startsWith(trusted.endsWith(sep) ? trusted : trusted + sep);
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}

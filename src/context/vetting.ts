@@ -1,0 +1,124 @@
+/**
+ * Looks at what a strategy returned before anything is made of it. A strategy is foreign code: it may return what is malformed, or what the
+ * scope does not let through. So a fragment must name a file that the scoped index has, with the very hash, and show what stands in
+ * that file: in full some of its text, otherwise what the index itself shows of the entity at that level. What comes from no file must be a
+ * decision of the plan. The rest is dropped and counted. Tokens are counted anew, whatever the strategy says.
+ */
+import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
+import type { ScopedIndex } from "../code-index/scoped-index.ts";
+import { compareUse } from "./compare.ts";
+import { frozen } from "./frozen.ts";
+import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
+import { excerptOf } from "./shallower.ts";
+import { patiently } from "./turns.ts";
+
+const MAX_CONTENT = 1_000_000;
+const MAX_REASON = 300;
+
+export interface VettingParts {
+  readonly index: ScopedIndex;
+  readonly plan: PlanKnowledge | undefined;
+  readonly count: (text: string) => number;
+}
+
+export interface Vetted {
+  readonly fragments: readonly FoundFragment[];
+  readonly gaps: readonly Gap[];
+}
+
+export class Vetting {
+  readonly #parts: VettingParts;
+  readonly #texts = new Map<string, string>();
+  readonly #decisions: ReadonlySet<string>;
+
+  constructor(parts: VettingParts) {
+    this.#parts = parts;
+    this.#decisions = new Set(parts.plan?.decisions.map(({ id }) => `decision:${id}`));
+  }
+
+  async vet(strategy: string, fragments: readonly unknown[]): Promise<Vetted> {
+    const kept: FoundFragment[] = [];
+    let malformed = 0;
+    let outside = 0;
+    await patiently(fragments, (value) => {
+      const fragment = parseFragment(value, strategy);
+      if (fragment === undefined) malformed++;
+      // Blank lines say nothing, which is no mistake.
+      else if (fragment.content.trim() === "") return;
+      else if (!this.#isInScope(fragment)) outside++;
+      else kept.push({ ...fragment, tokens: this.#parts.count(fragment.content) });
+    });
+    const complaints = [
+      ...(malformed === 0 ? [] : [`returned ${plural(malformed, "malformed fragment")}`]),
+      ...(outside === 0 ? [] : [`returned ${plural(outside, "fragment")} from outside the scope`]),
+    ];
+    const gaps = complaints.map((reason): Gap => ({ kind: "strategy", name: strategy, reason }));
+    return { fragments: ranked(kept, strategy), gaps };
+  }
+
+  #isInScope(fragment: FoundFragment): boolean {
+    const { entity, provenance, level, content } = fragment;
+    if (provenance === undefined) return this.#decisions.has(entity);
+    const file = this.#parts.index.file(provenance.resource, provenance.path);
+    if (file === undefined || file.hash !== provenance.hash) return false;
+    if (level !== "full") return excerptOf(fragment, level, this.#parts.index)?.text.trimEnd() === content.trimEnd();
+    const key = `${file.resource}:${file.path}`;
+    const text = this.#texts.get(key) ?? this.#parts.index.text(file).toWellFormed();
+    this.#texts.set(key, text);
+    return text.includes(content.trimEnd());
+  }
+}
+
+function parseFragment(value: unknown, strategy: string): FoundFragment | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { entity, level, relevance, content, reason, provenance } = value as Readonly<Record<string, unknown>>;
+  if (typeof entity !== "string" || entity === "" || !isLevel(level)) return undefined;
+  if (typeof relevance !== "number" || Number.isNaN(relevance)) return undefined;
+  if (typeof content !== "string" || content.length > MAX_CONTENT) return undefined;
+  const from = provenance === undefined ? undefined : parseProvenance(provenance);
+  if (from === undefined && provenance !== undefined) return undefined;
+  if (from !== undefined && !isEntityOf(entity, from)) return undefined;
+  return {
+    entity,
+    level,
+    relevance: Math.min(1, Math.max(0, relevance)),
+    // Half a character has no bytes of its own; it would be counted as something else than it is.
+    content: content.toWellFormed(),
+    tokens: 0,
+    provenance: from,
+    reason: typeof reason === "string" ? reason.slice(0, MAX_REASON).toWellFormed() : "",
+    strategies: [strategy],
+    ranks: {},
+  };
+}
+
+/** Says of each fragment where its strategy put it. */
+function ranked(fragments: readonly FoundFragment[], strategy: string): readonly FoundFragment[] {
+  return fragments.toSorted(compareUse).map((fragment, rank) => frozen({ ...fragment, ranks: { [strategy]: rank } }));
+}
+
+function parseProvenance(value: unknown): Provenance | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { resource, path, startLine, endLine, hash } = value as Readonly<Record<string, unknown>>;
+  if (typeof resource !== "string" || typeof path !== "string" || typeof hash !== "string") return undefined;
+  if (!isLine(startLine) || !isLine(endLine) || endLine < startLine) return undefined;
+  return { resource, path, startLine, endLine, hash };
+}
+
+/** "alias:path", or that with "#name@line" or ":10-42" behind it. */
+function isEntityOf(entity: string, { resource, path }: Provenance): boolean {
+  const file = `${resource}:${path}`;
+  return entity === file || entity.startsWith(`${file}#`) || entity.startsWith(`${file}:`);
+}
+
+function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function isLevel(value: unknown): value is DetailLevel {
+  return DETAIL_LEVELS.some((level) => level === value);
+}
+
+function isLine(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 1;
+}

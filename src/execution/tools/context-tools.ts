@@ -1,0 +1,61 @@
+import * as z from "zod";
+import { DECISION_TYPES } from "../../domain/decision.ts";
+import { CONTEXT_DEPTHS } from "../context-port.ts";
+import { planTool, type PlanTool } from "../tool.ts";
+
+const words = z.array(z.string().min(1).max(1_000)).max(100);
+
+/** What an actor may ask about its plan. None of them writes, and none sees more than the plan's own resources. */
+export const CONTEXT_TOOLS: readonly PlanTool[] = [
+  planTool({
+    name: "request_context",
+    description: "Get the parts of the code that matter for a question, within the plan's token budget",
+    writes: false,
+    parameters: z.strictObject({
+      query: z.string().max(10_000).default(""),
+      entities: words.default([]),
+      focus: words.default([]),
+      breadth: z.int().min(0).max(10).optional(),
+      depth: z.enum(CONTEXT_DEPTHS).optional(),
+      strategy: z.string().min(1).max(100).optional(),
+      preferred_strategies: words.default([]),
+      required_backends: words.default([]),
+      budget: z.int().min(1).optional(),
+      resource: z.string().min(1).max(200).optional(),
+    }),
+    ask: ({ query, entities, focus, breadth, depth, strategy, budget, resource, ...rest }, { port, signal }) =>
+      port.requestContext(
+        {
+          query,
+          entities,
+          focus,
+          breadth,
+          depth,
+          strategy,
+          preferredStrategies: rest.preferred_strategies,
+          requiredBackends: rest.required_backends,
+          budget,
+          resources: resource === undefined ? undefined : [resource],
+        },
+        signal,
+      ),
+  }),
+  planTool({
+    name: "query_history",
+    description: "Find earlier decisions of the plan and what became of them",
+    writes: false,
+    parameters: z.strictObject({
+      query: z.string().max(1_000).default(""),
+      type: z.enum(DECISION_TYPES).optional(),
+      limit: z.int().min(1).max(1_000).default(20),
+    }),
+    ask: ({ query, type, limit }, { port }) => port.queryHistory({ query, type, limit }),
+  }),
+  planTool({
+    name: "get_context_budget",
+    description: "Show how many tokens of context the plan may use, and what they are kept for",
+    writes: false,
+    parameters: z.strictObject({}),
+    ask: (_, { port }) => port.contextBudget(),
+  }),
+];

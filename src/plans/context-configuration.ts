@@ -1,0 +1,69 @@
+import { listOf, ownStrategy, STAGE_NAMES, TOKENIZER_NAMES } from "../domain/context-settings.ts";
+import { parseTokens } from "../domain/context-policy.ts";
+import { ConfigurationError } from "../domain/errors.ts";
+import type { EmbeddingEndpoint, StageName, TokenizerName } from "../context/model.ts";
+
+/** The settings of context assembly (`src/domain/context-settings.ts`), read and typed. */
+export interface ContextConfiguration {
+  /** Undefined: all there are. */
+  readonly enabled: readonly string[] | undefined;
+  readonly own: readonly { readonly name: string; readonly module: string }[];
+  /** Files and directories whose code may be loaded. */
+  readonly trusted: readonly string[];
+  readonly stages: Readonly<Partial<Record<StageName, string>>>;
+  readonly model: string | undefined;
+  /** Undefined: by the model. */
+  readonly tokenizer: TokenizerName | undefined;
+  readonly window: {
+    readonly modelWindow: number;
+    readonly responseReserve: number;
+    readonly toolDefinitions: number;
+    readonly systemPrompt: number;
+  };
+  readonly embedding: EmbeddingEndpoint | undefined;
+}
+
+/** `value` gives what a key is set to, its default included; all values have been checked. */
+export async function contextConfiguration(
+  value: (key: string) => Promise<string | undefined>,
+): Promise<ContextConfiguration> {
+  const enabled = await value("context.strategies.enabled");
+  const stages: Partial<Record<StageName, string>> = {};
+  for (const stage of STAGE_NAMES) {
+    const module = await value(`context.stage.${stage}`);
+    if (module !== undefined) stages[stage] = module;
+  }
+  const tokenizer = await value("context.tokenizer");
+  const tokens = async (key: string): Promise<number> => parseTokens((await value(key)) ?? "0", key, 0);
+  return {
+    enabled: enabled === undefined ? undefined : listOf(enabled),
+    own: listOf(await value("context.strategies.own")).flatMap((item) => ownStrategy(item) ?? []),
+    trusted: listOf(await value("context.trusted-modules")),
+    stages,
+    model: await value("context.model"),
+    tokenizer: TOKENIZER_NAMES.find((name) => name === tokenizer),
+    window: {
+      modelWindow: await tokens("context.model-window"),
+      responseReserve: await tokens("context.response-reserve"),
+      toolDefinitions: await tokens("context.tool-definitions"),
+      systemPrompt: await tokens("context.system-prompt"),
+    },
+    embedding: await embeddingOf(value),
+  };
+}
+
+/** Half a configuration is an error: a strategy that silently stays off would be found out much later. */
+async function embeddingOf(
+  value: (key: string) => Promise<string | undefined>,
+): Promise<EmbeddingEndpoint | undefined> {
+  const [url, model] = [await value("context.embedding.url"), await value("context.embedding.model")];
+  if (url === undefined && model === undefined) return undefined;
+  if (url !== undefined && model !== undefined) {
+    return { url, model, apiKeyEnv: await value("context.embedding.api-key-env") };
+  }
+  const missing = url === undefined ? "context.embedding.url" : "context.embedding.model";
+  throw new ConfigurationError(`Embeddings are only half configured: ${missing} is not set.`, {
+    kept: "Nothing was changed.",
+    next: [`agents config set ${missing} <value>`],
+  });
+}

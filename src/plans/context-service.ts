@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import type { IndexScope } from "../code-index/index-scope.ts";
+import { CircuitBreaker } from "../context/circuit-breaker.ts";
+import { ContextAssembler } from "../context/context-assembler.ts";
+import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
+import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
+import type { ContextStrategy } from "../context/stages.ts";
+import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
+import { SharedBreakers } from "../context/shared-breakers.ts";
+import { BUILT_IN_STRATEGIES } from "../context/strategies/index.ts";
+import { TokenCache } from "../context/tokens/token-cache.ts";
+import { tokenizerOf } from "../context/tokens/tokenizer.ts";
+import type { ResolvedView } from "../domain/context-policy.ts";
+import type { Store } from "../store/store.ts";
+import { budgetFor, type BudgetSource } from "./budget-for.ts";
+import type { ContextConfiguration } from "./context-configuration.ts";
+import { requireFocus } from "./context-focus.ts";
+import { indexPlaces, type ContextPlace, type IndexedPlace, type IndexOptions } from "./context-places.ts";
+
+/** What a context is wanted of, and for. */
+export interface ContextWish {
+  /** Under which strategies that keep failing are switched off. */
+  readonly project: string;
+  readonly places: readonly ContextPlace[];
+  readonly request: ContextRequest;
+  readonly view: ResolvedView;
+  readonly plan?: PlanKnowledge | undefined;
+  /** Tokens that somebody named, instead of what view and window say. */
+  readonly budget?: number | undefined;
+  readonly model?: string | undefined;
+  /** Modules for stages, before those of the configuration. */
+  readonly stages?: Readonly<Partial<Record<StageName, string>>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: IndexOptions["onProgress"];
+}
+
+export interface ContextResult {
+  readonly assembled: AssembledContext;
+  readonly budgetSource: BudgetSource;
+  /** What was looked at before, in the order of the places. */
+  readonly indexed: readonly IndexedPlace[];
+  readonly scope: IndexScope;
+}
+
+/** A strategy that takes longer is of no use to whoever waits; three times, and it is switched off for a while. */
+const STRATEGY_TIMEOUT_MS = 10_000;
+const TOTAL_TIMEOUT_MS = 20_000;
+
+/**
+ * Context for whoever asks: brings the indexes up to date, then assembles. The commands, `pack` and the tools of actors all come this way, so
+ * what `inspect` shows is what an actor gets.
+ */
+export class ContextService implements AsyncDisposable {
+  readonly #dataDir: string;
+  readonly #configuration: ContextConfiguration;
+  readonly #cache: TokenCache;
+  readonly #executor: ParallelStrategyExecutor;
+  readonly #breakers: SharedBreakers;
+  #strategies: Promise<readonly ContextStrategy[]> | undefined;
+
+  constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration }) {
+    this.#dataDir = parts.dataDir;
+    this.#configuration = parts.configuration;
+    this.#cache = TokenCache.in(join(parts.dataDir, "index"));
+    const breaker = new CircuitBreaker();
+    this.#breakers = new SharedBreakers({ store: parts.store, breaker });
+    this.#executor = new ParallelStrategyExecutor({
+      breaker,
+      strategyTimeoutMs: STRATEGY_TIMEOUT_MS,
+      totalTimeoutMs: TOTAL_TIMEOUT_MS,
+    });
+  }
+
+  async assemble(wish: ContextWish): Promise<ContextResult> {
+    const { places, view, signal } = wish;
+    const { stages, trusted } = this.#configuration;
+    const { budget, source } = budgetFor(this.#configuration, view, wish.budget);
+    let seen: Awaited<ReturnType<typeof indexPlaces>> = { scope: { trees: [] }, indexed: [] };
+    const assembler = new ContextAssembler({
+      strategies: await (this.#strategies ??= enabledStrategies(this.#configuration)),
+      stages: await loadStages({ ...stages, ...wish.stages }, trusted),
+      executor: this.#executor,
+      breakers: this.#breakers,
+      tokenCache: this.#cache,
+    });
+    const assembled = await assembler.assemble({
+      project: wish.project,
+      request: wish.request,
+      scope: async () => {
+        seen = await indexPlaces(places, { dataDir: this.#dataDir, signal, onProgress: wish.onProgress });
+        requireFocus(seen.scope, wish.request);
+        return seen.scope;
+      },
+      plan: wish.plan,
+      budget,
+      view,
+      tokenizer: this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? ""),
+      embedding: this.#configuration.embedding,
+      signal,
+    });
+    return { assembled, budgetSource: source, ...seen };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#executor.close();
+    await this.#breakers[Symbol.asyncDispose]();
+    this.#cache[Symbol.dispose]();
+  }
+}
+
+/** Those that may be selected; loads the user's own, if they are trusted. */
+async function enabledStrategies({ own, enabled, trusted }: ContextConfiguration): Promise<readonly ContextStrategy[]> {
+  const registry = new StrategyRegistry(BUILT_IN_STRATEGIES);
+  for (const strategy of own) await registry.load(strategy, trusted);
+  if (enabled !== undefined) registry.enableOnly(enabled);
+  return registry.enabled();
+}
+
+/** The built-in ones, and the user's own. */
+export function strategyNames({ own }: Pick<ContextConfiguration, "own">): string[] {
+  return [...BUILT_IN_STRATEGIES, ...own].map(({ name }) => name);
+}

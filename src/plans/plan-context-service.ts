@@ -1,0 +1,252 @@
+import { indexFileFor } from "../code-index/index-file.ts";
+import { indexStatus } from "../code-index/index-status.ts";
+import { BACKENDS, type ContextRequest } from "../context/model.ts";
+import { resolveView, type ContextView, type ResolvedView } from "../domain/context-policy.ts";
+import { DEFAULT_BREADTH } from "../domain/context-settings.ts";
+import { ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { Plan } from "../domain/plan.ts";
+import type { QualifiedName } from "../domain/qualified-name.ts";
+import { suggested } from "../domain/schema.ts";
+import { shown } from "../domain/text.ts";
+import type { ContextPort, ContextQuestion } from "../execution/context-port.ts";
+import type { Workspace } from "../execution/workspace.ts";
+import { findContextPolicy } from "../store/context-policies.ts";
+import { findPlanStages } from "../store/plan-stages.ts";
+import type { Store } from "../store/store.ts";
+import type { ContextConfiguration } from "./context-configuration.ts";
+import type { ContextPlace } from "./context-places.ts";
+import { budgetFor } from "./budget-for.ts";
+import type { ContextResult, ContextService } from "./context-service.ts";
+import { contextTokensUsed, planHistory, planKnowledge } from "./plan-knowledge.ts";
+import { resourcePlaces } from "./project-context.ts";
+
+/** Where the context of a plan is taken from, and within which limits. */
+export interface PlanSource {
+  readonly places: readonly ContextPlace[];
+  readonly view: ResolvedView;
+}
+
+/** What `plan use` tells of the plan's context. */
+export interface PlanContextSummary {
+  readonly resources: readonly string[];
+  /** Undefined when one of them has never been indexed. */
+  readonly indexedFiles: number | undefined;
+  readonly view: ContextView;
+  readonly budget: number;
+}
+
+/**
+ * Context of plans: the resources of the plan's projects under their aliases, each through its own project's view; while the plan executes,
+ * its sandboxes as they are at that moment. Settings are those of the plan's first project.
+ */
+export class PlanContextService {
+  readonly #store: Store;
+  readonly #dataDir: string;
+  readonly #configuration: (project: QualifiedName | undefined) => Promise<ContextConfiguration>;
+
+  constructor(parts: {
+    store: Store;
+    dataDir: string;
+    configuration: (project: QualifiedName | undefined) => Promise<ContextConfiguration>;
+  }) {
+    this.#store = parts.store;
+    this.#dataDir = parts.dataDir;
+    this.#configuration = parts.configuration;
+  }
+
+  async sourceOf(
+    plan: Plan,
+    view: ContextView,
+    workspaces: ReadonlyMap<string, Workspace> = new Map(),
+  ): Promise<PlanSource> {
+    return this.#store.read(async (reader) => {
+      const places: ContextPlace[] = [];
+      const views: ResolvedView[] = [];
+      for (const { project } of plan.projects) {
+        const policy = await findContextPolicy(reader, project);
+        views.push(resolveView(policy, view));
+        for (const place of await resourcePlaces(reader, project, policy, view)) {
+          places.push({ ...place, sandbox: sandboxOf(plan, place.resource, workspaces) });
+        }
+      }
+      return { places, view: tightest(views, view) };
+    });
+  }
+
+  /** Without looking at any file. */
+  async summaryOf(plan: Plan): Promise<PlanContextSummary> {
+    const view = viewOf(plan);
+    const { places, view: resolved } = await this.sourceOf(plan, view);
+    const counts = places.map(({ root }) => this.#filesIndexed(root));
+    const configuration = await this.#configuration(plan.projects[0]?.project);
+    return {
+      resources: places.map(({ resource }) => resource),
+      indexedFiles: counts.includes(undefined) ? undefined : counts.reduce((sum: number, one) => sum + (one ?? 0), 0),
+      view,
+      budget: budgetFor(configuration, resolved, undefined).budget.available,
+    };
+  }
+
+  /** A directory that is gone by now has no index either. */
+  #filesIndexed(root: string): number | undefined {
+    try {
+      const status = indexStatus(indexFileFor(this.#dataDir, root));
+      return status.is === "indexed" ? status.files : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What answers the questions of a plan that is being executed; nothing is started before the first one. */
+  executing(plan: Plan): ExecutingContext {
+    let service: Promise<ContextService> | undefined;
+    const open = async (): Promise<ContextService> => {
+      const configuration = await this.#configuration(plan.projects[0]?.project);
+      // Most plans never ask, and need not wait for strategies and parsers to be loaded.
+      const { ContextService } = await import("./context-service.ts");
+      return new ContextService({ store: this.#store, dataDir: this.#dataDir, configuration });
+    };
+    return {
+      port: (workspaces) => ({
+        requestContext: async (question, signal) => {
+          service ??= open();
+          return this.#answer(await service, plan, question, workspaces, signal);
+        },
+        queryHistory: (question) => planHistory(this.#store, plan, question),
+        contextBudget: () => this.#budget(plan),
+      }),
+      [Symbol.asyncDispose]: async () => (await service)?.[Symbol.asyncDispose](),
+    };
+  }
+
+  async #answer(
+    service: ContextService,
+    plan: Plan,
+    question: ContextQuestion,
+    workspaces: ReadonlyMap<string, Workspace>,
+    signal: AbortSignal,
+  ): Promise<JsonValue> {
+    const { places, view } = await this.sourceOf(plan, "execute", workspaces);
+    const within = chosen(places, question.resources);
+    const { available } = budgetFor(await this.#configuration(plan.projects[0]?.project), view, undefined).budget;
+    const result = await service.assemble({
+      project: plan.projects[0]?.project ?? plan.id,
+      places: within,
+      view,
+      request: requestOf(question),
+      plan: await planKnowledge(this.#store, plan),
+      stages: await this.#store.read(async (reader) => Object.fromEntries(await findPlanStages(reader, plan.id))),
+      budget: question.budget === undefined ? undefined : Math.min(question.budget, available),
+      signal,
+    });
+    return answerData(result);
+  }
+
+  async #budget(plan: Plan): Promise<JsonValue> {
+    const { view } = await this.sourceOf(plan, "execute");
+    const configuration = await this.#configuration(plan.projects[0]?.project);
+    const { budget, source } = budgetFor(configuration, view, undefined);
+    const { modelWindow, responseReserve, toolDefinitions, systemPrompt, skeletonReserve, available } = budget;
+    return {
+      max: modelWindow,
+      reserved: responseReserve + toolDefinitions + systemPrompt + skeletonReserve,
+      response_reserve: responseReserve,
+      tool_definitions: toolDefinitions,
+      system_prompt: systemPrompt,
+      skeleton_reserve: skeletonReserve,
+      available,
+      source,
+      view: view.view,
+      used: await contextTokensUsed(this.#store, plan),
+    };
+  }
+}
+
+/** Ended with the execution. */
+export interface ExecutingContext extends AsyncDisposable {
+  readonly port: (workspaces: ReadonlyMap<string, Workspace>) => ContextPort;
+}
+
+function viewOf(plan: Plan): ContextView {
+  return plan.phase;
+}
+
+function sandboxOf(plan: Plan, alias: string, workspaces: ReadonlyMap<string, Workspace>): ContextPlace["sandbox"] {
+  const workspace = workspaces.get(alias);
+  if (workspace === undefined) return undefined;
+  return { name: `${plan.id}/${plan.attempt}/${alias}`, reading: (look) => workspace.reading(look) };
+}
+
+/** Of several projects the strictest limit counts, and only strategies that all of them allow. */
+function tightest(views: readonly ResolvedView[], view: ContextView): ResolvedView {
+  const [first = resolveView({}, view), ...others] = views;
+  const least = (a: number | undefined, b: number | undefined): number | undefined =>
+    a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+  return others.reduce(
+    (sum, one) => ({
+      ...sum,
+      maxTotalSize: least(sum.maxTotalSize, one.maxTotalSize),
+      maxFiles: least(sum.maxFiles, one.maxFiles),
+      budget: least(sum.budget, one.budget),
+      strategies:
+        sum.strategies === undefined || one.strategies === undefined
+          ? (sum.strategies ?? one.strategies)
+          : sum.strategies.filter((name) => one.strategies?.includes(name)),
+    }),
+    first,
+  );
+}
+
+function chosen(places: readonly ContextPlace[], resources: readonly string[] | undefined): readonly ContextPlace[] {
+  const known = places.map(({ resource }) => resource);
+  const issues = (resources ?? []).flatMap((alias): ValidationIssue[] => {
+    if (known.includes(alias)) return [];
+    const message = `The plan has no resource ${shown(alias)} (it has: ${known.join(", ") || "none"}).`;
+    return [{ path: "resource", message, ...suggested(alias, known) }];
+  });
+  const [issue] = issues;
+  if (issue !== undefined) throw new ValidationError(issue.message, issues);
+  return resources === undefined ? places : places.filter(({ resource }) => resources.includes(resource));
+}
+
+function requestOf(question: ContextQuestion): ContextRequest {
+  const { query, entities, focus, strategy, preferredStrategies } = question;
+  return {
+    query,
+    entities,
+    focus,
+    breadth: question.breadth ?? DEFAULT_BREADTH,
+    depth: question.depth ?? "full",
+    strategy,
+    preferredStrategies,
+    requiredBackends: question.requiredBackends.map((name) => {
+      const backend = BACKENDS.find((known) => known === name);
+      if (backend !== undefined) return backend;
+      const message = `There is no backend ${shown(name)} (there are: ${BACKENDS.join(", ")}).`;
+      throw new ValidationError(message, [{ path: "required_backends", message, ...suggested(name, BACKENDS) }]);
+    }),
+  };
+}
+
+function answerData({ assembled, indexed }: ContextResult): JsonValue {
+  const { text, tokens, hash, tokenizer, budget, fragments, excluded, gaps, strategies } = assembled;
+  return {
+    text,
+    tokens,
+    context_hash: hash,
+    tokenizer,
+    budget: budget.available,
+    files_indexed: indexed.reduce((sum, { result }) => sum + result.files, 0),
+    strategies: strategies.map(({ name }) => name),
+    fragments: fragments.map((fragment) => ({
+      entity: fragment.entity,
+      depth: fragment.level,
+      tokens: fragment.tokens,
+      strategies: [...fragment.strategies],
+      reason: fragment.reason,
+    })),
+    excluded: excluded.length,
+    gaps: gaps.map(({ kind, name, reason }) => ({ kind, name, reason })),
+  };
+}

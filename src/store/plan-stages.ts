@@ -1,0 +1,17 @@
+import type { PlanId } from "../domain/ids.ts";
+import type { Reader, Tx } from "./store.ts";
+
+/** The stages of context assembly that a plan brings its own module for. Written with the plan, never changed. */
+export async function insertPlanStages(tx: Tx, planId: PlanId, stages: ReadonlyMap<string, string>): Promise<void> {
+  for (const [stage, module] of stages) {
+    await tx.run("INSERT INTO plan_stages (plan_id, stage, module) VALUES (?, ?, ?)", planId, stage, module);
+  }
+}
+
+export async function findPlanStages(reader: Reader, planId: PlanId): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.all<{ stage: string; module: string }>(
+    "SELECT stage, module FROM plan_stages WHERE plan_id = ? ORDER BY stage",
+    planId,
+  );
+  return new Map(rows.map(({ stage, module }) => [stage, module]));
+}
