@@ -172,8 +172,10 @@ function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   // What a pattern takes apart has no signature of its own; the names are found as text.
   if (name < 0 || tree.type(name) !== "identifier") return undefined;
   const list = tree.parent(node);
-  const exported = isExported(tree, outerOf(tree, list));
-  const outer = isOnlyOfType(tree, list, node) ? outerOf(tree, list) : node;
+  // In what cannot be parsed a declarator may stand anywhere.
+  const isDeclared = list >= 0 && /^(?:lexical|variable)_declaration$/.test(tree.type(list));
+  const exported = isDeclared && isExported(tree, outerOf(tree, list));
+  const outer = isDeclared && isOnlyOfType(tree, list, node) ? outerOf(tree, list) : node;
   return {
     name: tree.textOf(name),
     nameNode: name,
