@@ -1,8 +1,9 @@
 /**
  * Reads what a text says: definitions, names that are used, imports. Facts depend on language and text alone: no clock, no path, and
- * limits that are counted in characters and parser steps, so that two machines agree on what is incomplete.
+ * limits that ordinary texts stay far below.
  *
- * A thread that analyzes makes one analyzer, loads the grammars it needs, and then calls `analyze` as often as it likes.
+ * A thread that analyzes makes one analyzer. Before each text it awaits `load` for the language, which is free when there is nothing to
+ * do, and replaces a parser that a hostile text has blown up.
  */
 import type { FileFacts, Language } from "./facts.ts";
 import { extractFacts } from "./languages/extract.ts";
@@ -17,13 +18,12 @@ import { PYTHON } from "./languages/python.ts";
 import { SyntaxTree } from "./languages/syntax-tree.ts";
 import { JAVASCRIPT, TSX, TYPESCRIPT } from "./languages/typescript.ts";
 
-/** In UTF-16 units. Longer texts are not analyzed: they are generated, and their trees take about 40 bytes of memory for each character. */
-export const MAX_ANALYZED_LENGTH = 4_194_304;
-/** Hundreds of parser steps for each character, and for a text however short. Ordinary code needs less than a tenth of it. */
-const CHECKS_PER_CHARACTER = 0.2;
-const FEWEST_CHECKS = 10_000;
+/** In UTF-16 units. Longer texts are generated; their trees would take more than 60 bytes of memory for each character. */
+export const MAX_ANALYZED_LENGTH = 2_097_152;
+/** Brackets in brackets. Nobody writes them, and some grammars take ever longer for each. */
+const DEEPEST_NESTING = 1_000;
 
-const GRAMMARS: Readonly<Partial<Record<Language, Grammar>>> = {
+const GRAMMARS: Readonly<Record<Exclude<Language, "markdown" | "text">, Grammar>> = {
   typescript: TYPESCRIPT,
   tsx: TSX,
   javascript: JAVASCRIPT,
@@ -35,7 +35,7 @@ const GRAMMARS: Readonly<Partial<Record<Language, Grammar>>> = {
 };
 
 export interface Analyzer extends Disposable {
-  /** Makes languages known to `analyze`. Loading one again costs nothing. */
+  /** Makes languages known to `analyze`. To be awaited before each text, with nothing else awaited in between. */
   load(languages: Iterable<Language>): Promise<void>;
   /** Never throws for any text; what it could not see to the end it says under `incomplete`. */
   analyze(language: Language, text: string): FileFacts;
@@ -52,7 +52,8 @@ export async function createAnalyzer(): Promise<Analyzer> {
 }
 
 class TreeSitterAnalyzer implements Analyzer {
-  readonly #parser: Parser;
+  #parser: Parser;
+  #replacing: Promise<void> | undefined;
   readonly #tree = new SyntaxTree();
 
   constructor(parser: Parser) {
@@ -60,9 +61,9 @@ class TreeSitterAnalyzer implements Analyzer {
   }
 
   async load(languages: Iterable<Language>): Promise<void> {
+    if (this.#parser.isWorn) await (this.#replacing ??= this.#replace());
     for (const language of languages) {
-      const grammar = GRAMMARS[language];
-      if (grammar !== undefined) await this.#parser.load(grammar);
+      if (language !== "markdown" && language !== "text") await this.#parser.load(GRAMMARS[language]);
     }
   }
 
@@ -72,21 +73,41 @@ class TreeSitterAnalyzer implements Analyzer {
       return without(language, `longer than ${MAX_ANALYZED_LENGTH} characters`);
     }
     if (language === "markdown") return analyzeMarkdown(text);
-    const grammar = GRAMMARS[language];
-    if (grammar === undefined) return without(language, `the grammar of ${language} is not there`);
+    if (isNestedDeeper(text, DEEPEST_NESTING)) return without(language, `nested deeper than ${DEEPEST_NESTING} levels`);
     try {
-      const maxChecks = Math.max(FEWEST_CHECKS, Math.ceil(text.length * CHECKS_PER_CHARACTER));
-      this.#parser.parse(grammar, text, maxChecks, this.#tree);
+      this.#parser.parse(GRAMMARS[language], text, this.#tree);
     } catch (error) {
       if (!(error instanceof ParseLimitError)) throw error;
       return without(language, error.message);
     }
-    return extractFacts(language, grammar, this.#tree);
+    return extractFacts(language, GRAMMARS[language], this.#tree);
+  }
+
+  async #replace(): Promise<void> {
+    const parser = await Parser.create();
+    for (const grammar of this.#parser.grammars) await parser.load(grammar);
+    this.#parser.delete();
+    this.#parser = parser;
+    this.#replacing = undefined;
   }
 
   [Symbol.dispose](): void {
     this.#parser.delete();
   }
+}
+
+/** Brackets in strings and comments count too: the limit is far beyond what either holds. */
+function isNestedDeeper(text: string, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 40 || code === 91 || code === 123) {
+      if (++depth > limit) return true;
+    } else if (depth > 0 && (code === 41 || code === 93 || code === 125)) {
+      depth--;
+    }
+  }
+  return false;
 }
 
 function without(language: Language, incomplete: string | undefined): FileFacts {

@@ -7,7 +7,7 @@
  */
 import { DETAIL_LEVELS, type DetailLevel } from "./detail-level.ts";
 import type { Definition, FileFacts, Span } from "./facts.ts";
-import { lineStartsOf } from "./languages/lines.ts";
+import { lineAt, lineStartsOf } from "./languages/lines.ts";
 
 export interface Rendering {
   readonly text: string;
@@ -61,7 +61,10 @@ function outlineOfFile(facts: FileFacts, lines: Lines, level: OutlineLevel): str
 }
 
 function outlineOfDefinition(facts: FileFacts, ordinal: number, lines: Lines, level: OutlineLevel): string {
-  const inside = facts.definitions.flatMap((_, other) => (isWithin(facts, other, ordinal) ? [other] : []));
+  // What lies in a definition follows it directly.
+  const inside = [ordinal];
+  for (let next = ordinal + 1; next < facts.definitions.length && isWithin(facts, next, ordinal); next++)
+    inside.push(next);
   const depth = enclosing(facts, ordinal).length;
   return inside.flatMap((other) => entryOf(facts, other, lines, level, depth)).join("\n");
 }
@@ -108,7 +111,7 @@ function enclosing(facts: FileFacts, ordinal: number): number[] {
 }
 
 function isWithin(facts: FileFacts, ordinal: number, outer: number): boolean {
-  return ordinal === outer || (ordinal > outer && enclosing(facts, ordinal).includes(outer));
+  return enclosing(facts, ordinal).includes(outer);
 }
 
 function encloses(outer: Definition, inner: Definition): boolean {
@@ -138,7 +141,9 @@ function hasHiddenBody(facts: FileFacts, ordinal: number, lines: Lines): boolean
     encloses(definition, next);
   if (isShownByMembers) return false;
   if (lines.text[definition.signature.end - 1] === ";") return false;
-  const rest = lines.text.slice(definition.signature.end, lines.end(definition.endLine)).trimStart();
+  const { end } = definition.signature;
+  // Not all of a line: a million definitions may stand on one.
+  const rest = lines.text.slice(end, Math.min(lines.end(definition.endLine), end + LONGEST_FIRST_LINE)).trimStart();
   return rest !== "" && !/^[;,)\]}]/.test(rest);
 }
 
@@ -209,7 +214,7 @@ class Lines {
 
   /** A part of the text with the indentation of its first line, or two spaces for each level when something stands before it. */
   shown(span: Span, depth: number): string {
-    const lineStart = this.text.lastIndexOf("\n", span.start - 1) + 1;
+    const lineStart = this.start(lineAt(this.#starts, span.start));
     const before = this.text.slice(lineStart, Math.min(span.start, lineStart + 200));
     const indent = lineStart + before.length === span.start && /^[ \t]*$/.test(before) ? before : "  ".repeat(depth);
     return indent + this.text.slice(span.start, span.end).replaceAll("\r\n", "\n");

@@ -1,12 +1,18 @@
 /**
- * The tree-sitter runtime of one thread with the grammars that were asked for.
+ * A tree-sitter runtime with the grammars that were asked for, and limits to what a text may cost.
  *
  * `@vscode/tree-sitter-wasm` also carries a runtime of its own next to the grammars. It parses the same trees in about a tenth more
- * processor time (1.35–1.45 s against 1.20–1.27 s for 5.4 M characters of TypeScript) and is CommonJS, so `web-tree-sitter` is used.
+ * processor time (1.35–1.45 s against 1.20–1.27 s for 5.4 M characters of TypeScript), so `web-tree-sitter` is used.
+ *
+ * Parsing is linear for what people write. But a grammar can be made to pile up what it has read, and then each step copies the
+ * pile: 6,000 characters of `a=>` take Java's grammar 3 s and 1.5 GB, 4,000 of `:-` take it 22 s. Steps are few all
+ * the while, so limits on memory and processor time have to stop it. Both lie so far above what ordinary text of the same length
+ * needs (a thirtieth of the time) that the machine does not decide about it. Out of memory a runtime is broken for good and must be
+ * replaced by another one.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { Language as TreeSitterLanguage, Parser as TreeSitterParser } from "web-tree-sitter";
+import type * as TreeSitter from "web-tree-sitter";
 import { type Grammar, ROLE } from "./grammar.ts";
 import type { CursorFunctions, NodeTypes, SyntaxTree } from "./syntax-tree.ts";
 
@@ -14,73 +20,174 @@ import type { CursorFunctions, NodeTypes, SyntaxTree } from "./syntax-tree.ts";
 const CHUNK = 5119;
 /** Every number a node type can have. */
 const TYPE_NUMBERS = 0x1_0000;
+/** Memory in pages of 64 KiB: 32 MiB at first, 256 MiB at most. It never shrinks. */
+const FIRST_PAGES = 512;
+const MOST_PAGES = 4096;
+const PAGE = 65_536;
+/** Of processor time. Ordinary text takes 0.3 µs for a character. */
+const FEWEST_MS = 1_000;
+const MS_PER_CHARACTER = 0.01;
+/** Hundreds of parser steps for a character; ordinary text takes 0.03 at most. */
+const CHECKS_PER_CHARACTER = 0.2;
+const FEWEST_CHECKS = 1_000;
 
-/** What a parser was given up on for. */
+interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+}
+
+/** The part of the global `WebAssembly` that is used here; Node's types do not describe it. */
+interface WebAssemblyInterface {
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory;
+  readonly RuntimeError: new () => Error;
+}
+
+const webAssembly = webAssemblyOf(Reflect.get(globalThis, "WebAssembly"));
+
+const OUT_OF_MEMORY = "parsing takes too much memory";
+
+/** A text that is not parsed to the end; the message says why. */
 export class ParseLimitError extends Error {}
 
 interface LoadedGrammar {
-  readonly language: TreeSitterLanguage;
+  readonly language: TreeSitter.Language;
   readonly types: NodeTypes;
 }
 
 export class Parser {
-  readonly #parser: TreeSitterParser;
+  readonly #library: typeof TreeSitter;
+  readonly #parser: TreeSitter.Parser;
   readonly #cursor: CursorFunctions;
+  readonly #memory: WasmMemory;
+  #isBroken = false;
   readonly #grammars = new Map<Grammar, LoadedGrammar>();
 
   static async create(): Promise<Parser> {
+    const library = freshLibrary();
     // Found through its package, so that it is the same file for the sources and for a bundle of them.
     const wasmBinary = await readFile(resolve("web-tree-sitter/web-tree-sitter.wasm"));
-    const module: Record<string, unknown> = { wasmBinary };
-    await TreeSitterParser.init(module);
-    return new Parser(cursorFunctionsOf(module));
+    const wasmMemory = new webAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES });
+    // Running out of memory is told as an error; it need not be printed as well.
+    const module: Record<string, unknown> = { wasmBinary, wasmMemory, printErr: () => undefined };
+    await library.Parser.init(module);
+    return new Parser(library, cursorFunctionsOf(module), wasmMemory);
   }
 
-  private constructor(cursor: CursorFunctions) {
-    this.#parser = new TreeSitterParser();
+  private constructor(library: typeof TreeSitter, cursor: CursorFunctions, memory: WasmMemory) {
+    this.#library = library;
+    this.#parser = new library.Parser();
     this.#cursor = cursor;
+    this.#memory = memory;
+  }
+
+  /** Whether it is time for another one: this one broke, or its memory is so full of holes that a large text might not find room. */
+  get isWorn(): boolean {
+    return this.#isBroken || this.#memory.buffer.byteLength > (MOST_PAGES * PAGE) / 2;
+  }
+
+  get grammars(): Iterable<Grammar> {
+    return this.#grammars.keys();
   }
 
   async load(grammar: Grammar): Promise<void> {
     if (this.#grammars.has(grammar)) return;
     const bytes = await readFile(resolve(`@vscode/tree-sitter-wasm/wasm/${grammar.file}`));
-    const language = await TreeSitterLanguage.load(bytes);
+    if (this.#grammars.has(grammar)) return;
+    const language = await this.#library.Language.load(bytes);
     this.#grammars.set(grammar, { language, types: nodeTypesOf(language, grammar) });
   }
 
-  /**
-   * Parses a text into `into`. `maxChecks` bounds the work: the parser asks after every hundred of its steps whether to go on. Steps
-   * depend on the text alone, so that the same file is given up on everywhere or nowhere.
-   */
-  parse(grammar: Grammar, text: string, maxChecks: number, into: SyntaxTree): void {
+  /** Parses a text into `into`, or throws a `ParseLimitError`. */
+  parse(grammar: Grammar, text: string, into: SyntaxTree): void {
     const loaded = this.#grammars.get(grammar);
     if (loaded === undefined) throw new Error(`the grammar ${grammar.file} was not loaded`);
-    this.#parser.setLanguage(loaded.language);
-    let checks = 0;
+    if (this.#isBroken) throw new ParseLimitError(OUT_OF_MEMORY);
+    try {
+      this.#parseWith(loaded, text, into);
+    } catch (error) {
+      if (!(error instanceof webAssembly.RuntimeError)) throw error;
+      this.#isBroken = true;
+      throw new ParseLimitError(OUT_OF_MEMORY);
+    }
+  }
+
+  #parseWith({ language, types }: LoadedGrammar, text: string, into: SyntaxTree): void {
+    this.#parser.setLanguage(language);
+    const limits = new Limits(text.length);
     const tree = this.#parser.parse((index) => text.slice(index, index + CHUNK), null, {
-      progressCallback: () => ++checks > maxChecks,
+      progressCallback: () => limits.areExceeded(),
     });
     if (tree === null) {
       this.#parser.reset();
-      throw new ParseLimitError(`parsing took more than ${maxChecks * 100} steps`);
+      throw new ParseLimitError(limits.reason);
     }
     try {
-      into.read(this.#cursor, addressOf(tree), loaded.types, text);
+      into.read(this.#cursor, addressOf(tree), types, text);
     } finally {
       tree.delete();
     }
   }
 
   delete(): void {
-    this.#parser.delete();
+    try {
+      this.#parser.delete();
+    } catch (error) {
+      // The runtime of a broken parser may break again over what it left behind. All of it goes with its memory.
+      if (!this.#isBroken) throw error;
+    }
   }
+}
+
+/** What one text may cost. The parser asks after every hundred of its steps. */
+class Limits {
+  reason = "";
+  readonly #maxMs: number;
+  readonly #maxChecks: number;
+  readonly #startedAt = performance.now();
+  readonly #before = process.threadCpuUsage();
+  #checks = 0;
+
+  constructor(length: number) {
+    this.#maxMs = FEWEST_MS + length * MS_PER_CHARACTER;
+    this.#maxChecks = FEWEST_CHECKS + length * CHECKS_PER_CHARACTER;
+  }
+
+  areExceeded(): boolean {
+    if (++this.#checks > this.#maxChecks) this.reason = "parsing takes too many steps";
+    else if (this.#isLate()) this.reason = "parsing takes too long";
+    return this.reason !== "";
+  }
+
+  /** By the processor's time, so that a busy machine sees no less; the clock only spares asking for it. */
+  #isLate(): boolean {
+    if (performance.now() - this.#startedAt < this.#maxMs) return false;
+    const { user, system } = process.threadCpuUsage(this.#before);
+    return (user + system) / 1000 > this.#maxMs;
+  }
+}
+
+/**
+ * The library keeps its runtime in a variable of its module, so a second runtime would pull the first one away from under its
+ * parsers. Each parser therefore has a copy of the module to itself, which goes when the parser goes.
+ */
+function freshLibrary(): typeof TreeSitter {
+  const require = createRequire(import.meta.url);
+  const file = require.resolve("web-tree-sitter");
+  Reflect.deleteProperty(require.cache, file);
+  const library: unknown = require(file);
+  Reflect.deleteProperty(require.cache, file);
+  if (!isTreeSitter(library)) throw new Error("web-tree-sitter has no Parser and Language");
+  return library;
+}
+
+function isTreeSitter(value: unknown): value is typeof TreeSitter {
+  return typeof value === "object" && value !== null && "Parser" in value && "Language" in value;
 }
 
 function resolve(specifier: string): string {
   return createRequire(import.meta.url).resolve(specifier);
 }
 
-function nodeTypesOf(language: TreeSitterLanguage, grammar: Grammar): NodeTypes {
+function nodeTypesOf(language: TreeSitter.Language, grammar: Grammar): NodeTypes {
   const roles = new Uint16Array(TYPE_NUMBERS);
   const known = new Set<string>();
   for (const [number, name] of language.types.entries()) {
@@ -99,7 +206,7 @@ function nodeTypesOf(language: TreeSitterLanguage, grammar: Grammar): NodeTypes 
 }
 
 /** The library passes its options on to its module, which puts its functions into them. */
-function cursorFunctionsOf(module: Record<string, unknown>): CursorFunctions {
+function cursorFunctionsOf(module: Readonly<Record<string, unknown>>): CursorFunctions {
   const named = (name: keyof CursorFunctions): ((tree: number) => number) => {
     const found = module[name];
     if (!isTreeFunction(found)) throw new Error(`the tree-sitter runtime has no function ${name}`);
@@ -117,6 +224,15 @@ function cursorFunctionsOf(module: Record<string, unknown>): CursorFunctions {
     _ts_tree_cursor_start_index_wasm: named("_ts_tree_cursor_start_index_wasm"),
     _ts_tree_cursor_end_index_wasm: named("_ts_tree_cursor_end_index_wasm"),
   };
+}
+
+function webAssemblyOf(value: unknown): WebAssemblyInterface {
+  if (!isWebAssembly(value)) throw new Error("this Node.js has no WebAssembly");
+  return value;
+}
+
+function isWebAssembly(value: unknown): value is WebAssemblyInterface {
+  return typeof value === "object" && value !== null && "Memory" in value && "RuntimeError" in value;
 }
 
 function isTreeFunction(value: unknown): value is (tree: number) => number {

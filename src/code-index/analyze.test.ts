@@ -1,0 +1,79 @@
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Analyzer, createAnalyzer } from "./analyze.ts";
+import type { FileFacts, Language } from "./facts.ts";
+import { problemsOf } from "./testing/check-facts.ts";
+import { type Mutation, mutate, mutation } from "./testing/mutation.ts";
+import { describeFacts, SAMPLED, sampleOf } from "./testing/samples.ts";
+
+let analyzer: Analyzer;
+beforeAll(async () => {
+  analyzer = await createAnalyzer();
+  await analyzer.load(SAMPLED);
+});
+afterAll(() => analyzer[Symbol.dispose]());
+
+describe.each(SAMPLED)("%s", (language) => {
+  const sample = sampleOf(language);
+
+  test("says what the sample says, at every level", async () => {
+    const page = describeFacts(analyzer.analyze(language, sample), sample);
+    await expect(page).toMatchFileSnapshot(`testing/samples/expected/${language}.txt`);
+  });
+
+  test("is in order for every beginning of the sample", () => {
+    for (let end = 0; end <= sample.length; end++) expectOrder(language, sample.slice(0, end));
+    expect.assertions(sample.length + 1);
+  });
+
+  test("is in order whatever is done to the sample", () => {
+    fc.assert(
+      fc.property(fc.array(mutation(sample.length), { minLength: 1, maxLength: 6 }), (mutations: Mutation[]) => {
+        expectOrder(language, mutations.reduce(mutate, sample));
+      }),
+      { numRuns: 300 },
+    );
+    expect.hasAssertions();
+  });
+
+  test("says the same with other line ends and behind a byte order mark", () => {
+    const plain = withoutOffsets(analyzer.analyze(language, sample));
+    expect(withoutOffsets(analyzer.analyze(language, sample.replaceAll("\n", "\r\n")))).toEqual(plain);
+    expect(withoutOffsets(analyzer.analyze(language, `\uFEFF${sample}`))).toEqual(plain);
+  });
+});
+
+test("text has no facts", () => {
+  const none = { definitions: [], references: [], imports: [], incomplete: undefined };
+  expect(analyzer.analyze("text", "function f() {}")).toEqual({ language: "text", ...none });
+});
+
+test("a file that is nothing but errors says so and where", () => {
+  const { incomplete } = analyzer.analyze("typescript", "const a = 1;\n)))) ]]]] }}}}");
+  expect(incomplete).toBe("line 2 and perhaps others could not be parsed");
+});
+
+test("facts do not depend on what was analyzed before", () => {
+  const before = analyzer.analyze("rust", sampleOf("rust"));
+  for (const language of SAMPLED) analyzer.analyze(language, sampleOf(language).slice(3));
+  expect(analyzer.analyze("rust", sampleOf("rust"))).toEqual(before);
+});
+
+test("two analyzers of one thread do not get into each other's way", async () => {
+  using other = await createAnalyzer();
+  await other.load(["go"]);
+  const sample = sampleOf("go");
+  expect(other.analyze("go", sample)).toEqual(analyzer.analyze("go", sample));
+});
+
+function expectOrder(language: Language, text: string): void {
+  expect(problemsOf(analyzer.analyze(language, text), text)).toEqual([]);
+}
+
+function withoutOffsets(facts: FileFacts): unknown {
+  const definitions = facts.definitions.map(({ signature: _signature, doc, ...rest }) => ({
+    ...rest,
+    hasDoc: doc !== undefined,
+  }));
+  return { ...facts, definitions };
+}
