@@ -8,8 +8,8 @@ import type { PlanChange } from "./step-runner.ts";
 
 /**
  * A plan's diff is made once, at the end of its execution, and kept under a fingerprint of the changes it shows: other changes have
- * another fingerprint, so a kept one is never out of date. (For 1,000 files, making it takes three to four times as long as `git diff`
- * does, because their bytes come from the store; reading it back takes a third.)
+ * another fingerprint, so a kept one is never out of date. (For 1,000 files, making it takes three to four times the processor time
+ * of `git diff`, because their bytes come from the store; reading it back takes a third.)
  */
 export async function diffOf(store: Store, changes: readonly PlanChange[]): Promise<PlanDiff> {
   const changesets = new ChangesetStore(store);
