@@ -6,6 +6,10 @@ import { problemsOf } from "./testing/check-facts.ts";
 import { type Mutation, mutate, mutation } from "./testing/mutation.ts";
 import { describeFacts, SAMPLED, sampleOf } from "./testing/samples.ts";
 
+const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const STRIDE = FULL ? 1 : 7;
+const RUNS = FULL ? 2_000 : 100;
+
 let analyzer: Analyzer;
 beforeAll(async () => {
   analyzer = await createAnalyzer();
@@ -21,9 +25,9 @@ describe.each(SAMPLED)("%s", (language) => {
     await expect(page).toMatchFileSnapshot(`testing/samples/expected/${language}.txt`);
   });
 
-  test("is in order for every beginning of the sample", () => {
-    for (let end = 0; end <= sample.length; end++) expectOrder(language, sample.slice(0, end));
-    expect.assertions(sample.length + 1);
+  test(`is in order for every ${STRIDE === 1 ? "" : "seventh "}beginning of the sample`, () => {
+    for (let end = 0; end <= sample.length; end += STRIDE) expectOrder(language, sample.slice(0, end));
+    expect.hasAssertions();
   });
 
   test("is in order whatever is done to the sample", () => {
@@ -31,7 +35,7 @@ describe.each(SAMPLED)("%s", (language) => {
       fc.property(fc.array(mutation(sample.length), { minLength: 1, maxLength: 6 }), (mutations: Mutation[]) => {
         expectOrder(language, mutations.reduce(mutate, sample));
       }),
-      { numRuns: 300 },
+      { numRuns: RUNS },
     );
     expect.hasAssertions();
   });

@@ -82,7 +82,7 @@ export function languageOf(path: string, firstLine?: string): Language | undefin
 }
 
 function byInterpreter(firstLine: string): Language {
-  const [, command = ""] = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(?:\S*\/)?([\w+-]+)/.exec(firstLine.slice(0, 256)) ?? [];
+  const [, command = ""] = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(?:\S*\/)?([a-z-]+)/.exec(firstLine.slice(0, 256)) ?? [];
   const known = Object.hasOwn(BY_INTERPRETER, command) ? BY_INTERPRETER[command] : undefined;
   return known ?? "text";
 }

@@ -146,9 +146,8 @@ class Extraction {
   }
 
   #import(node: number): void {
-    const line = lineAt(this.#lines, this.#tree.start(node));
     this.#grammar.import(this.#tree, node, (specifier) => {
-      if (specifier !== "") this.imports.push({ specifier, line });
+      if (specifier !== "") this.imports.push({ specifier, line: lineAt(this.#lines, this.#tree.start(node)) });
     });
   }
 
@@ -175,32 +174,37 @@ class Extraction {
     this.#openDefinitions.push({ ordinal: this.definitions.length, after: this.#tree.after(node) });
     if ((inside === undefined || isType(site.kind)) && !this.#owners.has(site.name))
       this.#owners.set(site.name, this.definitions.length);
-    this.definitions.push(this.#definitionOf(site, owner ?? inside));
+    this.definitions.push(this.#definitionOf(node, site, inside, owner));
   }
 
-  #definitionOf(site: DefinitionSite, container: number | undefined): Definition {
+  #definitionOf(node: number, site: DefinitionSite, inside: number | undefined, owner: number | undefined): Definition {
     const { text } = this.#tree;
-    const end = this.#tree.end(site.outer);
-    const lead = this.#leadOf(this.#tree.start(site.outer));
+    // Where something could not be parsed, nodes may be wrapped around that do not belong here. They would begin before what was found already.
+    const earliest = this.definitions.at(-1)?.signature.start ?? 0;
+    const outer = this.#tree.start(site.outer) < earliest ? node : site.outer;
+    const end = this.#tree.end(outer);
+    const from = this.#tree.start(site.from ?? outer);
+    const lead = this.#leadOf(from < earliest ? this.#tree.start(outer) : from, earliest);
     // A type on one line, `enum Color { RED, GREEN }`, is its own signature.
-    const isWhole =
-      site.bodyStart < 0 || ((isType(site.kind) || site.kind === "field") && isShort(this.#tree, site.outer));
-    const signatureEnd = trimmedEnd(text, lead.start, isWhole ? end : site.bodyStart);
+    const isWhole = site.bodyStart < 0 || ((isType(site.kind) || site.kind === "field") && isShort(this.#tree, outer));
     const doc = site.doc ?? lead.doc;
-    return {
+    const startLine = lineAt(this.#lines, Math.min(lead.start, doc?.start ?? lead.start));
+    const definition: Definition = {
       name: site.name,
       kind: site.kind,
-      container,
+      container: inside,
       exported: site.exported,
-      startLine: lineAt(this.#lines, Math.min(lead.start, doc?.start ?? lead.start)),
+      startLine,
       endLine: lineAt(this.#lines, Math.max(trimmedEnd(text, lead.start, end) - 1, lead.start)),
-      signature: { start: lead.start, end: signatureEnd },
+      signature: { start: lead.start, end: trimmedEnd(text, lead.start, isWhole ? end : site.bodyStart) },
       doc,
     };
+    const owning = owner === undefined ? undefined : this.definitions[owner];
+    return owning !== undefined && owning.endLine <= startLine ? { ...definition, container: owner } : definition;
   }
 
   /** The attributes and the comment directly before a position. A blank line, or code on the comment's line, keeps them apart. */
-  #leadOf(position: number): { start: number; doc: Span | undefined } {
+  #leadOf(position: number, earliest: number): { start: number; doc: Span | undefined } {
     const { text } = this.#tree;
     let start = position;
     let doc: { start: number; end: number } | undefined;
@@ -209,8 +213,8 @@ class Extraction {
       const node = this.#leading[i] ?? -1;
       if (this.#tree.start(node) >= position) continue;
       const end = trimmedEnd(text, this.#tree.start(node), this.#tree.end(node));
-      if (!isAdjacent(text, end, next)) break;
       const begin = this.#tree.start(node);
+      if (begin < earliest || !isAdjacent(text, end, next)) break;
       if ((this.#tree.role(node) & ROLE.attribute) !== 0) {
         if (doc !== undefined) break;
         start = next = begin;

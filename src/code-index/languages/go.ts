@@ -89,7 +89,8 @@ function typeOf(tree: SyntaxTree, node: number): { kind: DefinitionKind; outer: 
 /** `const A = 1` with its keyword; in a group in parentheses each entry is for itself. */
 function groupOf(tree: SyntaxTree, node: number): number {
   const group = tree.parent(node);
-  const isGroup = group < 0 || /^\w+\s*\(/.test(tree.text.slice(tree.start(group), tree.start(group) + 100));
+  const isDeclared = group >= 0 && /^(?:const|var|type)_declaration$/.test(tree.type(group));
+  const isGroup = !isDeclared || /^\w+\s*\(/.test(tree.text.slice(tree.start(group), tree.start(group) + 100));
   return !isGroup && isOnlyOfType(tree, group, node) ? group : node;
 }
 

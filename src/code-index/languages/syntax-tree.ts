@@ -84,9 +84,8 @@ export class SyntaxTree {
       let copied = -1;
       if ((role & ~ROLE.leaf) !== 0 || ((parentRole & ROLE.children) !== 0 && (role & ROLE.leaf) === 0)) {
         copied = this.#copy(cursor, tree, type, owner, parentRole !== 0);
-      } else if (type === ERROR_TYPE && this.firstError < 0) {
-        this.firstError = cursor._ts_tree_cursor_start_index_wasm(tree);
       }
+      if (type === ERROR_TYPE && this.firstError < 0) this.firstError = cursor._ts_tree_cursor_start_index_wasm(tree);
       if ((role & ROLE.leaf) === 0 && firstChild(tree) !== 0) {
         if (depth === this.#path.length) this.#path = grown(this.#path);
         this.#path[depth++] = copied;
@@ -134,7 +133,7 @@ export class SyntaxTree {
   }
 
   type(node: number): string {
-    return this.#types?.names[this.#type[node] ?? 0] ?? "";
+    return this.#types?.names[this.#type[node] ?? 0] ?? "ERROR";
   }
 
   field(node: number): string {
