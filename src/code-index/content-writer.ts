@@ -19,6 +19,7 @@ export class ContentWriter {
   readonly #insert: Readonly<Record<"content" | "body" | "links" | "mentions" | "words" | "nameWords", StatementSync>>;
   readonly #insertName: StatementSync;
   readonly #findName: StatementSync;
+  readonly #findNameWords: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -32,9 +33,10 @@ export class ContentWriter {
       links: prepare("INSERT INTO links (content, defines, defined, uses, imports) VALUES (?, ?, ?, ?, ?)"),
       mentions: prepare("INSERT INTO mentions (rowid, defines, uses) VALUES (?, ?, ?)"),
       words: prepare("INSERT INTO words (rowid, names, once, few, some, many) VALUES (?, ?, ?, ?, ?, ?)"),
-      nameWords: prepare("INSERT OR REPLACE INTO name_words (rowid, words) VALUES (?, ?)"),
+      nameWords: prepare("INSERT INTO name_words (rowid, words) VALUES (?, ?)"),
     };
     this.#insertName = prepare("INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING");
+    this.#findNameWords = prepare("SELECT rowid FROM name_words WHERE rowid = ?");
     this.#findName = prepare("SELECT id FROM names WHERE name = ?");
   }
 
@@ -72,7 +74,8 @@ export class ContentWriter {
   /** Only names that something defines are searched by their words. */
   #definedNameId(name: string): number {
     const id = this.#nameId(name);
-    if (!this.#searchable.has(id)) this.#insert.nameWords.run(id, wordsOf(name).join(" "));
+    if (this.#searchable.has(id)) return id;
+    if (this.#findNameWords.get(id) === undefined) this.#insert.nameWords.run(id, wordsOf(name).join(" "));
     this.#searchable.add(id);
     return id;
   }

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { type Absent, lookFailed, stampOf } from "./look.ts";
 
-export interface ReadFile {
+interface ReadFile {
   readonly is: "read";
   readonly stamp: string;
   /** Changed so shortly before it was read that another change may leave no trace in the stamp: to be read again next time. */
