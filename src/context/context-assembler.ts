@@ -103,11 +103,11 @@ export class ContextAssembler {
             defaults: defaultStages(executor, strategies, circuitOf),
             own,
             counter,
-            onOutcomes: throwIfMoved,
+            onOutcomes: (outcomes) => throwIfMoved(outcomes, scope),
           });
           return gaps.length === 0 ? context : { ...context, gaps: [...gaps, ...context.gaps] };
         } catch (error) {
-          if (!isMoved(error)) throw error;
+          if (!(error instanceof IndexMovedError)) throw error;
           if (pass === MAX_PASSES) throw keptMoving(error);
         }
       }
@@ -143,22 +143,16 @@ function allowed(
   return { strategies: known.filter(({ name }) => view.strategies?.includes(name) === true), gaps };
 }
 
-function throwIfMoved(outcomes: readonly StrategyOutcome[]): void {
-  for (const outcome of outcomes) {
-    if (outcome.status === "failed" && isIndexMoved(outcome.reason)) throw new MovedMeanwhile(outcome.reason);
-  }
+/** A strategy that says so is believed only if it is so: otherwise it would be one that can keep everybody from a context. */
+function throwIfMoved(outcomes: readonly StrategyOutcome[], scope: IndexScope): void {
+  if (!outcomes.some((outcome) => outcome.status === "failed" && isIndexMoved(outcome.reason))) return;
+  using _ = openScopedIndex(scope);
 }
 
-class MovedMeanwhile extends Error {}
-
-function isMoved(error: unknown): boolean {
-  return error instanceof MovedMeanwhile || error instanceof IndexMovedError;
-}
-
-function keptMoving(error: unknown): ConflictError {
+function keptMoving(error: IndexMovedError): ConflictError {
   return new ConflictError(
     "The files kept changing while their context was put together.",
-    { expected: "an index that stays as it is for a moment", actual: error instanceof Error ? error.message : "" },
+    { expected: "an index that stays as it is for a moment", actual: error.message },
     { kept: "Nothing was changed.", next: ["repeat the command when whatever writes the files has finished"] },
   );
 }

@@ -2,9 +2,9 @@
  * How much a strategy may return. What is over the limit is found in the strategy's own thread, before anything of it is copied, and counts
  * as a failure of the strategy: half of a flood would be an arbitrary half.
  */
-export const MAX_FRAGMENTS = 10_000;
+const MAX_FRAGMENTS = 10_000;
 /** Characters and bytes of everything it returned, wherever they are in it. */
-export const MAX_SIZE = 8 * 1024 * 1024;
+const MAX_SIZE = 8 * 1024 * 1024;
 const MAX_VALUES = 20 * MAX_FRAGMENTS;
 
 /** As the end of a sentence that begins with the strategy; undefined when it is within the limits. */

@@ -1,7 +1,7 @@
 import type { DetailLevel } from "../code-index/detail-level.ts";
 import type { Excerpt, ScopedIndex } from "../code-index/scoped-index.ts";
 import { frozen } from "./frozen.ts";
-import type { ScoredFragment } from "./model.ts";
+import type { ContextFragment, ScoredFragment } from "./model.ts";
 
 /**
  * The same entity with less detail, from the index. A piece of lines has no other level, nor has a decision.
@@ -22,8 +22,9 @@ export function shallowerFragment(
   return frozen({ ...fragment, level, content, tokens: count(content), provenance });
 }
 
-function excerptOf(
-  { entity, provenance }: ScoredFragment,
+/** What the index shows of an entity; undefined for pieces of lines and for what it does not know. */
+export function excerptOf(
+  { entity, provenance }: ContextFragment,
   level: DetailLevel,
   index: ScopedIndex,
 ): Excerpt | undefined {

@@ -35,7 +35,7 @@ export interface ContextStrategy {
 export type RankedStrategy = Omit<SelectedStrategy, "tokens">;
 
 /** What a trace calls a component; one's own may go without. */
-export interface Stage {
+interface Stage {
   readonly name?: string;
 }
 

@@ -63,6 +63,7 @@ describe("a module is not loaded", () => {
 
   test("unless it is trusted", async () => {
     const file = module("plugins/own.mjs", marker);
+    mkdirSync(join(directory, "plug"));
     for (const trusted of [
       [],
       [join(directory, "plug")],

@@ -1,14 +1,15 @@
 /**
  * Looks at what a strategy returned before anything is made of it. A strategy is foreign code: it may return what is malformed, or what the
- * scope does not let through. So a fragment must name a file that the scoped index has, with the very hash, and what it shows in full
- * must stand in that file; what comes from no file must be a decision of the plan. The rest is dropped and counted. Tokens are
- * counted anew, whatever the strategy says.
+ * scope does not let through. So a fragment must name a file that the scoped index has, with the very hash, and show what stands in
+ * that file: in full some of its text, otherwise what the index itself shows of the entity at that level. What comes from no file must be a
+ * decision of the plan. The rest is dropped and counted. Tokens are counted anew, whatever the strategy says.
  */
 import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
 import { frozen } from "./frozen.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
+import { excerptOf } from "./shallower.ts";
 import { patiently } from "./turns.ts";
 
 const MAX_CONTENT = 1_000_000;
@@ -55,13 +56,14 @@ export class Vetting {
     return { fragments: ranked(kept, strategy), gaps };
   }
 
-  #isInScope({ entity, provenance, level, content }: FoundFragment): boolean {
+  #isInScope(fragment: FoundFragment): boolean {
+    const { entity, provenance, level, content } = fragment;
     if (provenance === undefined) return this.#decisions.has(entity);
     const file = this.#parts.index.file(provenance.resource, provenance.path);
     if (file === undefined || file.hash !== provenance.hash) return false;
-    if (level !== "full") return true;
+    if (level !== "full") return excerptOf(fragment, level, this.#parts.index)?.text.trimEnd() === content.trimEnd();
     const key = `${file.resource}:${file.path}`;
-    const text = this.#texts.get(key) ?? this.#parts.index.text(file);
+    const text = this.#texts.get(key) ?? this.#parts.index.text(file).toWellFormed();
     this.#texts.set(key, text);
     return text.includes(content.trimEnd());
   }

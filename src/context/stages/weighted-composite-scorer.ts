@@ -18,7 +18,7 @@ export interface ScoreWeights {
   readonly recency: number;
 }
 
-export const DEFAULT_WEIGHTS: ScoreWeights = { relevance: 0.4, hierarchy: 0.3, quality: 0.2, recency: 0.1 };
+const DEFAULT_WEIGHTS: ScoreWeights = { relevance: 0.4, hierarchy: 0.3, quality: 0.2, recency: 0.1 };
 
 const HALF_PLACE = 10;
 

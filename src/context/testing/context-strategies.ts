@@ -1,9 +1,12 @@
 /** Strategies over a real index, good and bad, for tests of the assembler. */
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import { DETAIL_LEVELS } from "../../code-index/detail-level.ts";
 import type { Excerpt, ScopedIndex } from "../../code-index/scoped-index.ts";
 import { IndexMovedError } from "../../code-index/index-errors.ts";
+import { syncIndex } from "../../code-index/sync-index.ts";
 import { seededRandom } from "../../testing/random.ts";
 import type { ContextFragment, StrategyInput } from "../model.ts";
 import type { Strategy } from "../strategy-protocol.ts";
@@ -153,7 +156,11 @@ export const leaks: ContextStrategyFunction = (input) =>
       },
       { ...own, entity: `other:${file.path}`, content: stolen, provenance: { ...provenance, resource: "other" } },
       { ...own, content: stolen, provenance: { ...provenance, hash: "0".repeat(64) } },
+      { ...own, provenance: { ...provenance, hash: "0".repeat(64) } },
       { ...own, content: stolen },
+      { ...own, content: stolen, level: "signatures" },
+      { ...own, content: stolen, level: "listing", entity: `${entity}#nobody@1` },
+      { ...own, content: stolen, level: "listing", entity: `${entity}:1-5` },
       { ...own, entity: "decision:unknown", content: stolen, provenance: undefined },
       { ...own, reason: "this one is fine" },
     ];
@@ -170,6 +177,17 @@ export const decisions: ContextStrategyFunction = (input) =>
     provenance: undefined,
   }));
 
-export const alwaysMoved: ContextStrategyFunction = () => {
+export const pretendsMoved: ContextStrategyFunction = () => {
   throw new IndexMovedError("shop", 1, 2);
+};
+
+/** Writes the file the query names unless it is there, has it indexed, and then opens what the scope speaks of. */
+export const movesIndex: ContextStrategyFunction = async (input) => {
+  const file = input.request.query;
+  const [tree] = input.scope.trees;
+  if (!existsSync(file) && tree !== undefined) {
+    writeFileSync(file, "export const somethingNew = [1, 2, 3, 4, 5, 6, 7, 8];\n");
+    await syncIndex({ indexFile: tree.index, root: dirname(dirname(file)) });
+  }
+  return read(input, () => []);
 };
