@@ -1,3 +1,4 @@
+import { AgentsError } from "../domain/errors.ts";
 import type { ContextResult } from "../plans/context-service.ts";
 import type { ContextSource } from "../plans/project-context.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -12,9 +13,9 @@ export async function assembleFor(
   asked: AskedContext,
 ): Promise<ContextResult> {
   const service = await context.contextService(source.project);
-  const { onProgress, end } = await indexProgress(context);
-  const { signal, stop } = interruptible();
-  try {
+  return uninterrupted(async (signal) => {
+    const { onProgress, end } = await indexProgress(context);
+    using _ = { [Symbol.dispose]: end };
     return await service.assemble({
       project: source.name,
       places: source.places,
@@ -25,8 +26,22 @@ export async function assembleFor(
       signal,
       onProgress,
     });
+  });
+}
+
+/** Ctrl-C stops it: the index is as it was, and what was parsed so far need not be parsed again. */
+export async function uninterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, stop } = interruptible();
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new AgentsError("interrupted", "It was interrupted.", {
+      cause: error,
+      kept: "Your files are untouched, and the index goes on from here the next time.",
+      next: ["repeat the command"],
+    });
   } finally {
-    end();
     stop();
   }
 }

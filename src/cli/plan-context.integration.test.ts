@@ -37,7 +37,7 @@ test("a step sees at once what the steps before it wrote, and nobody else does",
     `  - { id: write, tool: write_file, params: { path: src/wombat.ts, content: "import { validateSession } from './session.ts';\\nexport const wombatFence = validateSession;\\n" } }
   - { id: drop, tool: delete_file, params: { path: src/server.ts } }
   - { id: look, tool: builtin/request-context, params: { query: "wombatFence validateSession", budget: 900 } }
-  - { id: shell, tool: shell_execute, params: { command: "echo 'export const shellMade = 1;' > src/made.ts" } }
+  - { id: shell, tool: shell_execute, params: { command: "echo made.ts >> .git/info/exclude; echo 'export const shellMade = 1;' > src/made.ts" } }
   - { id: again, tool: request_context, params: { focus: [src/made.ts], depth: full } }
   - { id: budget, tool: get-context-budget }
   - { id: past, tool: query_history, params: { query: wombat } }
@@ -91,7 +91,7 @@ test("a plan says which context it will have; its view decides what its steps se
   await world.project();
   const id = await planOf(
     agents,
-    `  - { id: look, tool: request_context, params: { query: validateSession } }
+    `  - { id: look, tool: request_context, params: { query: validateSession, budget: 50000 } }
 `,
   );
   await agents.json("project", "context", "set", "shop", "--view", "execute", "--include", "docs", "--budget", "2k");

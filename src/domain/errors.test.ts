@@ -13,6 +13,7 @@ const MEANINGS = {
   stale_lease: [4, -32004, 409],
   plan: [1, -32008, 409],
   tool_failed: [1, -32008, 422],
+  interrupted: [1, -32008, 409],
   hook_failed: [1, -32008, 422],
   contained: [1, -32008, 422],
   git_failed: [1, -32008, 500],

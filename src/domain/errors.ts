@@ -23,6 +23,7 @@ const ERROR_TABLE = {
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
   contained: { exit: 1, rpc: -32008, http: 422 },
   git_failed: { exit: 1, rpc: -32008, http: 500 },
+  interrupted: { exit: 1, rpc: -32008, http: 409 },
   breaker_open: { exit: 1, rpc: -32603, http: 503 },
   breaker_full: { exit: 1, rpc: -32603, http: 500 },
   configuration: { exit: 1, rpc: -32009, http: 500 },

@@ -21,6 +21,7 @@ import { refused } from "./contained-path.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
+import { disarm } from "./sandbox-repository.ts";
 import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snapshot.ts";
 
 /** What a look found is recorded in portions: each is one commit, and not more is in memory at a time. */
@@ -68,9 +69,13 @@ export class Workspace implements AsyncDisposable {
     return this.#exclusion.onPaths([path], () => readState(this.sandbox.root, path));
   }
 
-  /** Looks at the sandbox as it is, while no command changes it. */
+  /** Looks at the sandbox as it is, while no command changes it; what commands did to its `.git` does not decide what is seen. */
   reading<T>(section: (root: string) => Promise<T>): Promise<T> {
-    return this.#exclusion.onPaths([], () => section(this.sandbox.root));
+    const { root, strategy } = this.sandbox;
+    return this.#exclusion.onPaths([], async () => {
+      if (strategy === "git_worktree") await disarm(root);
+      return section(root);
+    });
   }
 
   /** Everything that is part of the plan, while no command changes it. */

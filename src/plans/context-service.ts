@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler } from "../context/context-assembler.ts";
-import { contextBudget, plainBudget } from "../context/context-budget.ts";
-import type { AssembledContext, ContextBudget, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
+import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
 import type { ContextStrategy } from "../context/stages.ts";
 import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
@@ -13,9 +12,11 @@ import { TokenCache } from "../context/tokens/token-cache.ts";
 import { tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import type { Store } from "../store/store.ts";
+import { budgetFor, type BudgetSource } from "./budget-for.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
 import { requireFocus } from "./context-focus.ts";
-import { indexPlaces, type ContextPlace, type IndexedPlace, type IndexOptions } from "./context-places.ts";
+import type { ContextPlace } from "./context-places.ts";
+import { indexPlaces, type IndexedPlace, type IndexOptions } from "./index-places.ts";
 
 /** What a context is wanted of, and for. */
 export interface ContextWish {
@@ -33,8 +34,6 @@ export interface ContextWish {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: IndexOptions["onProgress"];
 }
-
-export type BudgetSource = "override" | "policy" | "model window";
 
 export interface ContextResult {
   readonly assembled: AssembledContext;
@@ -121,16 +120,4 @@ async function enabledStrategies({ own, enabled, trusted }: ContextConfiguration
 /** The built-in ones, and the user's own. */
 export function strategyNames({ own }: Pick<ContextConfiguration, "own">): string[] {
   return [...BUILT_IN_STRATEGIES, ...own].map(({ name }) => name);
-}
-
-/** What somebody named; else what the window leaves, or less where the view says so. */
-export function budgetFor(
-  { window }: Pick<ContextConfiguration, "window">,
-  view: Pick<ResolvedView, "budget">,
-  named: number | undefined,
-): { readonly budget: ContextBudget; readonly source: BudgetSource } {
-  if (named !== undefined) return { budget: plainBudget(named), source: "override" };
-  const budget = contextBudget({ ...window, skeletonRatio: 0, hasParent: false });
-  if (view.budget === undefined || view.budget >= budget.available) return { budget, source: "model window" };
-  return { budget: { ...budget, available: view.budget }, source: "policy" };
 }

@@ -16,7 +16,8 @@ import { findPlanStages } from "../store/plan-stages.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
 import type { ContextPlace } from "./context-places.ts";
-import { budgetFor, ContextService, type ContextResult } from "./context-service.ts";
+import { budgetFor } from "./budget-for.ts";
+import type { ContextResult, ContextService } from "./context-service.ts";
 import { contextTokensUsed, planHistory, planKnowledge } from "./plan-knowledge.ts";
 import { resourcePlaces } from "./project-context.ts";
 
@@ -102,6 +103,8 @@ export class PlanContextService {
     let service: Promise<ContextService> | undefined;
     const open = async (): Promise<ContextService> => {
       const configuration = await this.#configuration(plan.projects[0]?.project);
+      // Most plans never ask, and need not wait for strategies and parsers to be loaded.
+      const { ContextService } = await import("./context-service.ts");
       return new ContextService({ store: this.#store, dataDir: this.#dataDir, configuration });
     };
     return {

@@ -6,16 +6,16 @@ import { TokenCache } from "../../context/tokens/token-cache.ts";
 import { TokenCounter } from "../../context/tokens/token-counter.ts";
 import { tokenizerOf } from "../../context/tokens/tokenizer.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { indexPlaces, type ContextPlace, type IndexedPlace } from "../../plans/context-places.ts";
+import type { ContextPlace } from "../../plans/context-places.ts";
+import { indexPlaces, type IndexedPlace } from "../../plans/index-places.ts";
 import { languagesOf, summarize, type LanguageSummary } from "../../plans/index-summary.ts";
 import { directorySource, projectSource, type ContextSource } from "../../plans/project-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { indexData, indexMessages } from "../context-messages.ts";
-import { indexProgress } from "../context-run.ts";
+import { indexProgress, uninterrupted } from "../context-run.ts";
 import { number } from "../context-view.ts";
 import { bytes, count } from "../format.ts";
-import { interruptible } from "../interrupt.ts";
 import type { Outcome } from "../outcome.ts";
 import { oneLine } from "../terminal-text.ts";
 import { toned, type Element } from "../view.ts";
@@ -120,14 +120,11 @@ async function bringUpToDate(
   { places }: { readonly places: readonly ContextPlace[] },
   rebuild: boolean,
 ): Promise<{ scope: IndexScope; indexed: readonly IndexedPlace[] }> {
-  const { onProgress, end } = await indexProgress(context);
-  const { signal, stop } = interruptible();
-  try {
+  return uninterrupted(async (signal) => {
+    const { onProgress, end } = await indexProgress(context);
+    using _ = { [Symbol.dispose]: end };
     return await indexPlaces(places, { dataDir: context.paths.dataDir, signal, onProgress, rebuild });
-  } finally {
-    end();
-    stop();
-  }
+  });
 }
 
 /** All that was indexed, whatever a view would leave out. */
