@@ -7,11 +7,13 @@ import { type DetailLevel, lessDetail } from "../../code-index/detail-level.ts";
 import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
 import type { StrategyInput } from "../model.ts";
 import { type Anchor, anchorsOf } from "./anchors.ts";
-import { CodeGraph, keyOf } from "./code-graph.ts";
+import { CodeGraph } from "./code-graph.ts";
 import { definitionFind, fileFind, type Find } from "./finds.ts";
+import { type GraphColumns, keyOf } from "./graph-columns.ts";
 import { partsOf } from "./parts.ts";
 import { type QueryTerms, termsOf } from "./query.ts";
 import { finding } from "./strategy-run.ts";
+import { NOT_IMPORTED } from "./symbol-rank.ts";
 
 const MOST_ANCHORS = 16;
 const TEXT_HITS = 6;
@@ -40,7 +42,7 @@ type Reach = (file: IndexedFile, worth: number, reason: () => string, name?: str
 
 export const breadthDepthNavigator = finding(function* (
   index: ScopedIndex,
-  { request }: StrategyInput,
+  { request, scope }: StrategyInput,
   { signal },
 ): Generator<Find> {
   const anchors = beginning(index, request, termsOf(request));
@@ -48,7 +50,7 @@ export const breadthDepthNavigator = finding(function* (
   const steps = Math.min(request.breadth, MOST_STEPS);
   if (steps < 1 || anchors.length === 0) return;
 
-  const graph = new CodeGraph(index);
+  const graph = new CodeGraph(index, scope);
   const seen = new Set(anchors.map(({ file }) => keyOf(file)));
   let places = placesOf(anchors);
   for (let distance = 1; distance <= steps; distance += 1) {
@@ -124,26 +126,27 @@ function walkFrom(index: ScopedIndex, graph: CodeGraph, place: Place, isBeginnin
   if (position === undefined) return;
   const own = isBeginning && names.size > 0 ? names : undefined;
   const used = own === undefined ? undefined : usedBy(index, file, own);
-  for (const at of graph.arriving(position)) {
-    const edge = graph.edges[at];
-    const user = edge === undefined ? undefined : graph.files[edge.from];
-    if (edge === undefined || user === undefined || own?.has(edge.name) === false) continue;
-    reach(user, worth * TO_USER * sureness(graph, at), () => `uses ${edge.name} of ${file.path}`, edge.name);
+  const { columns, files } = graph;
+  for (const edge of graph.arriving(position)) {
+    const name = columns.names[columns.name[edge] ?? 0] ?? "";
+    const user = files[columns.from[edge] ?? -1];
+    if (user === undefined || own?.has(name) === false) continue;
+    reach(user, worth * TO_USER * sureness(columns, edge), () => `uses ${name} of ${file.path}`, name);
   }
-  for (const at of graph.leaving(position)) {
-    const edge = graph.edges[at];
-    const definer = edge === undefined ? undefined : graph.files[edge.to];
-    if (edge === undefined || definer === undefined || used?.has(edge.name) === false) continue;
-    const reason = (): string => `defines ${edge.name}, which ${file.path} uses`;
-    reach(definer, worth * TO_USED * sureness(graph, at), reason, edge.name);
+  for (const edge of graph.leaving(position)) {
+    const name = columns.names[columns.name[edge] ?? 0] ?? "";
+    const definer = files[columns.to[edge] ?? -1];
+    if (definer === undefined || used?.has(name) === false) continue;
+    const reason = (): string => `defines ${name}, which ${file.path} uses`;
+    reach(definer, worth * TO_USED * sureness(columns, edge), reason, name);
   }
-  for (const other of index.importersOf(file)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
-  for (const other of index.importsOf(file)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);
+  for (const other of graph.importersOf(position)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
+  for (const other of graph.importsOf(position)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);
 }
 
 /** A name that several files define leads to each of them a little less. */
-function sureness(graph: CodeGraph, edge: number): number {
-  return graph.certaintyOf(edge) / Math.sqrt(graph.edges[edge]?.definers ?? 1);
+function sureness({ imported, definers }: GraphColumns, edge: number): number {
+  return (imported[edge] === 1 ? 1 : NOT_IMPORTED) / Math.sqrt(definers[edge] ?? 1);
 }
 
 /** Names that definitions of these names use. */

@@ -1,62 +1,58 @@
 /**
- * The reference graph made ready for walking: from each file along its edges and against them, and for each edge whether the file that
- * uses the name also imports the one that defines it. That tells `store.open()` that means our store from the one that happens to have the
+ * The reference graph made ready for walking: from each file along its edges and against them, and for each edge how certain it is. A file
+ * that imports another means its names; that tells `store.open()` that means our store from the one that happens to have the
  * same name, without knowing any types.
  */
-import type { GraphEdge, IndexedFile, ReferenceGraph, ScopedIndex } from "../../code-index/scoped-index.ts";
+import type { IndexScope } from "../../code-index/index-scope.ts";
+import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
+import { cachedGraph } from "./graph-cache.ts";
+import { columnsOf, type GraphColumns, keyOf } from "./graph-columns.ts";
 
-/** Of an edge between files that do not import each other: it may be a method reached through something else, or another thing. */
-const NOT_IMPORTED = 0.2;
-
-export class CodeGraph implements ReferenceGraph {
+export class CodeGraph {
   readonly files: readonly IndexedFile[];
-  readonly edges: readonly GraphEdge[];
+  readonly columns: GraphColumns;
   readonly #positions: ReadonlyMap<string, number>;
-  readonly #index: ScopedIndex;
-  readonly #importers = new Map<number, ReadonlySet<number>>();
   #leaving: Adjacency | undefined;
   #arriving: Adjacency | undefined;
+  #importing: Adjacency | undefined;
+  #imported: Adjacency | undefined;
 
-  constructor(index: ScopedIndex) {
-    const { files, edges } = index.graph();
-    this.#index = index;
-    this.files = files;
-    this.edges = edges;
-    this.#positions = new Map(files.map((file, position) => [keyOf(file), position]));
+  constructor(index: ScopedIndex, scope: IndexScope) {
+    this.columns = cachedGraph(scope, () => columnsOf(index.graph(), (file) => index.importersOf(file)));
+    this.files = index.files();
+    this.#positions = new Map(this.files.map((file, position) => [keyOf(file), position]));
   }
 
   positionOf(file: IndexedFile): number | undefined {
     return this.#positions.get(keyOf(file));
   }
 
-  /** From 0 to 1: how likely the name that is used is the one defined there. */
-  certaintyOf(edge: number): number {
-    const { from, to } = this.edges[edge] ?? { from: -1, to: -1 };
-    return this.#importersOf(to).has(from) ? 1 : NOT_IMPORTED;
-  }
-
   /** Positions of the edges by which a file uses others. */
   leaving(file: number): Int32Array {
-    this.#leaving ??= new Adjacency(this.files.length, this.edges, ({ from }) => from);
+    this.#leaving ??= new Adjacency(this.columns.files, this.columns.from);
     return this.#leaving.of(file);
   }
 
   /** Positions of the edges by which others use a file. */
   arriving(file: number): Int32Array {
-    this.#arriving ??= new Adjacency(this.files.length, this.edges, ({ to }) => to);
+    this.#arriving ??= new Adjacency(this.columns.files, this.columns.to);
     return this.#arriving.of(file);
   }
 
-  #importersOf(position: number): ReadonlySet<number> {
-    const known = this.#importers.get(position);
-    if (known !== undefined) return known;
-    const file = this.files[position];
-    const importers = new Set<number>();
-    for (const importer of file === undefined ? [] : this.#index.importersOf(file)) {
-      importers.add(this.positionOf(importer) ?? -1);
-    }
-    this.#importers.set(position, importers);
-    return importers;
+  /** Files whose imports lead to a file. */
+  importersOf(file: number): readonly IndexedFile[] {
+    this.#imported ??= new Adjacency(this.columns.files, this.columns.importee);
+    return this.#filesAt(this.#imported.of(file), this.columns.importer);
+  }
+
+  /** Files a file's imports lead to. */
+  importsOf(file: number): readonly IndexedFile[] {
+    this.#importing ??= new Adjacency(this.columns.files, this.columns.importer);
+    return this.#filesAt(this.#importing.of(file), this.columns.importee);
+  }
+
+  #filesAt(pairs: Int32Array, ends: Int32Array): readonly IndexedFile[] {
+    return Array.from(pairs, (pair) => this.files[ends[pair] ?? -1]).filter((file) => file !== undefined);
   }
 }
 
@@ -65,26 +61,23 @@ class Adjacency {
   readonly #starts: Int32Array;
   readonly #edges: Int32Array;
 
-  constructor(files: number, edges: readonly GraphEdge[], fileOf: (edge: GraphEdge) => number) {
+  constructor(files: number, ends: Int32Array) {
     this.#starts = new Int32Array(files + 1);
-    for (const edge of edges) this.#starts[fileOf(edge) + 1] = (this.#starts[fileOf(edge) + 1] ?? 0) + 1;
+    for (const file of ends) this.#starts[file + 1] = (this.#starts[file + 1] ?? 0) + 1;
     for (let file = 0; file < files; file += 1) {
       this.#starts[file + 1] = (this.#starts[file + 1] ?? 0) + (this.#starts[file] ?? 0);
     }
-    this.#edges = new Int32Array(edges.length);
+    this.#edges = new Int32Array(ends.length);
     const next = this.#starts.slice();
-    for (const [position, edge] of edges.entries()) {
-      const file = fileOf(edge);
-      this.#edges[next[file] ?? 0] = position;
-      next[file] = (next[file] ?? 0) + 1;
+    for (let edge = 0; edge < ends.length; edge += 1) {
+      const file = ends[edge] ?? 0;
+      const at = next[file] ?? 0;
+      this.#edges[at] = edge;
+      next[file] = at + 1;
     }
   }
 
   of(file: number): Int32Array {
     return this.#edges.subarray(this.#starts[file], this.#starts[file + 1]);
   }
-}
-
-export function keyOf({ resource, path }: IndexedFile): string {
-  return `${resource}:${path}`;
 }

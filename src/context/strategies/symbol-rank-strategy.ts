@@ -20,11 +20,11 @@ const FURTHER = 0.6;
 /** How much a name is wanted because the file in focus exports it. */
 const OFFERED = 0.4;
 
-export const symbolRank = finding(function* (index: ScopedIndex, { request }: StrategyInput): Generator<Find> {
+export const symbolRank = finding(function* (index: ScopedIndex, { request, scope }: StrategyInput): Generator<Find> {
   const terms = termsOf(request);
   const anchors = anchorsOf(index, request, terms);
   const names = new Map([...namesInFocus(index, anchors), ...namesOf(anchors)]);
-  const graph = new CodeGraph(index);
+  const graph = new CodeGraph(index, scope);
   const seeds = new Map<number, number>();
   const seed = (file: IndexedFile, weight: number): void => {
     const position = graph.positionOf(file);
@@ -35,7 +35,7 @@ export const symbolRank = finding(function* (index: ScopedIndex, { request }: St
     seed(file, BEST_TEXT_HIT / (1 + place / 4));
   }
   const mentioned = new Set([...terms.identifiers, ...names.keys()]);
-  const rank = rankSymbols(graph, { files: seeds, names: mentioned }, (edge) => graph.certaintyOf(edge));
+  const rank = rankSymbols(graph.columns, { files: seeds, names: mentioned });
 
   const order = Array.from(rank.files.keys())
     .filter((file) => (rank.files[file] ?? 0) > 0)

@@ -1,18 +1,24 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { GraphEdge, IndexedFile, ReferenceGraph } from "../../code-index/scoped-index.ts";
+import type { GraphEdge, IndexedFile } from "../../code-index/scoped-index.ts";
+import { columnsOf, type GraphColumns } from "./graph-columns.ts";
 import { rankSymbols, type RankSeeds } from "./symbol-rank.ts";
 
-function graphOf(count: number, edges: readonly (readonly [from: number, to: number, name: string, count?: number])[]) {
-  const files = Array.from({ length: count }, (_, position): IndexedFile => {
-    return { resource: "r", path: `${position}.ts`, hash: "", size: 0, lines: 1, language: "typescript" };
-  });
+function graphOf(
+  count: number,
+  edges: readonly (readonly [from: number, to: number, name: string, count?: number])[],
+): GraphColumns {
+  const files = Array.from({ length: count }, (_, position) => fileNamed(`${position}.ts`));
   const definers = new Map<string, Set<number>>();
   for (const [, to, name] of edges) definers.set(name, (definers.get(name) ?? new Set()).add(to));
   const all = edges.map(([from, to, name, uses = 1]): GraphEdge => {
     return { from, to, name, count: uses, definers: definers.get(name)?.size ?? 0 };
   });
-  return { files, edges: all } satisfies ReferenceGraph;
+  return columnsOf({ files, edges: all }, () => files);
+}
+
+function fileNamed(path: string): IndexedFile {
+  return { resource: "r", path, hash: "", size: 0, lines: 1, language: "typescript" };
 }
 
 function seeds(files: readonly number[], names: readonly string[] = []): RankSeeds {
@@ -57,7 +63,7 @@ describe("the rank of a file", () => {
       [0, 1, "close"],
       [0, 2, "close"],
     ]);
-    const { files } = rankSymbols(graph, seeds([0]), (edge) => (edge === 0 ? 1 : 0.2));
+    const { files } = rankSymbols({ ...graph, imported: Int32Array.of(1, 0) }, seeds([0]));
     expect(files[1]).toBeGreaterThan(files[2] ?? 1);
   });
 
@@ -94,7 +100,8 @@ const anyGraph = fc.integer({ min: 0, max: 12 }).chain((count) =>
 test("all ranks together are 1, whatever the graph; and the same graph gives the same bits", () => {
   fc.assert(
     fc.property(anyGraph, ([count, edges, start]) => {
-      const graph = { ...graphOf(count, []), edges };
+      const files = Array.from({ length: count }, (_, at) => fileNamed(`${at}.ts`));
+      const graph = columnsOf({ files, edges }, () => files.slice(1));
       const given = seeds(start, ["parseLease"]);
       const once = rankSymbols(graph, given);
       const total = once.files.reduce((sum, value) => sum + value, 0);

@@ -7,7 +7,7 @@
  * who calls a function matters to whoever changes it, and a use counts the same whichever of several definers is looked at first.
  * The number of rounds and the order of all sums are fixed, so the same graph gives the same bits everywhere.
  */
-import type { ReferenceGraph } from "../../code-index/scoped-index.ts";
+import type { GraphColumns } from "./graph-columns.ts";
 
 export interface RankSeeds {
   /** Where the walk begins and returns to, by position in the graph's files. Empty: all files alike. */
@@ -34,24 +34,18 @@ const COMMON_NAME = 0.1;
 /** Definers of a name that is not a common one. */
 const MOST_TELLING = 5;
 const FROM_A_SEED = 50;
+/** A file that does not import the definer may reach a method through something else, or mean another thing. */
+export const NOT_IMPORTED = 0.2;
 
-/** @param certaintyOf from 0 to 1, how likely an edge is one, by its position. */
-export function rankSymbols(
-  graph: ReferenceGraph,
-  seeds: RankSeeds,
-  certaintyOf: (edge: number) => number = () => 1,
-): SymbolRank {
-  const walk = walkOn(graph, seeds, certaintyOf);
-  const start = startOf(graph.files.length, seeds.files);
+export function rankSymbols(graph: GraphColumns, seeds: RankSeeds): SymbolRank {
+  const walk = walkOn(graph, seeds);
+  const start = startOf(graph.files, seeds.files);
   let rank: Float64Array = start.slice();
   for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
   return { files: rank, namesAlong: (edges) => namesByRank(graph, walk, rank, edges) };
 }
 
-/**
- * One edge for each pair of files, as columns: files use several names of each other, and a walk of many rounds over hundreds of
- * thousands of edges is many times faster so.
- */
+/** One edge for each pair of files: files use several names of each other, and the walk goes over all edges many times. */
 interface Walk {
   readonly from: Int32Array;
   readonly to: Int32Array;
@@ -62,49 +56,54 @@ interface Walk {
   readonly ofEdge: Float64Array;
 }
 
-function walkOn(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Walk {
-  const ofEdge = weightsOf(graph, seeds, certaintyOf);
-  const [from, to, weight]: [number[], number[], number[]] = [[], [], []];
-  const out = new Float64Array(graph.files.length);
+function walkOn(graph: GraphColumns, seeds: RankSeeds): Walk {
+  const ofEdge = weightsOf(graph, seeds);
+  const out = new Float64Array(graph.files);
+  const from = new Int32Array(ofEdge.length);
+  const to = new Int32Array(ofEdge.length);
+  const weight = new Float64Array(ofEdge.length);
   // Where in the columns the pair of the present user and each file is. Edges come by user, but it need not be so: then a pair
   // is there twice, which changes nothing.
-  const pairOf = new Int32Array(graph.files.length).fill(-1);
-  let user = -1;
+  const pairOf = new Int32Array(graph.files).fill(-1);
+  let pairs = 0;
   let first = 0;
-  for (const [position, edge] of graph.edges.entries()) {
-    const own = ofEdge[position] ?? 0;
+  let user = -1;
+  for (let edge = 0; edge < ofEdge.length; edge += 1) {
+    const own = ofEdge[edge] ?? 0;
     if (own === 0) continue;
-    if (edge.from !== user) {
-      user = edge.from;
-      first = weight.length;
+    const definer = graph.to[edge] ?? 0;
+    if (graph.from[edge] !== user) {
+      user = graph.from[edge] ?? 0;
+      first = pairs;
     }
-    let pair = pairOf[edge.to] ?? -1;
+    let pair = pairOf[definer] ?? -1;
     if (pair < first) {
-      pair = weight.length;
-      pairOf[edge.to] = pair;
-      from.push(user);
-      to.push(edge.to);
-      weight.push(0);
+      pair = pairs;
+      pairs += 1;
+      pairOf[definer] = pair;
+      from[pair] = user;
+      to[pair] = definer;
     }
     weight[pair] = (weight[pair] ?? 0) + own;
-    add(out, user, own);
-    add(out, edge.to, own * BACKWARD);
+    out[user] = (out[user] ?? 0) + own;
+    out[definer] = (out[definer] ?? 0) + own * BACKWARD;
   }
-  return { from: Int32Array.from(from), to: Int32Array.from(to), weight: Float64Array.from(weight), out, ofEdge };
+  return { from: from.subarray(0, pairs), to: to.subarray(0, pairs), weight: weight.subarray(0, pairs), out, ofEdge };
 }
 
-function weightsOf(graph: ReferenceGraph, seeds: RankSeeds, certaintyOf: (edge: number) => number): Float64Array {
-  const ofName = new Map<string, number>();
-  const isSeed = new Uint8Array(graph.files.length);
+function weightsOf(graph: GraphColumns, seeds: RankSeeds): Float64Array {
+  const ofName = Float64Array.from(graph.names, (name) => weightOfName(name, seeds.names));
+  const isSeed = new Uint8Array(graph.files);
   for (const file of seeds.files.keys()) isSeed[file] = 1;
-  const weights = new Float64Array(graph.edges.length);
-  for (const [position, { from, to, name, count, definers }] of graph.edges.entries()) {
-    if (from === to) continue;
-    let weight = ofName.get(name);
-    if (weight === undefined) ofName.set(name, (weight = weightOfName(name, seeds.names)));
-    if (definers > MOST_TELLING) weight *= COMMON_NAME;
-    if (isSeed[from] === 1) weight *= FROM_A_SEED;
-    weights[position] = weight * Math.sqrt(count) * certaintyOf(position);
+  const weights = new Float64Array(graph.from.length);
+  for (let edge = 0; edge < weights.length; edge += 1) {
+    const user = graph.from[edge] ?? 0;
+    if (user === graph.to[edge]) continue;
+    let weight = ofName[graph.name[edge] ?? 0] ?? 0;
+    if ((graph.definers[edge] ?? 0) > MOST_TELLING) weight *= COMMON_NAME;
+    if (isSeed[user] === 1) weight *= FROM_A_SEED;
+    if (graph.imported[edge] === 0) weight *= NOT_IMPORTED;
+    weights[edge] = weight * Math.sqrt(graph.count[edge] ?? 0);
   }
   return weights;
 }
@@ -149,30 +148,27 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
     next[user] = (next[user] ?? 0) + (share[definer] ?? 0) * own * BACKWARD;
   }
   for (let file = 0; file < rank.length; file += 1) {
-    add(next, file, (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
+    next[file] = (next[file] ?? 0) + (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded);
   }
   return next;
 }
 
 /** Each file hands its rank on to the definitions it uses, in proportion to how much it uses them. */
 function namesByRank(
-  graph: ReferenceGraph,
+  graph: GraphColumns,
   { ofEdge, out }: Walk,
   rank: Float64Array,
   edges: Iterable<number>,
 ): readonly string[] {
   const names = new Map<string, number>();
-  for (const position of edges) {
-    const edge = graph.edges[position];
-    if (edge === undefined || ofEdge[position] === 0) continue;
-    const passed = ((rank[edge.from] ?? 0) * (ofEdge[position] ?? 0)) / (out[edge.from] ?? 1);
-    names.set(edge.name, (names.get(edge.name) ?? 0) + passed);
+  for (const edge of edges) {
+    const user = graph.from[edge] ?? 0;
+    const own = ofEdge[edge] ?? 0;
+    if (own === 0) continue;
+    const name = graph.names[graph.name[edge] ?? 0] ?? "";
+    names.set(name, (names.get(name) ?? 0) + ((rank[user] ?? 0) * own) / (out[user] ?? 1));
   }
   return Array.from(names)
     .toSorted(([a, rankA], [b, rankB]) => rankB - rankA || (a < b ? -1 : 1))
     .map(([name]) => name);
-}
-
-function add(values: Float64Array, position: number, amount: number): void {
-  values[position] = (values[position] ?? 0) + amount;
 }
