@@ -1,5 +1,5 @@
 import type { AssembledContext, ContextRequest } from "../context/model.ts";
-import type { IndexedPlace } from "../plans/context-places.ts";
+import type { IndexedPlace } from "../plans/index-places.ts";
 import type { ContextResult } from "../plans/context-service.ts";
 import { foundBy } from "./context-data.ts";
 import { count } from "./format.ts";

@@ -162,7 +162,7 @@ function headerOf(facts: FileFacts, lines: Lines): string {
   const pattern =
     facts.language === "markdown"
       ? undefined
-      : /^\uFEFF?(?:#!.*\r?\n)?\s*(\/\*[^]*?\*\/|(?:\/\/.*\r?\n)+|(?:#(?!include|define|if|pragma).*\r?\n)+|"""[^]*?""")/;
+      : /^\uFEFF?(?:#!.*\r?\n)?\s*(\/\*[^]*?\*\/|(?:\/\/.*\r?\n)+|(?:#(?!!|include|define|if|pragma).*\r?\n)+|"""[^]*?""")/;
   const [, header = ""] = pattern?.exec(lines.text.slice(0, 10_000)) ?? [];
   const start = lines.text.indexOf(header);
   const isShown = facts.definitions.some(

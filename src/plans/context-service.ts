@@ -15,7 +15,8 @@ import type { Store } from "../store/store.ts";
 import { budgetFor, type BudgetSource } from "./budget-for.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
 import { requireFocus } from "./context-focus.ts";
-import { indexPlaces, type ContextPlace, type IndexedPlace, type IndexOptions } from "./context-places.ts";
+import type { ContextPlace } from "./context-places.ts";
+import { indexPlaces, type IndexedPlace, type IndexOptions } from "./index-places.ts";
 
 /** What a context is wanted of, and for. */
 export interface ContextWish {

@@ -146,9 +146,8 @@ class Extraction {
   }
 
   #import(node: number): void {
-    const line = lineAt(this.#lines, this.#tree.start(node));
     this.#grammar.import(this.#tree, node, (specifier) => {
-      if (specifier !== "") this.imports.push({ specifier, line });
+      if (specifier !== "") this.imports.push({ specifier, line: lineAt(this.#lines, this.#tree.start(node)) });
     });
   }
 
@@ -184,7 +183,8 @@ class Extraction {
     const earliest = this.definitions.at(-1)?.signature.start ?? 0;
     const outer = this.#tree.start(site.outer) < earliest ? node : site.outer;
     const end = this.#tree.end(outer);
-    const lead = this.#leadOf(this.#tree.start(outer), earliest);
+    const from = this.#tree.start(site.from ?? outer);
+    const lead = this.#leadOf(from < earliest ? this.#tree.start(outer) : from, earliest);
     // A type on one line, `enum Color { RED, GREEN }`, is its own signature.
     const isWhole = site.bodyStart < 0 || ((isType(site.kind) || site.kind === "field") && isShort(this.#tree, outer));
     const doc = site.doc ?? lead.doc;

@@ -43,6 +43,8 @@ export interface DefinitionSite {
   readonly exported: boolean;
   /** The node that is all of it: itself or what is wrapped around it (`export`, a template). */
   readonly outer: number;
+  /** The node it begins with when that is another one: the first of several variables begins with `let`. */
+  readonly from?: number | undefined;
   /** Where the body begins; -1 when all of it is signature. */
   readonly bodyStart: number;
   /** When documentation is not a comment before it. */

@@ -90,6 +90,7 @@ function field(tree: SyntaxTree, node: number, name: number, place: Place): Defi
     kind: "field",
     exported: isVisible(tree, list, place),
     outer,
+    from: tree.childOfType(list, "variable_declarator") === node ? list : node,
     bodyStart: valueStart(tree, outer, tree.child(node, "value")),
   };
 }

@@ -21,7 +21,7 @@ const SHARED_ROLES = {
   import_statement: ROLE.imports | ROLE.children,
   import_specifier: ROLE.children,
   export_specifier: ROLE.children,
-  import: ROLE.imports,
+  call_expression: ROLE.imports,
   lexical_declaration: ROLE.kept,
   variable_declaration: ROLE.kept,
   variable_declarator: DEFINES | ROLE.binds,
@@ -176,11 +176,13 @@ function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   const isDeclared = list >= 0 && /^(?:lexical|variable)_declaration$/.test(tree.type(list));
   const exported = isDeclared && isExported(tree, outerOf(tree, list));
   const outer = isDeclared && isOnlyOfType(tree, list, node) ? outerOf(tree, list) : node;
+  const from = isDeclared && tree.childOfType(list, tree.type(node)) === node ? outerOf(tree, list) : node;
   return {
     name: tree.textOf(name),
     nameNode: name,
     exported,
     outer,
+    from,
     ...valueOf(tree, outer, tree.child(node, "value")),
   };
 }
@@ -345,13 +347,16 @@ function bindPattern(tree: SyntaxTree, first: number, bound: (nameNode: number) 
 }
 
 function importsOf(tree: SyntaxTree, node: number, found: (specifier: string) => void): void {
-  if (tree.type(node) !== "import") {
+  if (tree.type(node) !== "call_expression") {
     const source = tree.child(node, "source");
     if (source >= 0) found(unquoted(tree.textOf(source)));
     return;
   }
-  const call = /\s*\(\s*(["'`])([^"'`\n]+)\1/y;
-  call.lastIndex = tree.end(node);
+  // Most calls are neither.
+  const start = tree.start(node);
+  if (!tree.text.startsWith("import", start) && !tree.text.startsWith("require", start)) return;
+  const call = /(?:import|require)\s*\(\s*(["'`])([^"'`\n]+)\1/y;
+  call.lastIndex = start;
   found(call.exec(tree.text)?.[2] ?? "");
 }
 

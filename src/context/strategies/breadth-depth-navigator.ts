@@ -140,8 +140,8 @@ function walkFrom(index: ScopedIndex, graph: CodeGraph, place: Place, isBeginnin
     const reason = (): string => `defines ${name}, which ${file.path} uses`;
     reach(definer, worth * TO_USED * sureness(columns, edge), reason, name);
   }
-  for (const other of index.importersOf(file)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
-  for (const other of index.importsOf(file)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);
+  for (const other of graph.importersOf(position)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
+  for (const other of graph.importsOf(position)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);
 }
 
 /** A name that several files define leads to each of them a little less. */

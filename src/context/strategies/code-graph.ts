@@ -14,6 +14,8 @@ export class CodeGraph {
   readonly #positions: ReadonlyMap<string, number>;
   #leaving: Adjacency | undefined;
   #arriving: Adjacency | undefined;
+  #importing: Adjacency | undefined;
+  #imported: Adjacency | undefined;
 
   constructor(index: ScopedIndex, scope: IndexScope) {
     this.columns = cachedGraph(scope, () => columnsOf(index.graph(), (file) => index.importersOf(file)));
@@ -35,6 +37,22 @@ export class CodeGraph {
   arriving(file: number): Int32Array {
     this.#arriving ??= new Adjacency(this.columns.files, this.columns.to);
     return this.#arriving.of(file);
+  }
+
+  /** Files whose imports lead to a file. */
+  importersOf(file: number): readonly IndexedFile[] {
+    this.#imported ??= new Adjacency(this.columns.files, this.columns.importee);
+    return this.#filesAt(this.#imported.of(file), this.columns.importer);
+  }
+
+  /** Files a file's imports lead to. */
+  importsOf(file: number): readonly IndexedFile[] {
+    this.#importing ??= new Adjacency(this.columns.files, this.columns.importer);
+    return this.#filesAt(this.#importing.of(file), this.columns.importee);
+  }
+
+  #filesAt(pairs: Int32Array, ends: Int32Array): readonly IndexedFile[] {
+    return Array.from(pairs, (pair) => this.files[ends[pair] ?? -1]).filter((file) => file !== undefined);
   }
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { IndexScope } from "../../code-index/index-scope.ts";
 import { StrategySetUp } from "../testing/strategy-set-up.ts";
 import { cachedGraph } from "./graph-cache.ts";
-import { emptyColumns, type GraphColumns } from "./graph-columns.ts";
+import type { GraphColumns } from "./graph-columns.ts";
 
 let code: StrategySetUp;
 beforeEach(async () => {
@@ -14,13 +14,16 @@ beforeEach(async () => {
 afterEach(() => code[Symbol.dispose]());
 
 const GRAPH: GraphColumns = {
-  ...emptyColumns(2),
   files: 3,
   names: ["öffnen", "line\nbreak"],
   from: Int32Array.of(0, 1),
   to: Int32Array.of(2, 0),
   name: Int32Array.of(1, 0),
   count: Int32Array.of(7, 1),
+  definers: Int32Array.of(1, 2),
+  imported: Int32Array.of(0, 1),
+  importer: Int32Array.of(1, 1, 2),
+  importee: Int32Array.of(0, 2, 0),
 };
 
 /** How often a graph had to be made. */

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { IndexScope } from "../../code-index/index-scope.ts";
-import { COLUMNS, emptyColumns, type GraphColumns } from "./graph-columns.ts";
+import type { GraphColumns } from "./graph-columns.ts";
 
 /** To be raised when the same tree gives another graph. */
 const VERSION = 1;
@@ -64,27 +64,34 @@ function attempt<T>(file: string, use: (database: DatabaseSync) => T): T | undef
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
-/** A checksum of all that follows, the numbers of edges and files, the columns, and the names. */
+type Column = Exclude<keyof GraphColumns, "files" | "names">;
+const COLUMNS: readonly Column[] = ["from", "to", "name", "count", "definers", "imported", "importer", "importee"];
+
+/** A checksum of all that follows; how many files there are, how long each column is, the columns, and the names. */
 function packed(graph: GraphColumns): Uint8Array {
-  const columns = COLUMNS.map((column) => bytesOf(graph[column]));
+  const columns = COLUMNS.map((column) => graph[column]);
+  const lengths = Int32Array.of(graph.files, ...columns.map(({ length }) => length));
   const names = Buffer.from(JSON.stringify(graph.names));
-  const body = Buffer.concat([bytesOf(Int32Array.of(graph.from.length, graph.files)), ...columns, names]);
+  const body = Buffer.concat([bytesOf(lengths), ...columns.map(bytesOf), names]);
   return Buffer.concat([bytesOf(Int32Array.of(crc32(body))), body]);
 }
 
 function unpacked(value: unknown): GraphColumns | undefined {
-  if (!(value instanceof Uint8Array) || value.length < 3 * NUMBER) return undefined;
+  const head = COLUMNS.length + 2;
+  if (!(value instanceof Uint8Array) || value.length < head * NUMBER) return undefined;
   // A copy, which begins where numbers may.
-  const bytes = value.slice();
-  const [checksum = 0, edges = 0, files = 0] = new Int32Array(bytes.buffer, 0, 3);
-  if (crc32(bytes.subarray(NUMBER)) >> 0 !== checksum) return undefined;
-  const columns = emptyColumns(0);
-  for (const [at, column] of COLUMNS.entries()) {
-    columns[column] = new Int32Array(bytes.buffer, (3 + at * edges) * NUMBER, edges);
-  }
-  const names = Buffer.from(bytes.buffer, (3 + COLUMNS.length * edges) * NUMBER).toString();
+  const { buffer } = value.slice();
+  const [checksum = 0, files = 0, ...lengths] = new Int32Array(buffer, 0, head);
+  if (crc32(new Uint8Array(buffer, NUMBER)) >> 0 !== checksum) return undefined;
+  let at = head * NUMBER;
+  const columns = COLUMNS.map((column, position): [Column, Int32Array] => {
+    const numbers = new Int32Array(buffer, at, lengths[position] ?? 0);
+    at += numbers.byteLength;
+    return [column, numbers];
+  });
   // Written by `packed`, and guarded by the checksum.
-  return { files, names: JSON.parse(names) as string[], ...columns };
+  const names = JSON.parse(Buffer.from(buffer, at).toString()) as string[];
+  return { files, names, ...(Object.fromEntries(columns) as Record<Column, Int32Array>) };
 }
 
 function bytesOf(numbers: Int32Array): Uint8Array {

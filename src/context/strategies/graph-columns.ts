@@ -16,6 +16,9 @@ export interface GraphColumns {
   readonly definers: Int32Array;
   /** By edge: 1 where the user imports the file that defines the name. */
   readonly imported: Int32Array;
+  /** By import: who imports, and what. */
+  readonly importer: Int32Array;
+  readonly importee: Int32Array;
 }
 
 export function columnsOf(
@@ -23,16 +26,9 @@ export function columnsOf(
   importersOf: (file: IndexedFile) => readonly IndexedFile[],
 ): GraphColumns {
   const positions = new Map(files.map((file, position) => [keyOf(file), position]));
-  const importers = new Map<number, ReadonlySet<number>>();
-  const isImported = (from: number, to: number): boolean => {
-    let known = importers.get(to);
-    if (known === undefined) {
-      const file = files[to];
-      const all = file === undefined ? [] : importersOf(file);
-      importers.set(to, (known = new Set(all.map((importer) => positions.get(keyOf(importer)) ?? -1))));
-    }
-    return known.has(from);
-  };
+  const importers = files.map((file) => {
+    return new Set(importersOf(file).flatMap((importer) => positions.get(keyOf(importer)) ?? []));
+  });
   const names = new Map<string, number>();
   const columns = emptyColumns(edges.length);
   for (const [at, { from, to, name, count, definers }] of edges.entries()) {
@@ -43,14 +39,19 @@ export function columnsOf(
     columns.name[at] = known;
     columns.count[at] = count;
     columns.definers[at] = definers;
-    columns.imported[at] = isImported(from, to) ? 1 : 0;
+    columns.imported[at] = importers[to]?.has(from) === true ? 1 : 0;
   }
-  return { files: files.length, names: Array.from(names.keys()), ...columns };
+  const pairs = importers.flatMap((all, importee) => Array.from(all, (importer) => ({ importer, importee })));
+  return {
+    files: files.length,
+    names: Array.from(names.keys()),
+    ...columns,
+    importer: Int32Array.from(pairs, ({ importer }) => importer),
+    importee: Int32Array.from(pairs, ({ importee }) => importee),
+  };
 }
 
-export const COLUMNS = ["from", "to", "name", "count", "definers", "imported"] as const;
-
-export function emptyColumns(edges: number): Record<(typeof COLUMNS)[number], Int32Array> {
+function emptyColumns(edges: number): Record<"from" | "to" | "name" | "count" | "definers" | "imported", Int32Array> {
   const column = (): Int32Array => new Int32Array(edges);
   return { from: column(), to: column(), name: column(), count: column(), definers: column(), imported: column() };
 }
