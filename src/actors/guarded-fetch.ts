@@ -1,0 +1,128 @@
+import { ModelError } from "./model-error.ts";
+import type { ModelRef } from "./model.ts";
+
+/**
+ * The only way to a provider's endpoint. Requests go to the configured origin and nowhere else, also when the endpoint answers with a
+ * redirect; an endpoint that falls silent is given up after a while, one that never stops is cut off.
+ */
+export interface FetchGuard {
+  readonly model: ModelRef;
+  readonly baseUrl: string;
+  readonly idleTimeoutMs: number;
+}
+
+/** However slowly it goes on: an hour is enough for any answer. */
+const TOTAL_LIMIT_MS = 3_600_000;
+/** On the wire an answer is up to fifty times its text: each token comes in an envelope of its own. */
+const BYTE_LIMIT = 256 * 1024 * 1024;
+/** Of an error's body only the beginning is of interest. */
+const ERROR_BYTE_LIMIT = 64 * 1024;
+
+type Fetch = typeof globalThis.fetch;
+
+export function guardedFetch(guard: FetchGuard): Fetch {
+  const { origin } = new URL(guard.baseUrl);
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    if (url.origin !== origin) throw elsewhere(guard, url.origin);
+    const watch = new Watch(guard);
+    const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
+    try {
+      const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
+      if (response.status >= 300 && response.status < 400) {
+        await response.body?.cancel();
+        throw elsewhere(guard, response.headers.get("location") ?? "somewhere");
+      }
+      return watched(response, watch, guard);
+    } catch (error) {
+      watch.stop();
+      throw error;
+    }
+  };
+}
+
+/** Aborts when nothing came for too long, or when it took too long altogether. */
+class Watch {
+  readonly #controller = new AbortController();
+  readonly #idle: NodeJS.Timeout;
+  readonly #total: NodeJS.Timeout;
+
+  constructor({ model, idleTimeoutMs }: FetchGuard) {
+    const end = (why: string) => (): void => this.#controller.abort(new ModelError("timeout", why, { model }));
+    const who = `${model.provider}/${model.model}`;
+    this.#idle = setTimeout(end(`${who} gave no sign of life for ${idleTimeoutMs / 1000} s.`), idleTimeoutMs);
+    this.#total = setTimeout(end(`${who} did not come to an end within an hour.`), TOTAL_LIMIT_MS);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  alive(): void {
+    this.#idle.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#total);
+  }
+}
+
+/** The same response, whose body is counted and keeps the watch awake. */
+function watched(response: Response, watch: Watch, guard: FetchGuard): Response {
+  watch.alive();
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    watch.stop();
+    return response;
+  }
+  const limit = response.ok ? BYTE_LIMIT : ERROR_BYTE_LIMIT;
+  let bytes = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          watch.stop();
+          controller.close();
+          return;
+        }
+        watch.alive();
+        bytes += value.length;
+        if (bytes <= limit) {
+          controller.enqueue(value);
+          return;
+        }
+        watch.stop();
+        await reader.cancel();
+        if (response.ok) controller.error(tooLarge(guard.model));
+        else controller.close();
+      } catch (error) {
+        watch.stop();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      watch.stop();
+      await reader.cancel(reason);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}
+
+export function tooLarge(model: ModelRef): ModelError {
+  return new ModelError("malformed", `${model.provider}/${model.model} answered with more than an answer can be.`, {
+    model,
+  });
+}
+
+function elsewhere({ model, baseUrl }: FetchGuard, where: string): ModelError {
+  const place = URL.canParse(where, baseUrl) ? new URL(where, baseUrl).origin : "another place";
+  return new ModelError(
+    "rejected",
+    `The endpoint ${baseUrl} of ${model.provider} leads to ${place}; nothing is sent there.`,
+    { model },
+    { next: [`agents config set provider.${model.provider}.base-url <url>`] },
+  );
+}

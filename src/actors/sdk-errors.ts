@@ -1,0 +1,119 @@
+import { maskSecrets } from "../domain/redaction.ts";
+import { printable } from "../domain/text.ts";
+import { ModelError, type ModelErrorKind } from "./model-error.ts";
+import type { ModelRef } from "./model.ts";
+
+/**
+ * What the library threw, in our words. Its errors hold the whole request, so only a few fields are read, and the provider's own sentence
+ * is masked and cut before it is shown: some providers repeat a part of the key they refuse.
+ */
+export function asModelError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
+  const own = findInChain(error, (one): one is ModelError => one instanceof ModelError);
+  if (own !== undefined) return own;
+  const api = findInChain(error, isApiError);
+  if (api === undefined) return otherError(error, model, known);
+  const said = sentence(api, known);
+  const kind = kindOf(api);
+  return new ModelError(
+    kind,
+    `${WHAT[kind].replace("{}", `${model.provider}/${model.model}`)}${said === "" ? "" : `: ${said}`}`,
+    { model, retryAfterMs: retryAfter(api.responseHeaders) },
+    { detail: api.statusCode === undefined ? {} : { status: api.statusCode } },
+  );
+}
+
+const WHAT: Readonly<Record<ModelErrorKind, string>> = {
+  rate_limit: "{} takes no more calls for now",
+  network: "{} could not be reached",
+  server: "{} failed on its own side",
+  authentication: "{} does not accept the key",
+  unavailable: "{} is not there, or not for this key",
+  context_too_long: "The call is too long for {}",
+  refused: "{} refused to answer",
+  rejected: "{} rejected the call",
+  malformed: "What {} answered cannot be read",
+  timeout: "{} took too long",
+  cancelled: "The call of {} was stopped",
+};
+
+interface ApiError {
+  readonly statusCode: number | undefined;
+  readonly message: string;
+  readonly responseBody: string | undefined;
+  readonly responseHeaders: Readonly<Record<string, string>> | undefined;
+}
+
+/** By name, not by class, which would load the library for every error. */
+function isApiError(error: unknown): error is ApiError & Error {
+  return error instanceof Error && error.name === "AI_APICallError";
+}
+
+function kindOf({ statusCode, message, responseBody }: ApiError): ModelErrorKind {
+  const text = `${message} ${responseBody ?? ""}`.toLowerCase();
+  if (statusCode === undefined) return "network";
+  if (statusCode === 429) return /insufficient_quota|billing/.test(text) ? "authentication" : "rate_limit";
+  if (statusCode === 401 || statusCode === 403) return "authentication";
+  if (/api key not valid|api_key_invalid|invalid api key/.test(text)) return "authentication";
+  if (statusCode === 402) return "authentication";
+  if (statusCode === 413 || TOO_LONG.test(text)) return "context_too_long";
+  if (statusCode === 404 || /model_not_found|model .{1,200} (?:not found|does not exist)/.test(text))
+    return "unavailable";
+  if (statusCode === 408 || statusCode === 504 || statusCode >= 500) return "server";
+  if (/content_policy|content_filter|safety/.test(text)) return "refused";
+  return statusCode < 400 ? "malformed" : "rejected";
+}
+
+const TOO_LONG =
+  /context_length_exceeded|context length|context window|too many (?:input )?tokens|prompt is too long|maximum context|input is too long|exceeds the maximum number of tokens/;
+
+/** What is no answer of the endpoint at all: the connection, or something that could not be read. */
+function otherError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
+  const name = error instanceof Error ? error.name : "";
+  const text = error instanceof Error ? error.message : String(error);
+  const kind: ModelErrorKind =
+    /^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoOutput|NoContent)/.test(name)
+      ? "malformed"
+      : name.startsWith("AI_")
+        ? "rejected"
+        : "network";
+  const why = kind === "malformed" ? "" : `: ${shortened(text, known)}`;
+  return new ModelError(kind, `${WHAT[kind].replace("{}", `${model.provider}/${model.model}`)}${why}`, { model });
+}
+
+function sentence({ message }: ApiError, known: readonly string[]): string {
+  return shortened(message, known);
+}
+
+const SENTENCE_LIMIT = 300;
+
+/** Masked before it is cut: half a key would not be known as one. */
+function shortened(text: string, known: readonly string[]): string {
+  const line = printable(maskSecrets(text.slice(0, 16_384), known).text)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > SENTENCE_LIMIT ? `${line.slice(0, SENTENCE_LIMIT).toWellFormed()}…` : line;
+}
+
+/** Seconds, milliseconds or a date, whichever the provider sends. */
+export function retryAfter(
+  headers: Readonly<Record<string, string>> | undefined,
+  now = Date.now(),
+): number | undefined {
+  const milliseconds = Number(headers?.["retry-after-ms"]);
+  if (headers?.["retry-after-ms"] !== undefined && milliseconds >= 0) return milliseconds;
+  const value = headers?.["retry-after"]?.trim();
+  if (value === undefined || value === "") return undefined;
+  const seconds = Number(value);
+  if (seconds >= 0) return Math.ceil(seconds * 1000);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function findInChain<T>(error: unknown, is: (one: unknown) => one is T): T | undefined {
+  let current = error;
+  for (let depth = 0; depth < 8 && current !== undefined && current !== null; depth += 1) {
+    if (is(current)) return current;
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return undefined;
+}
