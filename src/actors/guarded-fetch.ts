@@ -99,7 +99,7 @@ function watched(response: Response, watch: Watch, guard: FetchGuard): Response 
         else controller.close();
       } catch (error) {
         watch.stop();
-        controller.error(error);
+        controller.error(error instanceof ModelError ? error : brokenOff(guard.model));
       }
     },
     async cancel(reason) {
@@ -109,6 +109,12 @@ function watched(response: Response, watch: Watch, guard: FetchGuard): Response 
   });
   const { status, statusText, headers } = response;
   return new Response(body, { status, statusText, headers });
+}
+
+export function brokenOff(model: ModelRef): ModelError {
+  return new ModelError("network", `The answer of ${model.provider}/${model.model} broke off in the middle.`, {
+    model,
+  });
 }
 
 export function tooLarge(model: ModelRef): ModelError {

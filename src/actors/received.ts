@@ -1,5 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
-import { tooLarge } from "./guarded-fetch.ts";
+import { brokenOff, tooLarge } from "./guarded-fetch.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelAnswer, ModelCall, ModelRef, ModelToolCall, ModelUsage } from "./model.ts";
 import { countInput, type CountTokens } from "./prices.ts";
@@ -62,9 +62,7 @@ export class Received {
 
   answer(estimate: () => ModelUsage): Answered {
     const who = `${this.#model.provider}/${this.#model.model}`;
-    if (this.#ended?.saidWhy !== true) {
-      throw new ModelError("network", `The answer of ${who} broke off in the middle.`, { model: this.#model });
-    }
+    if (this.#ended?.saidWhy !== true) throw brokenOff(this.#model);
     const { reason, usage } = this.#ended;
     if (reason === "content-filter") {
       throw new ModelError("refused", `${who} refused to answer.`, { model: this.#model, usage });

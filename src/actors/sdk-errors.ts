@@ -12,14 +12,18 @@ export function asModelError(error: unknown, model: ModelRef, known: readonly st
   if (own !== undefined) return own;
   const api = findInChain(error, isApiError);
   if (api === undefined) return otherError(error, model, known);
-  const said = sentence(api, known);
   const kind = kindOf(api);
   return new ModelError(
     kind,
-    `${WHAT[kind].replace("{}", `${model.provider}/${model.model}`)}${said === "" ? "" : `: ${said}`}`,
+    sentence(kind, model, shortened(api.message, known)),
     { model, retryAfterMs: retryAfter(api.responseHeaders) },
     { detail: api.statusCode === undefined ? {} : { status: api.statusCode } },
   );
+}
+
+function sentence(kind: ModelErrorKind, { provider, model }: ModelRef, why: string): string {
+  const what = WHAT[kind].replace("{}", `${provider}/${model}`);
+  return why === "" ? `${what}.` : `${what}: ${why.replace(/[.\s]+$/, "")}.`;
 }
 
 const WHAT: Readonly<Record<ModelErrorKind, string>> = {
@@ -76,12 +80,7 @@ function otherError(error: unknown, model: ModelRef, known: readonly string[]): 
       : name.startsWith("AI_")
         ? "rejected"
         : "network";
-  const why = kind === "malformed" ? "" : `: ${shortened(text, known)}`;
-  return new ModelError(kind, `${WHAT[kind].replace("{}", `${model.provider}/${model.model}`)}${why}`, { model });
-}
-
-function sentence({ message }: ApiError, known: readonly string[]): string {
-  return shortened(message, known);
+  return new ModelError(kind, sentence(kind, model, kind === "malformed" ? "" : shortened(text, known)), { model });
 }
 
 const SENTENCE_LIMIT = 300;
