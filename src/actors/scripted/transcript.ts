@@ -60,6 +60,7 @@ const TURN_LIMIT = 10_000;
 const PARAMETER_LIMITS = { depth: 16, bytes: 1024 * 1024 };
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const isTimes = (value: unknown): boolean => value === "always" || (Number.isSafeInteger(value) && Number(value) >= 1);
 const count = z.number().int().min(0).max(1_000_000_000);
 
 const matchSchema = z.strictObject({
@@ -75,7 +76,7 @@ const callSchema = z.strictObject({
 const usageSchema = z.strictObject({ input_tokens: count.default(0), output_tokens: count.default(0) });
 const turnSchema = z.strictObject({
   match: matchSchema.default({}),
-  times: z.union([count.min(1), z.literal("always")], { message: 'must be a number from 1, or "always"' }).default(1),
+  times: z.custom<number | "always">(isTimes, { message: 'must be a number from 1, or "always"' }).default(1),
   text: text.optional(),
   tool_calls: z.array(callSchema).max(100).default([]),
   delay_ms: count.max(600_000).default(0),
