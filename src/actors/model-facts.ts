@@ -11,8 +11,6 @@ export interface ModelFacts {
   readonly contextWindow: number;
 }
 
-export const PRICES_AS_OF = "2025-08";
-
 const OPENAI: Readonly<Record<string, ModelFacts>> = {
   "gpt-5": facts(1.25, 10, 0.125, 128_000, 400_000),
   "gpt-5-mini": facts(0.25, 2, 0.025, 128_000, 400_000),
