@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TOOL_NAMES } from "../domain/tool-actor.ts";
 import { decodeToolName, encodeToolName, ToolNames } from "./tool-names.ts";

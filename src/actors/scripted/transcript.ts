@@ -42,7 +42,7 @@ export type MatchField = (typeof MATCH_FIELDS)[number];
 /** Contained, or found by the expression. */
 export type Pattern = string | RegExp;
 
-export const SCRIPTED_ERRORS = [
+const SCRIPTED_ERRORS = [
   "rate_limit",
   "network",
   "server",
@@ -54,7 +54,7 @@ export const SCRIPTED_ERRORS = [
   "malformed",
   "timeout",
 ] as const satisfies readonly ModelErrorKind[];
-export type ScriptedError = (typeof SCRIPTED_ERRORS)[number];
+type ScriptedError = (typeof SCRIPTED_ERRORS)[number];
 
 const TURN_LIMIT = 10_000;
 const PARAMETER_LIMITS = { depth: 16, bytes: 1024 * 1024 };
