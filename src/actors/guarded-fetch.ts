@@ -11,21 +11,26 @@ export interface FetchGuard {
   readonly idleTimeoutMs: number;
 }
 
-/** However slowly it goes on: an hour is enough for any answer. */
-const TOTAL_LIMIT_MS = 3_600_000;
-/** On the wire an answer is up to fifty times its text: each token comes in an envelope of its own. */
-const BYTE_LIMIT = 256 * 1024 * 1024;
-/** Of an error's body only the beginning is of interest. */
-const ERROR_BYTE_LIMIT = 64 * 1024;
+/** What an endpoint may take of time and room, whatever is configured. */
+export interface FetchLimits {
+  /** However slowly it goes on: an hour is enough for any answer. */
+  readonly totalMs: number;
+  /** On the wire an answer is up to fifty times its text: each token comes in an envelope of its own. */
+  readonly bytes: number;
+  /** Of an error's body only the beginning is of interest. */
+  readonly errorBytes: number;
+}
+
+const LIMITS: FetchLimits = { totalMs: 3_600_000, bytes: 256 * 1024 * 1024, errorBytes: 64 * 1024 };
 
 type Fetch = typeof globalThis.fetch;
 
-export function guardedFetch(guard: FetchGuard): Fetch {
+export function guardedFetch(guard: FetchGuard, limits: FetchLimits = LIMITS): Fetch {
   const { origin } = new URL(guard.baseUrl);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.origin !== origin) throw elsewhere(guard, url.origin);
-    const watch = new Watch(guard);
+    const watch = new Watch(guard, limits);
     const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
     try {
       const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
@@ -33,7 +38,7 @@ export function guardedFetch(guard: FetchGuard): Fetch {
         await response.body?.cancel();
         throw elsewhere(guard, response.headers.get("location") ?? "somewhere");
       }
-      return watched(response, watch, guard);
+      return watched(response, watch, guard.model, response.ok ? limits.bytes : limits.errorBytes);
     } catch (error) {
       watch.stop();
       throw error;
@@ -47,11 +52,11 @@ class Watch {
   readonly #idle: NodeJS.Timeout;
   readonly #total: NodeJS.Timeout;
 
-  constructor({ model, idleTimeoutMs }: FetchGuard) {
+  constructor({ model, idleTimeoutMs }: FetchGuard, { totalMs }: FetchLimits) {
     const end = (why: string) => (): void => this.#controller.abort(new ModelError("timeout", why, { model }));
     const who = `${model.provider}/${model.model}`;
     this.#idle = setTimeout(end(`${who} gave no sign of life for ${idleTimeoutMs / 1000} s.`), idleTimeoutMs);
-    this.#total = setTimeout(end(`${who} did not come to an end within an hour.`), TOTAL_LIMIT_MS);
+    this.#total = setTimeout(end(`${who} did not come to an end within ${totalMs / 60_000} minutes.`), totalMs);
   }
 
   get signal(): AbortSignal {
@@ -69,14 +74,13 @@ class Watch {
 }
 
 /** The same response, whose body is counted and keeps the watch awake. */
-function watched(response: Response, watch: Watch, guard: FetchGuard): Response {
+function watched(response: Response, watch: Watch, model: ModelRef, limit: number): Response {
   watch.alive();
   const reader = response.body?.getReader();
   if (reader === undefined) {
     watch.stop();
     return response;
   }
-  const limit = response.ok ? BYTE_LIMIT : ERROR_BYTE_LIMIT;
   let bytes = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -95,11 +99,11 @@ function watched(response: Response, watch: Watch, guard: FetchGuard): Response 
         }
         watch.stop();
         await reader.cancel();
-        if (response.ok) controller.error(tooLarge(guard.model));
+        if (response.ok) controller.error(tooLarge(model));
         else controller.close();
       } catch (error) {
         watch.stop();
-        controller.error(error instanceof ModelError ? error : brokenOff(guard.model));
+        controller.error(error instanceof ModelError ? error : brokenOff(model));
       }
     },
     async cancel(reason) {

@@ -9,6 +9,17 @@ import type { Provider } from "./providers.ts";
  * the library would otherwise look into the environment for them by itself, and send a prompt to where nobody configured.
  */
 export async function sdkModel(provider: Provider, ref: ModelRef): Promise<LanguageModel> {
+  const made = MADE.get(provider) ?? new Map<string, LanguageModel>();
+  MADE.set(provider, made);
+  const model = made.get(ref.model) ?? (await makeModel(provider, ref));
+  made.set(ref.model, model);
+  return model;
+}
+
+/** Making one costs half as much as a call, because the library builds its schemas then; nothing in one belongs to a single call. */
+const MADE = new WeakMap<Provider, Map<string, LanguageModel>>();
+
+async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageModel> {
   const { baseUrl, idleTimeoutMs } = provider;
   if (baseUrl === undefined) throw new Error(`The provider "${provider.name}" has no endpoint.`);
   const apiKey = keyFor(provider, ref);
