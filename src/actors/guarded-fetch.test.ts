@@ -76,6 +76,22 @@ describe("the way to an endpoint", () => {
     expect(await response.text()).toBe("........");
   });
 
+  test("is as well guarded for those who have more patience than Node", async () => {
+    await using there = await plainServer((_request, response) => response.end("there"));
+    await using here = await plainServer((request, response) => {
+      if (request.url === "/away") response.writeHead(308, { location: there.url });
+      response.end(`${request.method} ${request.headers["x-a"] ?? ""}`);
+    });
+    const guarded = fetcher(here.url, {}, 400_000);
+    const response = await guarded(`${here.url}/v1`, { method: "POST", headers: { "x-a": "b" }, body: "c" });
+    expect(await response.text()).toBe("POST b");
+    expect(await refusal(guarded(`${here.url}/away`))).toMatchObject({ kind: "rejected" });
+    expect(there.seen()).toBe(0);
+    const stop = new AbortController();
+    stop.abort();
+    await expect(guarded(here.url, { signal: stop.signal })).rejects.toThrow();
+  });
+
   test("an answer that breaks off is said to have", async () => {
     await using server = await plainServer((_request, response) => {
       response.write("half");

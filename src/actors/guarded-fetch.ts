@@ -25,6 +25,21 @@ const LIMITS: FetchLimits = { totalMs: 3_600_000, bytes: 256 * 1024 * 1024, erro
 
 type Fetch = typeof globalThis.fetch;
 
+/** Node's own fetch gives up after five minutes without a byte, whatever it is told. */
+const NODE_PATIENCE_MS = 290_000;
+
+/** One that waits as long as our own watch does, loaded only for those who configured such patience. */
+let patient: Promise<Fetch> | undefined;
+
+async function patientFetch(): Promise<Fetch> {
+  const { Agent, fetch: undiciFetch } = await import("undici");
+  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  // The same standard, typed twice.
+  const send = undiciFetch as unknown as (url: URL, init: object) => Promise<Response>;
+  return async (input, init) =>
+    await send(new URL(input instanceof Request ? input.url : input), { ...init, dispatcher });
+}
+
 export function guardedFetch(guard: FetchGuard, limits: FetchLimits = LIMITS): Fetch {
   const { origin } = new URL(guard.baseUrl);
   return async (input, init) => {
@@ -33,7 +48,8 @@ export function guardedFetch(guard: FetchGuard, limits: FetchLimits = LIMITS): F
     const watch = new Watch(guard, limits);
     const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
     try {
-      const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
+      const send = guard.idleTimeoutMs < NODE_PATIENCE_MS ? fetch : await (patient ??= patientFetch());
+      const response = await send(url, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
       if (response.status >= 300 && response.status < 400) {
         await response.body?.cancel();
         throw elsewhere(guard, response.headers.get("location") ?? "somewhere");

@@ -65,7 +65,14 @@ describe("a model of a local endpoint", () => {
     );
     expect(local.seen()).toBe(0);
     const configured = new Map([...settings, ["provider.vllm.fallbacks", "openai/gpt-4o"]]);
-    expect(() => new ModelGateway({ settings: configured, ...parts })).toThrow(ConfigurationError);
+    await expect(
+      new ModelGateway({ settings: configured, ...parts }).call(callOf(VLLM, "our secret plan")),
+    ).rejects.toThrow("is a local endpoint");
+    const unknown = new Map([...settings, ["provider.vllm.fallbacks", "nobody/m"]]);
+    await expect(
+      new ModelGateway({ settings: unknown, ...parts }).call(callOf(VLLM, "our secret plan")),
+    ).rejects.toThrow('The provider "nobody" is not configured, but vllm is to fall back to it.');
+    expect(local.seen()).toBe(0);
   });
 
   test("may have another local one stand in", async () => {

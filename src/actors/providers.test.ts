@@ -23,7 +23,7 @@ describe("configured providers", () => {
       type: "openai",
       baseUrl: "https://api.openai.com/v1",
       local: false,
-      idleTimeoutMs: 300_000,
+      idleTimeoutMs: 240_000,
     });
     expect(some.get("openai")?.models).toContain("gpt-4o");
     expect(some.get("google")?.apiKey?.reveal()).toBe("k2");
@@ -83,9 +83,6 @@ describe("configured providers", () => {
   test("a value that does not fit is an error that names it, not a guess", () => {
     expect(() => providers({ "provider.x.base-url": "ftp://x" })).toThrow(ConfigurationError);
     expect(() => providers({ "provider.x.type": "open-ai" })).toThrow("provider.x.type");
-    expect(() =>
-      providers({ "provider.x.base-url": "http://127.0.0.1:1", "provider.x.fallbacks": "nobody/m" }),
-    ).toThrow('"nobody" is not configured');
   });
 
   test("a model's name may hold slashes", () => {

@@ -51,7 +51,7 @@ const PUBLIC_ENDPOINTS: Readonly<Partial<Record<ProviderType, string>>> = {
 };
 
 /** Local models may take minutes to read a long prompt before they say a word. */
-const IDLE_TIMEOUT_S = 300;
+const IDLE_TIMEOUT_S = 240;
 
 /** The name under which the configured transcript of a scripted provider is offered. */
 export const CONFIGURED_TRANSCRIPT = "transcript";
@@ -65,20 +65,18 @@ export function configuredProviders(settings: ReadonlyMap<string, string>, envir
     ...PROVIDER_TYPES.filter((type) => type !== "openai-compatible"),
     ...providerNames(settings.keys()),
   ]);
-  const providers = [...names].map((name) => providerNamed(name, settings, environment)).filter(isUsable);
-  for (const provider of providers) checkFallbacks(provider, provider.fallbacks, providers);
-  return providers;
+  return [...names].map((name) => providerNamed(name, settings, environment)).filter(isUsable);
 }
 
 /** The one provider a call may go to. */
-export function requireProvider(providers: readonly Provider[], ref: ModelRef): Provider {
+export function requireProvider(providers: readonly Provider[], ref: ModelRef, why = ""): Provider {
   const provider = providers.find(({ name }) => name === ref.provider);
   if (provider !== undefined) return provider;
   const names = providers.map(({ name }) => name);
   const near = nearest(ref.provider, names);
   const builtIn = PROVIDER_TYPES.some((type) => type === ref.provider);
   throw new ConfigurationError(
-    `The provider ${shown(ref.provider)} is not configured${near === undefined ? "" : `; did you mean "${near}"?`}`,
+    `The provider ${shown(ref.provider)} is not configured${why}${near === undefined ? "." : `; did you mean "${near}"?`}`,
     {
       kept: "Nothing was sent.",
       next: builtIn
@@ -96,7 +94,7 @@ export function checkFallbacks(
   providers: readonly Provider[],
 ): void {
   for (const ref of fallbacks) {
-    const other = requireProvider(providers, ref);
+    const other = requireProvider(providers, ref, `, but ${provider.name} is to fall back to it`);
     if (provider.local && !other.local) {
       throw new ConfigurationError(
         `${provider.name} is a local endpoint, so ${ref.provider}/${ref.model}, which is not, cannot stand in for it.`,

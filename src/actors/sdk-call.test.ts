@@ -50,6 +50,9 @@ describe.each(KINDS)("what $provider is sent", (kind) => {
     await using server = await plainServer((_request, response) => response.writeHead(500).end("{}"));
     const settings = { temperature: 7, topP: 0.5 };
     await failure(gatewayAt(server.url), callOf({ ...kind, model: "o3" }, "hi", { settings, tools: [READ_FILE] }));
+    await using working = await modelServer();
+    working.onMessage("hi", { content: "Hello." });
+    await gatewayAt(working.url).call(callOf({ ...kind, model: "o3" }, "hi", { settings }));
     expect([printed.mock.calls, warned.mock.calls]).toEqual([[], []]);
   });
 });
