@@ -5,7 +5,7 @@ export { ModelGateway } from "./actors/model-gateway.ts";
 export type * from "./actors/model.ts";
 export { configuredProviders } from "./actors/providers.ts";
 export type { Provider } from "./actors/providers.ts";
-export type { CountTokens, Microdollars, UpperBound } from "./actors/prices.ts";
+export type { CountTokens } from "./actors/prices.ts";
 export type { Patience } from "./actors/retry.ts";
 export { CircuitBreaker } from "./context/circuit-breaker.ts";
 export type * from "./context/circuit-breaker.ts";

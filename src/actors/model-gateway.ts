@@ -1,8 +1,18 @@
 import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { ModelError } from "./model-error.ts";
-import type { ModelAnswer, ModelAttempt, ModelCall, ModelMessage, ModelRef, Models, ModelUsage } from "./model.ts";
-import { costOf, upperBoundOf, type CountTokens, type Microdollars, type UpperBound } from "./prices.ts";
+import type {
+  Microdollars,
+  ModelAnswer,
+  ModelAttempt,
+  ModelCall,
+  ModelMessage,
+  ModelRef,
+  Models,
+  ModelUsage,
+  UpperBound,
+} from "./model.ts";
+import { costOf, upperBoundOf, type CountTokens } from "./prices.ts";
 import { checkFallbacks, configuredProviders, requireProvider, type Environment, type Provider } from "./providers.ts";
 import type { Answered } from "./received.ts";
 import { delayBefore, PATIENCE, type Patience } from "./retry.ts";
@@ -64,6 +74,8 @@ export class ModelGateway implements Models {
   async #ask(call: ModelCall, tries: Tries): Promise<Answered | undefined> {
     const provider = requireProvider(this.providers, call.model);
     for (let attempt = 1; ; attempt += 1) {
+      if (call.signal.aborted) throw stopped(call.model).after(tries.made);
+      await call.beforeTry?.(call.model, this.upperBoundOf(call));
       try {
         return await tries.make(call.model, () => this.#once(call, provider, attempt));
       } catch (error) {
@@ -77,7 +89,6 @@ export class ModelGateway implements Models {
   }
 
   async #once(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
-    if (call.signal.aborted) throw stopped(call.model);
     if (provider.type === "scripted")
       return await this.#transcripts.answer(call, provider, attempt, this.#patience.sleep);
     const { sdkCall } = await import("./sdk-call.ts");
@@ -159,20 +170,25 @@ class Tries {
     if (this.#shown) this.call.onRestart?.();
     this.#shown = false;
     const begun = this.#now();
-    const record = (error: string | undefined, usage: ModelUsage | undefined): void => {
-      this.made.push({ model, durationMs: this.#now() - begun, error, usage });
+    const record = async (error: string | undefined, usage: ModelUsage | undefined): Promise<void> => {
+      const attempt: ModelAttempt = { model, durationMs: this.#now() - begun, error, usage };
+      this.made.push(attempt);
+      await this.call.afterTry?.(attempt);
     };
+    let answered: Answered;
     try {
-      const answered = await once();
-      record(undefined, answered.usage);
-      return answered;
+      answered = await once();
     } catch (error) {
-      if (error instanceof ModelError) {
-        this.#last = error;
-        record(error.message, error.usage);
-      }
+      // Whatever it was: who reserved for this try must hear of its end.
+      if (error instanceof ModelError) this.#last = error;
+      await record(
+        error instanceof Error ? error.message : String(error),
+        error instanceof ModelError ? error.usage : undefined,
+      );
       throw error;
     }
+    await record(undefined, answered.usage);
+    return answered;
   }
 
   /** What was shown cannot be taken back; only a caller that asked to be told may see the answer begin again. */

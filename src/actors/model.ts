@@ -63,7 +63,29 @@ export interface ModelCall {
   readonly onRestart?: () => void;
   /** Asked in this order when the model cannot be reached; before those configured for its provider. */
   readonly fallbacks?: readonly ModelRef[];
+  /**
+   * Before each try, retries and fallbacks included, with the most it can cost: budgets reserve here. When it rejects, nothing is sent and
+   * the call fails so.
+   */
+  readonly beforeTry?: (model: ModelRef, bound: UpperBound) => Promise<void>;
+  /** After each try, whatever became of it: budgets settle here. */
+  readonly afterTry?: (attempt: ModelAttempt) => Promise<void>;
 }
+
+/** The most one try of a call can use. */
+export interface UpperBound {
+  readonly inputTokens: number;
+  /** Undefined when nothing limits what the model may write: give the call `maxOutputTokens`. */
+  readonly outputTokens: number | undefined;
+  /** Undefined when the price or the output's limit is not known. */
+  readonly cost: Microdollars | undefined;
+}
+
+/**
+ * Millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost that is not known is
+ * undefined, never 0: whoever keeps a budget must decide what to do about it.
+ */
+export type Microdollars = number;
 
 export interface ModelUsage {
   readonly inputTokens: number;

@@ -1,14 +1,9 @@
 import type { Price } from "../domain/provider-settings.ts";
-import type { ModelCall, ModelUsage } from "./model.ts";
+import type { Microdollars, ModelCall, ModelUsage, UpperBound } from "./model.ts";
 import { modelFacts } from "./model-facts.ts";
 import type { Provider } from "./providers.ts";
 
-/**
- * What calls cost, in millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost
- * that is not known is undefined, never 0: whoever keeps a budget must decide what to do about it.
- */
-export type Microdollars = number;
-
+/** What calls cost. `CountTokens` is a real tokenizer of the model's family. */
 export type CountTokens = (text: string, model: string) => number;
 
 /** The user's price, else the published one; models on one's own machine and scripted ones are free. */
@@ -25,14 +20,6 @@ export function costOf(provider: Provider, model: string, usage: ModelUsage): Mi
   const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
   const fresh = usage.inputTokens - cached;
   return up(fresh * price.input + cached * (price.cachedInput ?? price.input) + usage.outputTokens * price.output);
-}
-
-export interface UpperBound {
-  readonly inputTokens: number;
-  /** Undefined when nothing limits what the model may write: give the call `maxOutputTokens`. */
-  readonly outputTokens: number | undefined;
-  /** Undefined when the price or the output's limit is not known. */
-  readonly cost: Microdollars | undefined;
 }
 
 /** What providers put around each message and each tool, in tokens; generous. */

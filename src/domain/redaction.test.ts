@@ -118,6 +118,8 @@ describe("configured values", () => {
       A_KEY: "correct-horse",
       B_SECRET: "correct-horse-battery",
       PATH: "/usr/bin",
+      KEYBOARD_LAYOUT: "qwertz-layout",
+      TOKEN_LIMIT: "1000000000",
       SSH_KEY_FILE: "/home/a/.ssh/id",
       SHORT_KEY: "abc",
     });

@@ -124,12 +124,13 @@ export function maskJson(value: JsonValue, known: readonly string[] = []): { val
   return { value: walk(value), masked };
 }
 
+/** One of the words of the name says so: `KEYBOARD_LAYOUT` does not. */
+const SECRET_NAME = /(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)S?(?:_|$)/i;
+
 /** The values of variables that are named like secrets: to be masked wherever they turn up. The longest first, as one may hold another. */
 export function secretValues(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment).flatMap(([name, value = ""]) =>
-    /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i.test(name) && value.length >= SHORTEST_KNOWN && !/^[/~.]|\s|^\d+$/.test(value)
-      ? [value]
-      : [],
+    SECRET_NAME.test(name) && value.length >= SHORTEST_KNOWN && !/^[/~.]|\s|^\d+$/.test(value) ? [value] : [],
   );
   return [...new Set(values)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
 }
