@@ -80,7 +80,7 @@ describe("the way to an endpoint", () => {
     await using there = await plainServer((_request, response) => response.end("there"));
     await using here = await plainServer((request, response) => {
       if (request.url === "/away") response.writeHead(308, { location: there.url });
-      response.end(`${request.method} ${request.headers["x-a"] ?? ""}`);
+      response.end(`${request.method} ${String(request.headers["x-a"])}`);
     });
     const guarded = fetcher(here.url, {}, 400_000);
     const response = await guarded(`${here.url}/v1`, { method: "POST", headers: { "x-a": "b" }, body: "c" });
@@ -89,7 +89,7 @@ describe("the way to an endpoint", () => {
     expect(there.seen()).toBe(0);
     const stop = new AbortController();
     stop.abort();
-    await expect(guarded(here.url, { signal: stop.signal })).rejects.toThrow();
+    await expect(guarded(here.url, { signal: stop.signal })).rejects.toThrow("aborted");
   });
 
   test("an answer that breaks off is said to have", async () => {

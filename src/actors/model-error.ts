@@ -89,6 +89,10 @@ export class ModelError extends AgentsError {
   }
 }
 
+export function stopped(model: ModelRef): ModelError {
+  return new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, { model });
+}
+
 function nextSteps(kind: ModelErrorKind, { provider, model }: ModelRef): string[] {
   switch (kind) {
     case "rate_limit":

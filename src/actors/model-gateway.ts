@@ -1,6 +1,6 @@
 import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { ModelError } from "./model-error.ts";
+import { ModelError, stopped } from "./model-error.ts";
 import type {
   Microdollars,
   ModelAnswer,
@@ -199,8 +199,4 @@ class Tries {
   failure(): Error {
     return this.#last?.after(this.made) ?? new Error("No model was asked.");
   }
-}
-
-function stopped(model: ModelRef): ModelError {
-  return new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, { model });
 }

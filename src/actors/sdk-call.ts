@@ -1,5 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
-import { ModelError } from "./model-error.ts";
+import { stopped } from "./model-error.ts";
 import type { ModelCall, ModelUsage } from "./model.ts";
 import { maxOutputTokens, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
@@ -30,9 +30,7 @@ export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Ans
     await receive(call, parts.provider, received);
     return received.answer(estimate);
   } catch (error) {
-    const failure = signal.aborted
-      ? new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, { model })
-      : asModelError(error, model, parts.known);
+    const failure = signal.aborted ? stopped(model) : asModelError(error, model, parts.known);
     throw received.begun && failure.usage === undefined ? failure.billed(estimate()) : failure;
   }
 }

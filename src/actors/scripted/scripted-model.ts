@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { ConfigurationError } from "../../domain/errors.ts";
 import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
 import { shown } from "../../domain/text.ts";
-import { ModelError } from "../model-error.ts";
+import { ModelError, stopped } from "../model-error.ts";
 import type { ModelCall, ModelMessage } from "../model.ts";
 import { CONFIGURED_TRANSCRIPT, type Provider } from "../providers.ts";
 import type { Answered } from "../received.ts";
@@ -182,9 +182,7 @@ async function waited(milliseconds: number, call: ModelCall, sleep: Patience["sl
     await sleep(milliseconds, call.signal);
   } catch (error) {
     if (!call.signal.aborted) throw error;
-    throw new ModelError("cancelled", `The call of ${call.model.provider}/${call.model.model} was stopped.`, {
-      model: call.model,
-    });
+    throw stopped(call.model);
   }
 }
 
