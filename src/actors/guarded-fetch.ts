@@ -32,10 +32,11 @@ const NODE_PATIENCE_MS = 290_000;
 let patient: Promise<Fetch> | undefined;
 
 async function patientFetch(): Promise<Fetch> {
-  const { Agent, fetch: undiciFetch } = await import("undici");
-  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  // Its default export, because a bundle of a CommonJS package has no other.
+  const { default: undici } = await import("undici");
+  const dispatcher = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
   // The same standard, typed twice.
-  const send = undiciFetch as unknown as (url: URL, init: object) => Promise<Response>;
+  const send = undici.fetch as unknown as (url: URL, init: object) => Promise<Response>;
   return async (input, init) =>
     await send(new URL(input instanceof Request ? input.url : input), { ...init, dispatcher });
 }

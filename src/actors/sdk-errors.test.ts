@@ -30,7 +30,9 @@ describe("what the library throws", () => {
     [Object.assign(new Error("no"), { name: "AI_MissingToolResultsError" }), "rejected"],
     [new TypeError("terminated"), "network"],
     [new Error("outer", { cause: api(503, "busy") }), "server"],
-    ["a string", "network"],
+    [new Error("x", { cause: Object.assign(new Error("y"), { code: "ECONNRESET" }) }), "network"],
+    [new TypeError("Cannot read properties of undefined"), "malformed"],
+    ["a string", "malformed"],
   ])("%s is %s", (error, kind) => {
     const failure = asModelError(error, MODEL, []);
     expect(failure.kind).toBe(kind);

@@ -70,17 +70,31 @@ function kindOf({ statusCode, message, responseBody }: ApiError): ModelErrorKind
 const TOO_LONG =
   /context_length_exceeded|context length|context window|too many (?:input )?tokens|prompt is too long|maximum context|input is too long|exceeds the maximum number of tokens/;
 
-/** What is no answer of the endpoint at all: the connection, or something that could not be read. */
+/** What is no answer of the endpoint at all: the connection, what we asked for, or something that could not be read. */
 function otherError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
-  const name = error instanceof Error ? error.name : "";
   const text = error instanceof Error ? error.message : String(error);
-  const kind: ModelErrorKind =
-    /^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoOutput|NoContent)/.test(name)
-      ? "malformed"
-      : name.startsWith("AI_")
-        ? "rejected"
-        : "network";
-  return new ModelError(kind, sentence(kind, model, kind === "malformed" ? "" : shortened(text, known)), { model });
+  const kind = otherKind(error);
+  // The library puts the whole answer into its sentence about an answer it cannot read.
+  const quotes = kind === "malformed" && error instanceof Error && error.name.startsWith("AI_");
+  return new ModelError(kind, sentence(kind, model, quotes ? "" : shortened(text, known)), { model });
+}
+
+function otherKind(error: unknown): ModelErrorKind {
+  const name = error instanceof Error ? error.name : "";
+  if (findInChain(error, isConnectionError) !== undefined) return "network";
+  const unreadable = /^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoOutput|NoContent)/.test(
+    name,
+  );
+  return name.startsWith("AI_") && !unreadable ? "rejected" : "malformed";
+}
+
+/** Node's fetch says little itself; its cause has the code of the operating system or of the connection. */
+function isConnectionError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return (
+    /^(?:fetch failed|terminated)$/.test(error.message) ||
+    ("code" in error && /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(String(error.code)))
+  );
 }
 
 const SENTENCE_LIMIT = 300;
