@@ -12,9 +12,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "code-index": ["domain", "store"],
   context: ["domain", "store", "ledger", "code-index"],
   execution: ["domain", "store", "ledger"],
+  actors: ["domain", "store", "ledger", "code-index", "context"],
   apply: ["domain", "store", "ledger", "execution"],
-  plans: ["domain", "store", "ledger", "code-index", "context", "execution", "apply"],
-  cli: ["domain", "store", "ledger", "code-index", "context", "execution", "apply", "plans"],
+  plans: ["domain", "store", "ledger", "code-index", "context", "execution", "actors", "apply"],
+  cli: ["domain", "store", "ledger", "code-index", "context", "execution", "actors", "apply", "plans"],
 };
 
 const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;

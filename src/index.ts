@@ -1,4 +1,12 @@
 /** The library: everything the command line does is done through these. */
+export { ModelError } from "./actors/model-error.ts";
+export type { ModelErrorKind } from "./actors/model-error.ts";
+export { ModelGateway } from "./actors/model-gateway.ts";
+export type * from "./actors/model.ts";
+export { configuredProviders } from "./actors/providers.ts";
+export type { Provider } from "./actors/providers.ts";
+export type { CountTokens } from "./actors/prices.ts";
+export type { Patience } from "./actors/retry.ts";
 export { CircuitBreaker } from "./context/circuit-breaker.ts";
 export type * from "./context/circuit-breaker.ts";
 export { ParallelStrategyExecutor } from "./context/parallel-strategy-executor.ts";
@@ -35,6 +43,8 @@ export { nameKey, nameParts, parseOwnName, parseQualifiedName } from "./domain/q
 export type { NameParts, QualifiedName } from "./domain/qualified-name.ts";
 export { actorVariables, parseToolActor, renderParams, stepOrder, TOOL_NAMES } from "./domain/tool-actor.ts";
 export type { ToolActor, ToolActorDefinition, ToolActorInput, ToolName, ToolStep } from "./domain/tool-actor.ts";
+export { holdsMask, maskJson, maskSecrets, secretValues } from "./domain/redaction.ts";
+export type { Masked } from "./domain/redaction.ts";
 export { findResourceType, parseResource, RESOURCE_TYPES } from "./domain/resource.ts";
 export type {
   ProjectResource,

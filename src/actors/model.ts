@@ -35,6 +35,8 @@ export interface ModelToolCall {
   /** Undefined when what the model wrote is no JSON object; `raw` has it as it came. */
   readonly parameters: JsonObject | undefined;
   readonly raw: string;
+  /** What the provider wants to see again with this call, such as a signature; nobody else's business. Kept with the call. */
+  readonly providerData?: JsonObject;
 }
 
 export interface ModelSettings {
@@ -54,10 +56,41 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Text as it arrives. */
   readonly onText?: (text: string) => void;
+  /**
+   * What was shown through `onText` is void: the connection broke and the answer begins again. Without it, a call of which something was
+   * shown is not tried again but fails.
+   */
+  readonly onRestart?: () => void;
+  /** Asked in this order when the model cannot be reached; before those configured for its provider. */
+  readonly fallbacks?: readonly ModelRef[];
+  /**
+   * Before each try, retries and fallbacks included, with the most it can cost: budgets reserve here. When it rejects, nothing is sent and
+   * the call fails so.
+   */
+  readonly beforeTry?: (model: ModelRef, bound: UpperBound) => Promise<void>;
+  /** After each try, whatever became of it: budgets settle here. */
+  readonly afterTry?: (attempt: ModelAttempt) => Promise<void>;
 }
+
+/** The most one try of a call can use. */
+export interface UpperBound {
+  readonly inputTokens: number;
+  /** Undefined when nothing limits what the model may write: give the call `maxOutputTokens`. */
+  readonly outputTokens: number | undefined;
+  /** Undefined when the price or the output's limit is not known. */
+  readonly cost: Microdollars | undefined;
+}
+
+/**
+ * Millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost that is not known is
+ * undefined, never 0: whoever keeps a budget must decide what to do about it.
+ */
+export type Microdollars = number;
 
 export interface ModelUsage {
   readonly inputTokens: number;
+  /** Those of `inputTokens` that the provider had kept from before, which cost less. */
+  readonly cachedInputTokens?: number;
   readonly outputTokens: number;
   /** The provider did not say; counted by the tokenizer. */
   readonly estimated: boolean;
@@ -67,18 +100,23 @@ export interface ModelAnswer {
   readonly text: string;
   readonly toolCalls: readonly ModelToolCall[];
   readonly usage: ModelUsage;
-  readonly finish: "stop" | "tool_calls" | "length" | "content_filter" | "other";
+  readonly finish: "stop" | "tool_calls" | "length" | "other";
   /** Who answered: another than was asked when that one failed and a fallback was configured. */
   readonly model: ModelRef;
   readonly durationMs: number;
   /** Each try, the last one included: what was billed although it came to nothing is seen here. */
   readonly attempts: readonly ModelAttempt[];
+  /** How many secrets were masked in what the model was shown. */
+  readonly masked: number;
 }
 
 export interface ModelAttempt {
   readonly model: ModelRef;
   readonly durationMs: number;
+  /** What went wrong, for people; undefined for the one that answered. */
   readonly error: string | undefined;
+  /** Tokens that may be billed; of a try that broke off they are counted by the tokenizer. Undefined when nothing was sent or answered. */
+  readonly usage: ModelUsage | undefined;
 }
 
 export interface Models {

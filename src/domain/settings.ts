@@ -1,6 +1,9 @@
 import { findProfile } from "./automation-profile.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "./errors.ts";
+import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
+import { maskSecrets } from "./redaction.ts";
+import { HIDDEN } from "./secret.ts";
 import { nearest } from "./suggest.ts";
 import { textProblem } from "./text.ts";
 
@@ -12,6 +15,8 @@ export interface Setting {
   readonly description: string;
   /** Whether a project may have its own value. */
   readonly perProject: boolean;
+  /** Its value is never shown or recorded; "when wrong" is for what people mistake for the place of a secret. */
+  readonly secret?: boolean | "when wrong";
   /** Undefined when the value is fine, else what is wrong with it. */
   readonly problem: (value: string) => string | undefined;
 }
@@ -56,14 +61,20 @@ export const SETTINGS: readonly Setting[] = [
 ];
 
 export function findSetting(key: string): Setting {
-  const setting = SETTINGS.find((candidate) => candidate.key === key);
+  const setting = SETTINGS.find((candidate) => candidate.key === key) ?? providerSetting(key);
   if (setting !== undefined) return setting;
   const keys = SETTINGS.map((candidate) => candidate.key);
-  const suggestion = nearest(key, keys);
+  const suggestion = nearProviderSetting(key) ?? nearest(key, keys);
   throw new UsageError(`There is no configuration key "${key}".`, {
     detail: { key, ...(suggestion === undefined ? {} : { suggestion }) },
     next: [suggestion === undefined ? "agents config list" : `agents config get ${suggestion}`],
   });
+}
+
+/** A setting's value as it may be shown and recorded. */
+export function shownValue({ secret = false, problem }: Setting, value: string): string {
+  const hidden = secret === "when wrong" ? problem(value) !== undefined : secret;
+  return hidden ? HIDDEN : maskSecrets(value).text;
 }
 
 type SettingLevel = "flag" | "environment" | "project" | "global" | "default";
@@ -97,8 +108,9 @@ export function resolveSetting(setting: Setting, sources: SettingSources, flag?:
   const problem = setting.problem(winner.value);
   if (problem !== undefined) {
     const where = winner.level === "environment" ? `${setting.env} (environment)` : `${setting.key} (${winner.level})`;
-    throw new ConfigurationError(`The value "${winner.value}" of ${where} cannot be used: ${problem}`, {
-      detail: { key: setting.key, level: winner.level, value: winner.value },
+    const value = shownValue(setting, winner.value);
+    throw new ConfigurationError(`The value "${value}" of ${where} cannot be used: ${problem}`, {
+      detail: { key: setting.key, level: winner.level, value },
       next: [`agents config get ${setting.key} --verbose`],
     });
   }

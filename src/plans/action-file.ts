@@ -1,6 +1,6 @@
 import { parseAction, type ActionInput } from "../domain/action.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import { readYaml } from "./yaml-file.ts";
+import { readYaml } from "../domain/yaml-file.ts";
 
 /** The loader of action files. YAML keys are snake_case, the schema's camelCase: this is the one place where they are turned into each other. */
 export function parseActionFile(text: string, file: string): ActionInput {

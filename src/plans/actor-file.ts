@@ -1,5 +1,5 @@
 import { parseToolActor, type ToolActorInput } from "../domain/tool-actor.ts";
-import { readYaml } from "./yaml-file.ts";
+import { readYaml } from "../domain/yaml-file.ts";
 
 /** The loader of actor files. Their keys are single words, the same in YAML as in the schema. */
 export function parseActorFile(text: string, file: string): ToolActorInput {

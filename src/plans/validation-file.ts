@@ -1,7 +1,7 @@
 import { ValidationError } from "../domain/errors.ts";
 import { parseValidation, type ValidationDefinition, type ValidationInput } from "../domain/validation.ts";
 import { parameterIssues } from "../execution/tool-pipeline.ts";
-import { readYaml } from "./yaml-file.ts";
+import { readYaml } from "../domain/yaml-file.ts";
 
 /** The loader of validation files. Their keys are the same in YAML as in the schema. */
 export function parseValidationFile(text: string, file: string): ValidationInput {

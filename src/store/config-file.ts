@@ -19,6 +19,7 @@ export interface ConfigValues {
 export const CONFIG_TEMPLATE = `# CleverAgents configuration. \`agents config list\` shows every key, its value and where it comes from.
 # core.format: rich
 # core.automation-profile: supervised
+# provider.ollama.base-url: http://127.0.0.1:11434/v1
 # projects:
 #   local/shop:
 #     core.automation-profile: manual

@@ -1,6 +1,7 @@
 import { UsageError, ValidationError } from "../../domain/errors.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
-import { findSetting, SETTINGS } from "../../domain/settings.ts";
+import { providerSettingKeys } from "../../domain/provider-settings.ts";
+import { findSetting, SETTINGS, shownValue, type ResolvedSetting } from "../../domain/settings.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { orDash } from "../format.ts";
@@ -9,7 +10,7 @@ import { info, type Outcome } from "../outcome.ts";
 export async function configGet(context: CommandContext, input: Input): Promise<Outcome> {
   const setting = findSetting(input.argument(0));
   const project = await projectName(context, input);
-  const { key, value, level, chain } = await context.setting(setting.key, { project });
+  const { key, value, level, chain } = await shownSetting(context, setting.key, project);
   const verbose = context.options.verbose > 0;
   return {
     data: { key, value: value ?? null, level, ...(verbose ? { chain } : {}), description: setting.description },
@@ -32,8 +33,9 @@ export async function configGet(context: CommandContext, input: Input): Promise<
 export async function configList(context: CommandContext, input: Input): Promise<Outcome> {
   const project = await projectName(context, input);
   const resolved = [];
-  for (const { key, description } of SETTINGS) {
-    resolved.push({ ...(await context.setting(key, { project })), description });
+  const { global } = await context.config();
+  for (const key of [...SETTINGS.map((setting) => setting.key), ...providerSettingKeys(global.keys())]) {
+    resolved.push({ ...(await shownSetting(context, key, project)), description: findSetting(key).description });
   }
   return {
     data: {
@@ -64,36 +66,52 @@ export async function configSet(context: CommandContext, input: Input): Promise<
   const project = await projectName(context, input);
   const problem = setting.problem(value);
   if (problem !== undefined) {
-    throw new ValidationError(`"${value}" cannot be the value of ${setting.key}: ${problem}`, [
+    throw new ValidationError(`"${shownValue(setting, value)}" cannot be the value of ${setting.key}: ${problem}`, [
       { path: setting.key, message: problem },
     ]);
   }
   if (project !== undefined && !setting.perProject) {
     throw new UsageError(`${setting.key} cannot be set for a single project.`, {
       kept: "Nothing was changed.",
-      next: [`agents config set ${setting.key} ${value}`],
+      next: [`agents config set ${setting.key} ${shownValue(setting, value)}`],
     });
   }
   const { setConfigValue } = await import("../../store/config-file.ts");
   const { recordConfigChange } = await import("../../plans/config-audit.ts");
   const store = await context.store();
   const user = await context.user();
+  const shown = shownValue(setting, value);
   let previous: string | undefined;
   await setConfigValue(context.paths.config, { key: setting.key, value, project }, async (old) => {
-    previous = old;
+    previous = old === undefined ? undefined : shownValue(setting, old);
     // Durable before the file changes: a change without its entry would be worse than an entry without its change.
-    await recordConfigChange(store, user, { key: setting.key, from: old, to: value, project });
+    await recordConfigChange(store, user, { key: setting.key, from: previous, to: shown, project });
   });
   return {
     data: {
       key: setting.key,
-      value,
+      value: shown,
       previous: previous ?? null,
       project: project ?? null,
       config_path: context.paths.config,
     },
     view: [],
-    messages: info(`${setting.key} is now ${value}${project === undefined ? "" : ` for ${project}`}.`),
+    messages: info(`${setting.key} is now ${shown}${project === undefined ? "" : ` for ${project}`}.`),
+  };
+}
+
+/** A setting as it may be seen: values of keys are not. */
+async function shownSetting(
+  context: CommandContext,
+  key: string,
+  project: string | undefined,
+): Promise<ResolvedSetting> {
+  const setting = findSetting(key);
+  const resolved = await context.setting(key, { project });
+  return {
+    ...resolved,
+    value: resolved.value === undefined ? undefined : shownValue(setting, resolved.value),
+    chain: resolved.chain.map((one) => ({ ...one, value: shownValue(setting, one.value) })),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from "yaml";
-import { ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import { ValidationError, type ValidationIssue } from "./errors.ts";
 
 /** The one way a definition is read from YAML: every problem gets its file, line and column here. */
 const SIZE_LIMIT = 1024 * 1024;

@@ -1,0 +1,123 @@
+import { AgentsError, type ErrorExtras } from "../domain/errors.ts";
+import type { ModelAttempt, ModelRef, ModelUsage } from "./model.ts";
+
+/**
+ * What can go wrong with a call of a model, as far as a caller can act on it. Nothing of the library below gets out: its errors carry
+ * the whole prompt and the endpoint's headers, so they are read here and then dropped, never kept as a cause.
+ */
+export type ModelErrorKind =
+  | "rate_limit"
+  | "network"
+  | "server"
+  | "authentication"
+  | "unavailable"
+  | "context_too_long"
+  | "refused"
+  | "rejected"
+  | "malformed"
+  | "timeout"
+  | "cancelled";
+
+/** Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait. */
+const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "server"]);
+
+/** Another model may well answer. What was wrong with the call itself, or was stopped by the user, would be so with any. */
+const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
+  "rate_limit",
+  "network",
+  "server",
+  "authentication",
+  "unavailable",
+  "timeout",
+]);
+
+export interface ModelErrorFacts {
+  readonly model: ModelRef;
+  /** How long the provider asked to wait. */
+  readonly retryAfterMs?: number | undefined;
+  /** Tokens that may have been billed before it failed. */
+  readonly usage?: ModelUsage | undefined;
+  readonly attempts?: readonly ModelAttempt[];
+}
+
+export class ModelError extends AgentsError {
+  readonly kind: ModelErrorKind;
+  readonly model: ModelRef;
+  readonly retryAfterMs: number | undefined;
+  readonly usage: ModelUsage | undefined;
+  /** Every try that was made: what was billed although it came to nothing. */
+  readonly attempts: readonly ModelAttempt[];
+
+  constructor(kind: ModelErrorKind, message: string, facts: ModelErrorFacts, extras: ErrorExtras = {}) {
+    const { model, retryAfterMs, usage, attempts = [] } = facts;
+    super(`model_${kind}`, message, {
+      kept: "Nothing was changed by this call; everything recorded before it is kept.",
+      next: nextSteps(kind, model),
+      ...extras,
+      detail: { provider: model.provider, model: model.model, attempts: attempts.length, ...extras.detail },
+    });
+    this.kind = kind;
+    this.model = model;
+    this.retryAfterMs = retryAfterMs;
+    this.usage = usage;
+    this.attempts = attempts;
+  }
+
+  get retried(): boolean {
+    return RETRIED.has(this.kind);
+  }
+
+  get fallsBack(): boolean {
+    return FALLS_BACK.has(this.kind);
+  }
+
+  /** The same with what was tried. */
+  after(attempts: readonly ModelAttempt[]): ModelError {
+    const tried = attempts.length > 1 ? ` It was tried ${attempts.length} times.` : "";
+    return this.#again(`${this.message}${tried}`, { attempts });
+  }
+
+  /** The same with what may have been billed. */
+  billed(usage: ModelUsage): ModelError {
+    return this.#again(this.message, { usage });
+  }
+
+  #again(message: string, change: Partial<ModelErrorFacts>): ModelError {
+    const { kind, model, retryAfterMs, usage, attempts, kept = "", next } = this;
+    const { attempts: _count, ...detail } = this.detail;
+    return new ModelError(kind, message, { model, retryAfterMs, usage, attempts, ...change }, { kept, next, detail });
+  }
+}
+
+export function stopped(model: ModelRef): ModelError {
+  return new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, { model });
+}
+
+function nextSteps(kind: ModelErrorKind, { provider, model }: ModelRef): string[] {
+  switch (kind) {
+    case "rate_limit":
+    case "server":
+      return ["try again later", `agents config set provider.${provider}.fallbacks <provider>/<model>`];
+    case "network":
+      return ["check the connection and try again", `agents config get provider.${provider}.base-url`];
+    case "authentication":
+      return [
+        `agents config get provider.${provider}.api-key`,
+        `agents config set provider.${provider}.api-key-env <variable>`,
+      ];
+    case "unavailable":
+      return [`check the name "${model}" with the provider`, `agents config get provider.${provider}.models`];
+    case "context_too_long":
+      return ["use a smaller context or a model with a larger window"];
+    case "refused":
+      return ["say the request in other words, or use another model"];
+    case "rejected":
+      return ["check the actor's options and the model's name"];
+    case "malformed":
+      return ["try again, or use another model"];
+    case "timeout":
+      return ["try again", `agents config set provider.${provider}.timeout <seconds>`];
+    case "cancelled":
+      return ["try again when you like"];
+  }
+}

@@ -1,0 +1,202 @@
+import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { ModelError, stopped } from "./model-error.ts";
+import type {
+  Microdollars,
+  ModelAnswer,
+  ModelAttempt,
+  ModelCall,
+  ModelMessage,
+  ModelRef,
+  Models,
+  ModelUsage,
+  UpperBound,
+} from "./model.ts";
+import { costOf, upperBoundOf, type CountTokens } from "./prices.ts";
+import { checkFallbacks, configuredProviders, requireProvider, type Environment, type Provider } from "./providers.ts";
+import type { Answered } from "./received.ts";
+import { delayBefore, PATIENCE, type Patience } from "./retry.ts";
+import { Transcripts } from "./scripted/scripted-model.ts";
+
+/**
+ * The one door to models. A call is masked, sent to the endpoint of the provider it names, tried again where that may help, and then to
+ * the fallbacks the user listed, if any. Whatever happens, every try is in the answer or in the error.
+ */
+export class ModelGateway implements Models {
+  readonly providers: readonly Provider[];
+  readonly #count: CountTokens;
+  readonly #patience: Patience;
+  readonly #known: readonly string[];
+  readonly #transcripts: Transcripts;
+
+  constructor(parts: {
+    /** The values of the configuration file. */
+    settings: ReadonlyMap<string, string>;
+    environment: Environment;
+    count: CountTokens;
+    patience?: Patience;
+    /** What relative paths of transcripts begin from. */
+    directory?: string;
+  }) {
+    this.providers = configuredProviders(parts.settings, parts.environment);
+    this.#count = parts.count;
+    this.#patience = parts.patience ?? PATIENCE;
+    const keys = this.providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
+    this.#known = [...new Set([...keys, ...secretValues(parts.environment)])].sort((a, b) => b.length - a.length);
+    this.#transcripts = new Transcripts(parts.directory ?? process.cwd());
+  }
+
+  async call(call: ModelCall): Promise<ModelAnswer> {
+    const asked = requireProvider(this.providers, call.model);
+    const fallbacks = [...(call.fallbacks ?? []), ...asked.fallbacks];
+    checkFallbacks(asked, fallbacks, this.providers);
+    const { safe, masked } = this.#masked(call);
+    const tries = new Tries(safe, this.#patience.now);
+    for (const model of [call.model, ...fallbacks]) {
+      const answered = await this.#ask({ ...tries.call, model }, tries);
+      if (answered !== undefined)
+        return { ...answered, model, durationMs: tries.duration, attempts: tries.made, masked };
+    }
+    throw tries.failure();
+  }
+
+  /** What was used, in millionths of a dollar; undefined when the price is not known. */
+  costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined {
+    return costOf(requireProvider(this.providers, model), model.model, usage);
+  }
+
+  /** The most one try of this call can cost: what a budget has to reserve. */
+  upperBoundOf(call: ModelCall): UpperBound {
+    return upperBoundOf(requireProvider(this.providers, call.model), call, this.#count);
+  }
+
+  /** Undefined when it failed in a way that lets others be asked. */
+  async #ask(call: ModelCall, tries: Tries): Promise<Answered | undefined> {
+    const provider = requireProvider(this.providers, call.model);
+    for (let attempt = 1; ; attempt += 1) {
+      if (call.signal.aborted) throw stopped(call.model).after(tries.made);
+      await call.beforeTry?.(call.model, this.upperBoundOf(call));
+      try {
+        return await tries.make(call.model, () => this.#once(call, provider, attempt));
+      } catch (error) {
+        if (!(error instanceof ModelError)) throw error;
+        const delay = delayBefore(attempt + 1, error, this.#patience.random);
+        if (tries.cannotBeginAgain || (delay === undefined && !error.fallsBack)) throw tries.failure();
+        if (delay === undefined) return undefined;
+        await this.#sleep(delay, call, tries);
+      }
+    }
+  }
+
+  async #once(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
+    if (provider.type === "scripted")
+      return await this.#transcripts.answer(call, provider, attempt, this.#patience.sleep);
+    const { sdkCall } = await import("./sdk-call.ts");
+    return await sdkCall(call, { provider, count: this.#count, known: this.#known });
+  }
+
+  async #sleep(milliseconds: number, call: ModelCall, tries: Tries): Promise<void> {
+    try {
+      await this.#patience.sleep(milliseconds, call.signal);
+    } catch (error) {
+      if (!call.signal.aborted) throw error;
+      throw stopped(call.model).after(tries.made);
+    }
+  }
+
+  /** Everything a model is shown. */
+  #masked(call: ModelCall): { safe: ModelCall; masked: number } {
+    let masked = 0;
+    const text = (value: string): string => {
+      const found = maskSecrets(value, this.#known);
+      masked += found.masked;
+      return found.text;
+    };
+    const json = <T extends JsonObject | ModelToolOutput>(value: T): T => {
+      const found = maskJson(value, this.#known);
+      masked += found.masked;
+      return found.value as T;
+    };
+    const messages = call.messages.map((message): ModelMessage => {
+      switch (message.role) {
+        case "user":
+          return { ...message, content: text(message.content) };
+        case "tool":
+          return { ...message, output: json(message.output) };
+        case "assistant":
+          return {
+            ...message,
+            content: text(message.content),
+            toolCalls: message.toolCalls.map((one) => ({
+              ...one,
+              raw: text(one.raw),
+              parameters: one.parameters === undefined ? undefined : json(one.parameters),
+            })),
+          };
+      }
+    });
+    const tools = call.tools.map((tool) => ({ ...tool, description: text(tool.description) }));
+    return { safe: { ...call, system: text(call.system), messages, tools }, masked };
+  }
+}
+
+type ModelToolOutput = Extract<ModelMessage, { role: "tool" }>["output"];
+
+/** The tries of one call, and whether anything of them was shown already. */
+class Tries {
+  readonly call: ModelCall;
+  readonly made: ModelAttempt[] = [];
+  readonly #now: () => number;
+  readonly #begun: number;
+  #shown = false;
+  #last: ModelError | undefined;
+
+  constructor(call: ModelCall, now: () => number) {
+    const { onText } = call;
+    const show = (text: string): void => {
+      this.#shown = true;
+      onText?.(text);
+    };
+    this.call = onText === undefined ? call : { ...call, onText: show };
+    this.#now = now;
+    this.#begun = now();
+  }
+
+  get duration(): number {
+    return this.#now() - this.#begun;
+  }
+
+  async make(model: ModelRef, once: () => Promise<Answered>): Promise<Answered> {
+    if (this.#shown) this.call.onRestart?.();
+    this.#shown = false;
+    const begun = this.#now();
+    const record = async (error: string | undefined, usage: ModelUsage | undefined): Promise<void> => {
+      const attempt: ModelAttempt = { model, durationMs: this.#now() - begun, error, usage };
+      this.made.push(attempt);
+      await this.call.afterTry?.(attempt);
+    };
+    let answered: Answered;
+    try {
+      answered = await once();
+    } catch (error) {
+      // Whatever it was: who reserved for this try must hear of its end.
+      if (error instanceof ModelError) this.#last = error;
+      await record(
+        error instanceof Error ? error.message : String(error),
+        error instanceof ModelError ? error.usage : undefined,
+      );
+      throw error;
+    }
+    await record(undefined, answered.usage);
+    return answered;
+  }
+
+  /** What was shown cannot be taken back; only a caller that asked to be told may see the answer begin again. */
+  get cannotBeginAgain(): boolean {
+    return this.#shown && this.call.onRestart === undefined;
+  }
+
+  failure(): Error {
+    return this.#last?.after(this.made) ?? new Error("No model was asked.");
+  }
+}
