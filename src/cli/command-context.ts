@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
+import type { ModelGateway } from "../actors/model-gateway.ts";
 import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
 import type { ContextPolicyService } from "../plans/context-policy-service.ts";
@@ -82,6 +83,17 @@ export class CommandContext {
   async actors(): Promise<ActorService> {
     const { ActorService } = await import("../plans/actor-service.ts");
     return new ActorService({ store: await this.store(), user: await this.user() });
+  }
+
+  /** The models of the configured providers. Tokens are counted only where a provider does not say how many there were. */
+  async models(): Promise<ModelGateway> {
+    const { ModelGateway } = await import("../actors/model-gateway.ts");
+    const { tokenizerNamed, tokenizerOf } = await import("../context/tokens/tokenizer.ts");
+    return new ModelGateway({
+      settings: (await this.config()).global,
+      environment: this.environment,
+      count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
+    });
   }
 
   async projects(): Promise<ProjectService> {

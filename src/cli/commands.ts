@@ -94,6 +94,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     run: async (context, input) => (await import("./commands/actor.ts")).actorShow(context, input),
   },
   {
+    path: "actor run",
+    summary: "Ask a model, outside of any plan and without tools",
+    arguments: "<actor> <prompt...>",
+    options: [
+      { flags: "--system <text>", description: "what the model is told beforehand" },
+      { flags: "--temperature <number>", description: "how freely it answers, from 0 to 2" },
+      { flags: "--max-output-tokens <count>", description: "the longest answer" },
+    ],
+    example: 'agents actor run ollama/qwen3 "What is a lease?"',
+    run: async (context, input) => (await import("./commands/actor-run.ts")).actorRun(context, input),
+  },
+  {
     path: "actor remove",
     summary: "Remove an actor that no available action uses",
     arguments: "<actor>",

@@ -22,24 +22,43 @@ export async function actorAdd(context: CommandContext, input: Input): Promise<O
 export async function actorList(context: CommandContext, input: Input): Promise<Outcome> {
   const namespace = input.text("namespace");
   const actors = await (await context.actors()).listActors(namespace);
+  const models = await offeredModels(context, namespace);
+  const total = models.length + actors.length;
   return {
     data: {
-      actors: actors.map((actor) => ({ ...actorData(actor), steps: actor.steps.length })),
+      actors: [
+        ...models.map((name) => ({ name, type: "llm", builtin: true, description: MODEL })),
+        ...actors.map((actor) => ({ ...actorData(actor), steps: actor.steps.length })),
+      ],
       filters: { namespace: namespace ?? null },
-      summary: { total: actors.length, built_in: 0, custom: actors.length },
+      summary: { total, built_in: models.length, custom: actors.length },
     },
     view: [
       {
         kind: "table",
         title: "Actors",
         columns: [{ keep: "Name" }, "Type", "Steps", "Description"],
-        rows: actors.map((actor) => [actor.name, actor.type, String(actor.steps.length), actor.description]),
+        rows: [
+          ...models.map((name) => [name, "llm", "-", MODEL]),
+          ...actors.map((actor) => [actor.name, actor.type, String(actor.steps.length), actor.description]),
+        ],
         empty: "No actors yet.",
       },
     ],
-    messages: info(`${count(actors.length, "actor")} listed.`),
-    ...(actors.length === 0 ? { next: ["agents actor add --config <file>"] } : {}),
+    messages: info(`${count(total, "actor")} listed.`),
+    ...(total === 0 ? { next: ["agents actor add --config <file>"] } : {}),
   };
+}
+
+const MODEL = "The model by itself, from the configuration";
+
+/** Never stored: what can be asked is what is configured now. */
+async function offeredModels(context: CommandContext, namespace: string | undefined): Promise<string[]> {
+  const { configuredProviders } = await import("../../actors/providers.ts");
+  const providers = configuredProviders((await context.config()).global, context.environment);
+  return providers
+    .filter(({ name }) => namespace === undefined || name === namespace.toLowerCase())
+    .flatMap(({ name, models }) => models.map((model) => `${name}/${model}`));
 }
 
 export async function actorShow(context: CommandContext, input: Input): Promise<Outcome> {
