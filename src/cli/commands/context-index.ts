@@ -5,7 +5,8 @@ import type { IndexGap } from "../../code-index/scoped-index.ts";
 import { TokenCache } from "../../context/tokens/token-cache.ts";
 import { TokenCounter } from "../../context/tokens/token-counter.ts";
 import { tokenizerOf } from "../../context/tokens/tokenizer.ts";
-import { UsageError } from "../../domain/errors.ts";
+import type { EmbeddingEndpoint } from "../../context/model.ts";
+import { AgentsError, UsageError } from "../../domain/errors.ts";
 import type { ContextPlace } from "../../plans/context-places.ts";
 import { indexPlaces, type IndexedPlace } from "../../plans/index-places.ts";
 import { languagesOf, summarize, type LanguageSummary } from "../../plans/index-summary.ts";
@@ -16,7 +17,8 @@ import { indexData, indexMessages } from "../context-messages.ts";
 import { indexProgress, uninterrupted } from "../context-run.ts";
 import { number } from "../context-view.ts";
 import { bytes, count } from "../format.ts";
-import type { Outcome } from "../outcome.ts";
+import { progressOf } from "../file-progress.ts";
+import { info, type Message, type Outcome } from "../outcome.ts";
 import { oneLine } from "../terminal-text.ts";
 import { toned, type Element } from "../view.ts";
 
@@ -27,6 +29,8 @@ const LARGEST = 10;
 export async function contextIndex(context: CommandContext, input: Input): Promise<Outcome> {
   const source = await projectSource(await context.store(), input.argument(0), "default");
   const { scope, indexed } = await bringUpToDate(context, source, input.flag("rebuild"));
+  const { embedding } = await context.contextConfiguration(source.project);
+  const embedded = embedding === undefined ? undefined : await embedAll(context, scope, embedding);
   using index = openScopedIndex(unfiltered(scope));
   const languages = languagesOf(index.files());
   const gaps = index.gaps();
@@ -39,11 +43,13 @@ export async function contextIndex(context: CommandContext, input: Input): Promi
       languages: languages.map(languageData),
       gaps: gaps.map((gap) => ({ ...gap })),
       duration_ms: Math.round(took),
+      embedded: embedded ?? null,
       resources: indexData(indexed),
     },
     view: [languagesTable(languages), ...gapLines(gaps)],
     messages: [
       ...indexed.flatMap(indexMessages),
+      ...(embedding === undefined ? [] : embeddedMessages(embedded ?? 0, embedding.model)),
       {
         level: "info",
         text: `${count(files, "file")} of ${source.project} ${files === 1 ? "is" : "are"} indexed; it took ${(took / 1_000).toFixed(1)} s.`,
@@ -125,6 +131,33 @@ async function bringUpToDate(
     using _ = { [Symbol.dispose]: end };
     return await indexPlaces(places, { dataDir: context.paths.dataDir, signal, onProgress, rebuild });
   });
+}
+
+/** Only what the default view lets through goes to the endpoint. */
+async function embedAll(context: CommandContext, scope: IndexScope, embedding: EmbeddingEndpoint): Promise<number> {
+  const { embedScope } = await import("../../context/strategies/semantic-embedding.ts");
+  const isForPeople = !["json", "yaml"].includes(await context.format());
+  return uninterrupted(async (signal) => {
+    const progress = progressOf(`embedding by ${embedding.model}`);
+    using _ = { [Symbol.dispose]: progress.end };
+    const onProgress = isForPeople ? progress.update : (): void => undefined;
+    try {
+      return await embedScope({ scope, embedding, signal, onProgress });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new AgentsError("resource_failed", `Embedding failed: ${error instanceof Error ? error.message : ""}.`, {
+        cause: error,
+        kept: "The index is complete, and what was embedded so far is kept.",
+        next: ["agents config get context.embedding.url", "repeat the command"],
+      });
+    }
+  });
+}
+
+function embeddedMessages(files: number, model: string): readonly Message[] {
+  return info(
+    files === 0 ? `Nothing had to be embedded by ${model}.` : `${count(files, "file")} embedded by ${model}.`,
+  );
 }
 
 /** All that was indexed, whatever a view would leave out. */

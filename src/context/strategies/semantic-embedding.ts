@@ -5,6 +5,7 @@
  * Pieces without a vector are embedded first. If that takes longer than a strategy may, what was done is kept and the next attempt goes
  * on from there; an answer is given only when nothing is missing, so that it does not depend on how far an earlier one came.
  */
+import type { IndexScope } from "../../code-index/index-scope.ts";
 import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import type { EmbeddingEndpoint } from "../model.ts";
@@ -34,14 +35,34 @@ export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens
   return fill(nearest(index, vectors, query), { tokens, signal, count: counter.count });
 };
 
-/** Makes the vectors of all files of the scope that have none. */
-export async function embedMissing(
+/**
+ * Makes the vectors of all files of a scope that have none, before anybody asks: for many files that takes longer than a strategy may.
+ * Exactly what the scope lets through is sent to the endpoint.
+ *
+ * @returns how many contents were embedded.
+ */
+export async function embedScope(options: {
+  readonly scope: IndexScope;
+  readonly embedding: EmbeddingEndpoint;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}): Promise<number> {
+  const [tree] = options.scope.trees;
+  if (tree === undefined) return 0;
+  using index = openScopedIndex(options.scope);
+  using vectors = VectorStore.beside(tree.index, options.embedding);
+  return await embedMissing(index, vectors, options.embedding, options.signal, options.onProgress);
+}
+
+async function embedMissing(
   index: ScopedIndex,
   vectors: VectorStore,
   endpoint: EmbeddingEndpoint,
   signal: AbortSignal,
-): Promise<void> {
-  const known = new Set<string>();
+  onProgress?: (done: number, total: number) => void,
+): Promise<number> {
+  const byContent = new Map(index.files().map((file) => [file.hash, file]));
+  const missing = Array.from(byContent.values()).filter(({ size, hash }) => size > 0 && !vectors.has(hash));
   let batch: { readonly content: string; readonly pieces: readonly Piece[] }[] = [];
   const flush = async (): Promise<void> => {
     const texts = batch.flatMap(({ pieces }) => pieces.map(({ text }) => text));
@@ -49,24 +70,23 @@ export async function embedMissing(
     const embedded = (await embed(endpoint, texts, signal)).values();
     const made = batch.map(({ content, pieces }): [string, readonly StoredVector[]] => [
       content,
-      pieces.map(({ startLine, endLine }) => ({
-        startLine,
-        endLine,
-        vector: embedded.next().value ?? new Float32Array(),
-      })),
+      pieces.map(({ startLine, endLine }) => {
+        return { startLine, endLine, vector: embedded.next().value ?? new Float32Array() };
+      }),
     ]);
     vectors.put(new Map(made));
     batch = [];
   };
-  for (const file of index.files()) {
-    if (known.has(file.hash)) continue;
-    known.add(file.hash);
-    if (file.size === 0 || vectors.get(file.hash).length > 0) continue;
+  for (const [done, file] of missing.entries()) {
     signal.throwIfAborted();
     batch.push({ content: file.hash, pieces: piecesOf(index.text(file)) });
-    if (batch.reduce((sum, { pieces }) => sum + pieces.length, 0) >= PIECES_PER_CALL) await flush();
+    if (batch.reduce((sum, { pieces }) => sum + pieces.length, 0) >= PIECES_PER_CALL) {
+      await flush();
+      onProgress?.(done + 1, missing.length);
+    }
   }
   await flush();
+  return missing.length;
 }
 
 interface Piece {

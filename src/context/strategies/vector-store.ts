@@ -33,10 +33,12 @@ export class VectorStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #model: string;
   readonly #select: StatementSync;
+  readonly #find: StatementSync;
 
   private constructor(database: DatabaseSync, model: string) {
     this.#database = database;
     this.#model = model;
+    this.#find = database.prepare("SELECT 1 FROM vectors WHERE model = ? AND content = ? LIMIT 1");
     this.#select = database.prepare(
       "SELECT start_line, end_line, vector FROM vectors WHERE model = ? AND content = ? ORDER BY start_line",
     );
@@ -54,6 +56,10 @@ export class VectorStore implements Disposable {
       database.close();
       throw error;
     }
+  }
+
+  has(content: string): boolean {
+    return this.#find.get(this.#model, content) !== undefined;
   }
 
   /** Of a content; empty when they were never computed. */
