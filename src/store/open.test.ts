@@ -1,6 +1,6 @@
 /** Opening: what a store's file has to be, and the one clear error for everything it is not. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
@@ -59,6 +59,18 @@ describe("a new file", () => {
     expect(files).toEqual(["store.db", "store.db-shm", "store.db-wal"]);
     expect(files.map((name) => mode(join(dirname(file), name)))).toEqual(["600", "600", "600"]);
   });
+
+  test.runIf(existsSync("/proc/locks"))(
+    "is locked as long as it is open, whoever else opens and closes it here",
+    async () => {
+      await using directory = await TestDirectory.make();
+      const file = join(directory.path, "store.db");
+      await using _ = await openStore(`sqlite:${file}`);
+      expect(locksOn(file)).not.toEqual([]);
+      await (await openStore(`sqlite:${file}`)).close();
+      expect(locksOn(file)).not.toEqual([]);
+    },
+  );
 
   test("has every migration recorded once, and opening it again changes nothing", async () => {
     await using directory = await TestDirectory.make();
@@ -270,4 +282,13 @@ async function clearError(work: Promise<unknown>): Promise<StoreError> {
   expect(found.kept).toMatch(/\.$/);
   expect(found.next.length).toBeGreaterThan(0);
   return found;
+}
+
+/** What the kernel knows of this process's locks on a file. Without any, the last connection of another process takes itself for the last of all. */
+function locksOn(file: string): string[] {
+  const { ino } = statSync(file);
+  const mine = new RegExp(` ${process.pid} \\S+:${ino} `);
+  return readFileSync("/proc/locks", "utf8")
+    .split("\n")
+    .filter((line) => mine.test(line));
 }

@@ -48,14 +48,26 @@ async function openFile(file: string, clock: Clock, patienceMs: number): Promise
   const connect = (): SqliteConnection => {
     try {
       makeDirectories(dirname(file));
-      // Made private before SQLite touches it; its log files take over the mode.
-      closeSync(openSync(file, "a", 0o600));
+      makePrivate(file);
     } catch (error) {
       throw unopenable(error, file);
     }
     return new SqliteConnection(file, clock, { memory: false });
   };
   return open({ url: `sqlite:${file}`, file, connect, memory: false, patienceMs });
+}
+
+/**
+ * Made private before SQLite touches it; its log files take over the mode. One that is there is not opened: to close a file takes away
+ * all locks that this process has on it, also those of its other connections, and then the last one of another process would find nobody
+ * and remove the log under us.
+ */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
 }
 
 interface Opening {
