@@ -17,7 +17,7 @@ export const LANGUAGES = [
 /** `text` is everything we can read but not parse: it is searched, and has neither definitions nor references. */
 export type Language = (typeof LANGUAGES)[number];
 
-export const DEFINITION_KINDS = [
+const DEFINITION_KINDS = [
   "module",
   "class",
   "interface",

@@ -10,8 +10,9 @@ import { compareScore, placeOf } from "../compare.ts";
 import type { Exclusion, ScoredFragment } from "../model.ts";
 import type { BudgetPacker, PackingHelp, Sifted } from "../stages.ts";
 
-/** Content below this says too little to be worth its heading. */
+/** Content below this says too little to be worth its heading, unless it is all there is of a file or a definition. */
 const MIN_TOKENS = 10;
+const SOME_LINES = /:\d+-\d+$/;
 /** Rendering the same thing with less detail costs time, so it is not tried without end. */
 const MAX_RENDERINGS = 300;
 
@@ -21,7 +22,7 @@ export class GreedyKnapsackPacker implements BudgetPacker {
   pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): Sifted<ScoredFragment> {
     const packing = new Packing(tokens, help);
     const sorted = fragments.toSorted(compareScore);
-    const firsts = firstOfEach(sorted.filter(({ tokens: size }) => size >= MIN_TOKENS));
+    const firsts = firstOfEach(sorted.filter((fragment) => !isTooSmall(fragment)));
     const share = Math.floor(tokens / Math.max(1, firsts.size));
     const settled = new Set<ScoredFragment>();
     for (const fragment of firsts) {
@@ -29,7 +30,7 @@ export class GreedyKnapsackPacker implements BudgetPacker {
     }
     for (const fragment of sorted) {
       if (settled.has(fragment)) continue;
-      if (fragment.tokens < MIN_TOKENS) packing.leaveOut(fragment, "too small");
+      if (isTooSmall(fragment)) packing.leaveOut(fragment, "too small");
       else if (packing.isShown(fragment)) packing.leaveOut(fragment, "duplicate");
       else if (!packing.take(fragment, tokens)) packing.leaveOut(fragment, "budget");
     }
@@ -94,6 +95,10 @@ class Packing {
   #beside(fragment: ScoredFragment): readonly ScoredFragment[] {
     return Array.from(this.#taken.get(placeOf(fragment)) ?? []);
   }
+}
+
+function isTooSmall({ tokens, level, entity }: ScoredFragment): boolean {
+  return tokens < MIN_TOKENS && (level !== "full" || SOME_LINES.test(entity));
 }
 
 /** The best fragment of each strategy, the best of these first. */

@@ -253,7 +253,7 @@ describe("packing", () => {
         scored(found("a.ts", { tokens: 60 }), 0.9),
         scored(found("b.ts", { tokens: 60 }), 0.8),
         scored(found("c.ts", { tokens: 40 }), 0.7),
-        scored(found("d.ts", { tokens: 9 }), 0.6),
+        scored(found("d.ts", { tokens: 9, level: "listing" }), 0.6),
       ],
       100,
       help,
@@ -263,6 +263,12 @@ describe("packing", () => {
       ["shop:b.ts", "budget"],
       ["shop:d.ts", "too small"],
     ]);
+  });
+
+  test("a file of a few words is taken as a whole; a few words of a file are not", () => {
+    const lines = scored(found("a.ts", { tokens: 5, entity: "shop:a.ts:3-4" }), 0.9);
+    const { fragments } = packer.pack([lines, scored(found("b.ts", { tokens: 5 }), 0.8)], 100, help);
+    expect(names(fragments)).toEqual(["shop:b.ts"]);
   });
 
   test("falls back to less detail, level by level", () => {
