@@ -24,6 +24,8 @@ export interface ParallelStrategyExecutorOptions {
   readonly totalTimeoutMs: number;
   /** Heap of one thread; a strategy that needs more loses its thread. */
   readonly workerMemoryMb?: number;
+  /** URLs of modules that each thread loads as it starts. */
+  readonly preload?: readonly string[];
 }
 
 export interface StrategyAllocation {
@@ -70,12 +72,12 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   constructor(options: ParallelStrategyExecutorOptions) {
-    const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512 } = options;
+    const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512, preload = [] } = options;
     requirePositiveIntegers({ maxWorkers, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb });
     this.#breaker = breaker;
     this.#strategyTimeoutMs = strategyTimeoutMs;
     this.#totalTimeoutMs = totalTimeoutMs;
-    this.#pool = new StrategyWorkerPool({ breaker: breaker.shared, maxWorkers, workerMemoryMb });
+    this.#pool = new StrategyWorkerPool({ breaker: breaker.shared, maxWorkers, workerMemoryMb, preload });
   }
 
   /**
@@ -109,6 +111,11 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
       options.signal?.removeEventListener("abort", cancel);
       for (const task of tasks) this.#unsettled.delete(task);
     }
+  }
+
+  /** Starts threads that will be wanted soon. Says nothing of those that cannot be started: whoever needs them will hear. */
+  warmUp(threads: number): void {
+    this.#pool.warmUp(threads);
   }
 
   /** Ends the worker threads. What still runs is cancelled. */

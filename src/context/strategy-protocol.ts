@@ -33,6 +33,8 @@ export interface StrategyCall {
 
 export interface StrategyWorkerData {
   readonly breaker: SharedBreaker;
+  /** Modules to load at once. One that cannot be loaded fails when it is asked for. */
+  readonly preload: readonly string[];
 }
 
 export type WorkerCommand =

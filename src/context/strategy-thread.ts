@@ -47,6 +47,7 @@ export interface ThreadEnd {
 export interface ThreadOptions {
   readonly breaker: SharedBreaker;
   readonly memoryMb: number;
+  readonly preload: readonly string[];
   readonly errand?: Errand | undefined;
   /** Free for an errand: it has booted, or finished the last one. */
   readonly onIdle: () => void;
@@ -63,7 +64,7 @@ export class StrategyThread {
   #error: unknown;
 
   constructor(options: ThreadOptions) {
-    const data: StrategyWorkerData = { breaker: options.breaker };
+    const data: StrategyWorkerData = { breaker: options.breaker, preload: options.preload };
     this.#options = options;
     this.#state = { is: "booting", errand: options.errand };
     this.#worker = new Worker(ENTRY, {

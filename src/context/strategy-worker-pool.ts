@@ -24,6 +24,8 @@ export interface PoolOptions {
   readonly breaker: SharedBreaker;
   readonly maxWorkers: number;
   readonly workerMemoryMb: number;
+  /** Modules that threads load before they are asked to. */
+  readonly preload: readonly string[];
 }
 
 export class StrategyWorkerPool {
@@ -43,6 +45,15 @@ export class StrategyWorkerPool {
   submit(job: PoolJob): void {
     this.#queue.add(job);
     this.#pump();
+  }
+
+  /** Starts threads for work that is about to come, so that they boot while something else is waited for. */
+  warmUp(threads: number): void {
+    while (!this.#closed && this.#threads.size < Math.min(threads, this.#options.maxWorkers)) {
+      const before = this.#threads.size;
+      this.#start();
+      if (this.#threads.size === before) return;
+    }
   }
 
   /** The job's result is of no interest any more: it will not be told of its end, and what runs is stopped. */
@@ -112,6 +123,7 @@ export class StrategyWorkerPool {
       const thread: StrategyThread = new StrategyThread({
         breaker: this.#options.breaker,
         memoryMb: this.#options.workerMemoryMb,
+        preload: this.#options.preload,
         errand,
         onIdle: () => this.#pump(),
         onGone: (end) => this.#onGone(thread, end),

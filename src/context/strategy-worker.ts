@@ -38,6 +38,7 @@ function serve(port: MessagePort, data: StrategyWorkerData): void {
     }
   });
   send({ kind: "ready" });
+  for (const module of data.preload) import(module).catch(() => undefined);
 
   async function run(id: number, call: StrategyCall): Promise<void> {
     const controller = new AbortController();
