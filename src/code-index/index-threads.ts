@@ -27,7 +27,8 @@ const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./index-worker.ts" : ".
 const BATCH_FILES = 32;
 const BATCH_BYTES = 512 * 1024;
 const BATCHES_AHEAD = 2;
-const PATIENCE_MS = 20_000;
+/** The analyzer gives up by itself, after a number of steps; this is for what nobody thought of, also on a computer that is very busy. */
+const PATIENCE_MS = 60_000;
 const STEPS = 5;
 /** Of JavaScript; the parser's memory is apart, and stays within a few times the size of a file. */
 const HEAP_MB = 256;
