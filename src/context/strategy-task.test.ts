@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { IndexMovedError } from "../code-index/index-errors.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { StrategyTask } from "./strategy-task.ts";
 
@@ -51,4 +52,12 @@ test("a task whose caller gives up while the breaker is asked does not begin, an
   expect(await task.settled).toEqual({ strategy: "s", status: "cancelled" });
   // The next caller may probe at once.
   expect([breaker.state("s"), breaker.isOpen("s")]).toEqual(["half-open", false]);
+});
+
+test("files that change meanwhile are nobody's failure", async () => {
+  const { breaker, task } = newTask();
+  task.begin();
+  task.end({ kind: "failed", reason: new IndexMovedError("shop", 1, 2).message });
+  expect(await task.settled).toMatchObject({ status: "failed" });
+  expect(breaker.failures("s")).toBe(0);
 });
