@@ -36,6 +36,7 @@ export function activeStrategiesData(assembled: AssembledContext): Record<string
     budget_tokens: tokens,
     fragments: contributed(assembled, name).length,
     status: statusOf(assembled, name),
+    duration_ms: durationOf(assembled, name),
   }));
 }
 
@@ -49,6 +50,12 @@ export function statusOf({ outcomes }: AssembledContext, strategy: string): stri
   if (outcome === undefined) return "not run";
   if (outcome.status === "skipped") return `skipped: ${outcome.reason}`;
   return outcome.status === "failed" ? `failed: ${outcome.reason}` : outcome.status;
+}
+
+/** Null when it was not run to an end. */
+function durationOf({ outcomes }: AssembledContext, strategy: string): number | null {
+  const outcome = outcomes.find((candidate) => candidate.strategy === strategy);
+  return outcome !== undefined && "durationMs" in outcome ? outcome.durationMs : null;
 }
 
 /** How much a strategy found in all; undefined when it did not get to the end. */

@@ -1,4 +1,6 @@
 /** Strategies and stages that a user brings along: only from where they trust, and what happens when they fail. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import type { Agents } from "./testing/agents.ts";
 import { CodeWorld, outputOf } from "./testing/code-world.ts";
@@ -96,6 +98,45 @@ test("a stage of one's own takes part, for a project or for one plan, and only a
   expect(traced(await inspect(agents))).toBe("RelevanceCoherenceOrderer");
   await agents.json("config", "set", "context.stage.order", module, "--project", "shop");
   expect(traced(await inspect(agents))).toBe("ByName");
+});
+
+test("with an embedding endpoint texts are found by meaning; without its key it says so, and never shows one", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  await world.project();
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => (body += text));
+    request.on("end", () => {
+      keys.push(request.headers.authorization);
+      const { input } = JSON.parse(body) as { input: string[] };
+      // What speaks of documents is near what asks for manuals, though no word is the same.
+      const data = input.map((text, index) => ({ index, embedding: /# Sessions|manual/.test(text) ? [1, 0] : [0, 1] }));
+      response.end(JSON.stringify({ data }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const set = (key: string, value: string): ReturnType<typeof agents.json> =>
+      agents.json("config", "set", key, value);
+    await set("context.embedding.url", `http://127.0.0.1:${port}/v1`);
+    expect((await agents.json("project", "context", "inspect", "shop")).error?.message).toContain("half configured");
+    await set("context.embedding.model", "small");
+    await set("context.embedding.api-key-env", "TEST_EMBEDDING_KEY");
+    const without = await inspect(agents, "--query", "manual");
+    expect(JSON.stringify(without["gaps"])).toContain("TEST_EMBEDDING_KEY");
+    agents.environment["TEST_EMBEDDING_KEY"] = "s3cret-key";
+    const found = await inspect(agents, "--query", "manual");
+    const { fragments } = found["context"] as { fragments: { entity: string; strategies: string[] }[] };
+    const page = fragments.find(({ entity }) => entity.includes("docs/sessions.md"));
+    expect(page?.strategies).toContain("semantic-embedding");
+    expect(new Set(keys)).toEqual(new Set(["Bearer s3cret-key"]));
+    expect(JSON.stringify(found)).not.toContain("s3cret-key");
+  } finally {
+    server.close();
+  }
 });
 
 function traced(data: Record<string, unknown>): string | undefined {

@@ -10,8 +10,9 @@ function percent(part: number, whole: number): string {
   return whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`;
 }
 
+/** 1234567 as "1,234,567"; `toLocaleString` would load the tables of all languages first, which takes as long as a search. */
 export function number(value: number): string {
-  return value.toLocaleString("en-US");
+  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
 export function usedText({ tokens, budget, tokenizer }: AssembledContext): string {

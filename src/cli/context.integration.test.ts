@@ -1,6 +1,5 @@
 /** Context through the command line: packing, inspecting, simulating, policies, and what is said when something is wrong. */
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TokenCounter } from "../context/tokens/token-counter.ts";
@@ -216,18 +215,9 @@ test("an index that is behind, damaged, gone or never made is brought up to date
   expect(await texts("inspect", "shop", "--query", "lateArrival")).toContain(
     "The index of api was behind and is up to date again: 1 file changed, 1 added, 1 gone.",
   );
-  const [file = ""] = execFileSync("find", [
-    join(agents.dataDir, "index"),
-    "-name",
-    "*.db",
-    "-not",
-    "-name",
-    "tokens.db",
-  ])
-    .toString()
-    .trim()
-    .split("\n");
-  writeFileSync(file, "no database at all");
+  const indexes = join(agents.dataDir, "index");
+  const [name = ""] = readdirSync(indexes).filter((file) => /^[0-9a-f]{32}\.db$/.test(file));
+  writeFileSync(join(indexes, name), "no database at all");
   expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("made anew");
   expect(await texts("index", "shop", "--rebuild")).toContain("7 files of local/shop are indexed");
 

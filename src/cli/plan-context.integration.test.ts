@@ -1,4 +1,6 @@
 /** What the steps of a plan can ask about their plan, through the command line. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Agents } from "./testing/agents.ts";
 import { CodeWorld, outputOf } from "./testing/code-world.ts";
@@ -104,4 +106,30 @@ test("a plan says which context it will have; its view decides what its steps se
   expect(look.fragments.flatMap(({ entity }) => (entity.startsWith("api:") ? [entity] : []))).toEqual(
     expect.not.arrayContaining([expect.stringContaining("src/")]),
   );
+});
+
+test("a plan of two projects sees both, each through its own policy, and nothing of a third", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  await world.project();
+  for (const name of ["web", "foreign"]) {
+    const directory = join(agents.directory, name);
+    mkdirSync(directory);
+    writeFileSync(join(directory, "page.ts"), `export function validateSession${name}(): boolean { return true; }\n`);
+    writeFileSync(join(directory, "page.test.ts"), `export const validateSessionTest${name} = [1, 2, 3, 4, 5, 6];\n`);
+    await agents.json("resource", "add", "fs-directory", name, "--path", directory);
+    await agents.json("project", "create", name, "--resource", name);
+  }
+  await agents.json("project", "context", "set", "web", "--exclude", "*.test.ts", "--budget", "3k");
+  await agents.json("project", "context", "set", "shop", "--budget", "5k");
+  const query = "validateSession validateSessionweb validateSessionforeign validateSessionTestweb";
+  const id = await planOf(agents, `  - { id: look, tool: request_context, params: { query: "${query}" } }\n`, "web");
+  expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);
+  const { fragments, budget } = outputOf<Asked>(agents, "look");
+  const files = new Set(fragments.flatMap(({ entity }) => /^\w+:[\w./-]+/.exec(entity)?.[0] ?? []));
+  expect(budget).toBe(3_000);
+  expect(files).toContain("web:page.ts");
+  expect(files).toContain("api:src/session.test.ts");
+  expect(files).not.toContain("web:page.test.ts");
+  expect([...files].filter((file) => file.startsWith("foreign:"))).toEqual([]);
 });
