@@ -20,7 +20,7 @@ import { JAVASCRIPT, TSX, TYPESCRIPT } from "./languages/typescript.ts";
 
 /** In UTF-16 units. Longer texts are generated; their trees would take more than 60 bytes of memory for each character. */
 export const MAX_ANALYZED_LENGTH = 2_097_152;
-/** Brackets in brackets. Nobody writes them, and some grammars take ever longer for each. */
+/** Brackets in brackets. Nobody writes that many, and some grammars take ever longer for each. */
 const DEEPEST_NESTING = 1_000;
 
 const GRAMMARS: Readonly<Record<Exclude<Language, "markdown" | "text">, Grammar>> = {

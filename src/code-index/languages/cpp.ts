@@ -145,11 +145,9 @@ function declaratorOf(tree: SyntaxTree, node: number): Declarator | undefined {
 function declared(tree: SyntaxTree, node: number, type: string, place: Place): DefinitionSite | undefined {
   const declarator = declaratorOf(tree, node);
   if (declarator === undefined) return undefined;
-  const written = tree.textOf(declarator.name);
   const name = lastName(tree, declarator.name);
   const isInType = type === "field_declaration" || tree.type(tree.parent(node)) === "field_declaration_list";
-  const owner = /([A-Za-z_]\w*)(?:<[^]*>)?\s*::\s*[^:]+$/.exec(written.slice(0, 500))?.[1];
-  const kind = kindOf(declarator.isFunction || type === "function_definition", isInType || owner !== undefined);
+  const kind = kindOf(declarator.isFunction || type === "function_definition", isInType || name.owner !== undefined);
   const outer = templateOf(tree, node);
   return {
     name: name.text,
@@ -158,7 +156,7 @@ function declared(tree: SyntaxTree, node: number, type: string, place: Place): D
     exported: isVisible(tree, node, place) && !(isStatic(tree, node) && !isInType),
     outer,
     bodyStart: bodyStart(tree, node, outer),
-    owner,
+    owner: name.owner,
   };
 }
 
@@ -178,12 +176,14 @@ function bodyStart(tree: SyntaxTree, node: number, outer: number): number {
   return valueStart(tree, outer, value);
 }
 
-/** Of `Lease<T>::renew` it is `renew`; of `~Lease` and `operator==` all of it. */
-function lastName(tree: SyntaxTree, node: number): { text: string; node: number } {
+/** Of `Lease<T>::renew` it is `renew`, owned by `Lease`; of `~Lease` and `operator==` all of it. */
+function lastName(tree: SyntaxTree, node: number): { text: string; node: number; owner: string | undefined } {
   let at = node;
+  let scope = -1;
   while (tree.type(at) === "qualified_identifier") {
     const name = tree.child(at, "name");
     if (name < 0) break;
+    scope = tree.child(at, "scope");
     at = name;
   }
   const isName = (tree.role(at) & ROLE.name) !== 0;
@@ -196,6 +196,7 @@ function lastName(tree: SyntaxTree, node: number): { text: string; node: number 
   return {
     text: text.replaceAll(/\s+/g, " ").trim(),
     node: isName ? at : tree.type(at) === "destructor_name" ? at + 1 : -1,
+    owner: scope < 0 ? undefined : /^\w+/.exec(tree.textOf(scope))?.[0],
   };
 }
 
@@ -215,8 +216,12 @@ function typedef(tree: SyntaxTree, node: number): DefinitionSite | undefined {
 }
 
 function templateOf(tree: SyntaxTree, node: number): number {
-  const parent = tree.parent(node);
-  return parent >= 0 && tree.type(parent) === "template_declaration" ? templateOf(tree, parent) : node;
+  let outer = node;
+  for (let parent = tree.parent(outer); parent >= 0 && tree.type(parent) === "template_declaration";) {
+    outer = parent;
+    parent = tree.parent(outer);
+  }
+  return outer;
 }
 
 function isStatic(tree: SyntaxTree, node: number): boolean {

@@ -11,6 +11,10 @@ import type { SyntaxTree } from "./syntax-tree.ts";
 /** Definitions deeper in others are left out: nobody writes them, and showing them would take more room than the file. */
 const DEEPEST_DEFINITION = 50;
 
+/** How far outwards a name is looked for, and how much white space may lie before a definition: more is no code people write. */
+const DEEPEST_SCOPE = 100;
+const WIDEST_GAP = 1_000;
+
 interface Use {
   readonly node: number;
   readonly scope: Scope | undefined;
@@ -237,12 +241,16 @@ function isType(kind: DefinitionKind): boolean {
 }
 
 function isHidden(name: string, scope: Scope | undefined): boolean {
-  for (let at = scope; at !== undefined; at = at.outer) if (at.names?.has(name) === true) return true;
+  let at = scope;
+  for (let hops = 0; at !== undefined && hops < DEEPEST_SCOPE; hops++, at = at.outer) {
+    if (at.names?.has(name) === true) return true;
+  }
   return false;
 }
 
 /** Whether only white space with at most one line break lies between. */
 function isAdjacent(text: string, from: number, to: number): boolean {
+  if (to - from > WIDEST_GAP) return false;
   let breaks = 0;
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);

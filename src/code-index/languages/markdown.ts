@@ -5,7 +5,7 @@ import { lineStartsOf } from "./lines.ts";
 /** A line longer than this is searched for links only so far. */
 const LONGEST_LINE = 10_000;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|\r?$)/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*\r?$/;
 const LINK = /\]\(\s*(?:<([^<>\n]*)>|([^\s()<>]+))|^ {0,3}\[[^\]\n]+\]:[ \t]*<?([^\s<>]+)/g;
 
@@ -48,7 +48,7 @@ export function analyzeMarkdown(text: string): FileFacts {
       addHeading(
         headings,
         text,
-        heading[2] ?? "",
+        titleOf(line, heading[0].length),
         heading[1]?.length ?? 1,
         index,
         start,
@@ -77,6 +77,14 @@ export function analyzeMarkdown(text: string): FileFacts {
     imports,
     incomplete: undefined,
   };
+}
+
+/** Without the hashes a heading may be closed with. By hand, because expressions with spaces on both sides take ever longer. */
+function titleOf(line: string, from: number): string {
+  const title = line.slice(from).trim();
+  let end = title.length;
+  while (title[end - 1] === "#") end--;
+  return end === 0 || /\s/.test(title[end - 1] ?? "") ? title.slice(0, end) : title;
 }
 
 function addHeading(

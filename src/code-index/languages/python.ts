@@ -143,13 +143,12 @@ function bind(tree: SyntaxTree, node: number, bound: (nameNode: number) => void)
 }
 
 function bindPattern(tree: SyntaxTree, first: number, bound: (nameNode: number) => void): void {
-  const pending = first < 0 ? [] : [first];
+  const pending = [first];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    const type = tree.type(node);
+    const type = node < 0 ? "" : tree.type(node);
     if (type === "identifier") bound(node);
-    else if (type.endsWith("default_parameter"))
-      pending.push(...[tree.child(node, "name")].filter((child) => child >= 0));
-    else if (type === "typed_parameter") pending.push(...tree.children(node).slice(0, 1));
+    else if (type.endsWith("default_parameter")) pending.push(tree.child(node, "name"));
+    else if (type === "typed_parameter") pending.push(node + 1);
     else if (type.includes("pattern")) for (const child of tree.children(node)) pending.push(child);
   }
 }

@@ -322,9 +322,9 @@ function bind(tree: SyntaxTree, node: number, bound: (nameNode: number) => void)
 }
 
 function bindPattern(tree: SyntaxTree, first: number, bound: (nameNode: number) => void): void {
-  const pending = first < 0 ? [] : [first];
+  const pending = [first];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    switch (tree.type(node)) {
+    switch (node < 0 ? "" : tree.type(node)) {
       case "identifier":
       case "type_identifier":
       case "shorthand_property_identifier_pattern":
@@ -333,14 +333,14 @@ function bindPattern(tree: SyntaxTree, first: number, bound: (nameNode: number) 
       case "object_pattern":
       case "array_pattern":
       case "rest_pattern":
-        pending.push(...tree.children(node));
+        for (const child of tree.children(node)) pending.push(child);
         break;
       case "pair_pattern":
-        pending.push(...[tree.child(node, "value")].filter((child) => child >= 0));
+        pending.push(tree.child(node, "value"));
         break;
       case "assignment_pattern":
       case "object_assignment_pattern":
-        pending.push(...[tree.child(node, "left")].filter((child) => child >= 0));
+        pending.push(tree.child(node, "left"));
         break;
     }
   }

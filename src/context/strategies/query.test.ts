@@ -59,6 +59,17 @@ describe("words", () => {
   ])("in the name %j", (name, words) => expect(wordsIn(name)).toEqual(words));
 });
 
+test("of a text somebody pasted the beginning is read", () => {
+  expect(terms(`${"aa ".repeat(5_000)}zebra`).words).toEqual(["aa", "zebra"]);
+  expect(terms(`${"aa ".repeat(10_000)}zebra`).words).toEqual(["aa"]);
+  expect(
+    terms(
+      "",
+      Array.from({ length: 100 }, (_, at) => `name${at}`),
+    ).identifiers,
+  ).toHaveLength(64);
+});
+
 test("any text at all is read, quickly", () => {
   fc.assert(
     fc.property(

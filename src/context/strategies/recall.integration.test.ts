@@ -42,3 +42,10 @@ test.each([1_000, 8_000])("within %s tokens all together show as much as the bes
   expect(together).toBeGreaterThanOrEqual(Math.max(...alone));
   expect(together).toBeGreaterThan(tokens === 1_000 ? 0.6 : 0.95);
 });
+
+test("each of them contributes", async () => {
+  const [question] = QUESTIONS;
+  if (question === undefined) throw new Error("there is no question");
+  const { fragments } = await lab.ask(question, 8_000);
+  expect(new Set(fragments.flatMap(({ strategies }) => strategies))).toEqual(new Set(JUDGED));
+});
