@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError, UsageError } from "../domain/errors.ts";
@@ -67,6 +67,7 @@ function makePrivate(file: string): void {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    accessSync(file, constants.W_OK);
   }
 }
 
