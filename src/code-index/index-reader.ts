@@ -38,6 +38,7 @@ export class TreeReader implements Disposable {
   #hasInstances = false;
   readonly #statements = new Map<string, StatementSync>();
   readonly #facts = new Map<number, FileFacts>();
+  #lastText: { readonly content: number; readonly text: string } | undefined;
 
   constructor(tree: IndexedTree) {
     this.resource = tree.resource;
@@ -119,8 +120,15 @@ export class TreeReader implements Disposable {
     });
   }
 
+  /** Whoever shows a file asks for its text several times in a row. */
   textOf({ content }: ReadableFile): string {
-    return this.#unpack("SELECT text FROM bodies WHERE content = ?", content, unpackText);
+    if (this.#lastText?.content !== content) {
+      this.#lastText = {
+        content,
+        text: this.#unpack("SELECT text FROM bodies WHERE content = ?", content, unpackText),
+      };
+    }
+    return this.#lastText.text;
   }
 
   factsOf({ content }: ReadableFile): FileFacts {

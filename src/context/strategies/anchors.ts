@@ -23,7 +23,7 @@ const MOST_FILES = 20;
 const MOST_CANDIDATES = 100_000;
 const MOST_BY_WORDS = 12;
 /** Definitions looked at for their names. */
-const MOST_SEARCHED = 150;
+const MOST_SEARCHED = 80;
 const NAMED = 1;
 const IN_FOCUS = 1;
 const NAMED_ROUGHLY = 0.7;

@@ -46,12 +46,39 @@ export function termsOf(request: Pick<ContextRequest, "query" | "entities">): Qu
 
 /** A name in pieces: `parseHTTPLease2` is parse, http, lease2; stop words and single letters are left out. */
 export function wordsIn(text: string): readonly string[] {
+  const { hump, capitals, between } = lettersOf(text);
   return text
-    .replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")
-    .replaceAll(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .replaceAll(hump, "$1 $2")
+    .replaceAll(capitals, "$1 $2")
     .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
+    .split(between)
     .filter((word) => word.length > 1 && !isStopWord(word));
+}
+
+interface Letters {
+  readonly hump: RegExp;
+  readonly capitals: RegExp;
+  readonly between: RegExp;
+  readonly token: RegExp;
+}
+
+/** The letters of all languages take 10 ms to get ready, in every thread anew; mostly those of ASCII will do. */
+const ASCII_LETTERS: Letters = {
+  hump: /([a-z\d])([A-Z])/g,
+  capitals: /([A-Z]+)([A-Z][a-z])/g,
+  between: /[^A-Za-z\d]+/,
+  token: /[\w$@./\\:#+-]+(?:\(\))?/g,
+};
+const ALL_LETTERS: Letters = {
+  hump: /([\p{Ll}\p{N}])(\p{Lu})/gu,
+  capitals: /(\p{Lu}+)(\p{Lu}\p{Ll})/gu,
+  between: /[^\p{L}\p{N}]+/u,
+  token: /[\p{L}\p{N}_$@./\\:#+-]+(?:\(\))?/gu,
+};
+
+function lettersOf(text: string): Letters {
+  // oxlint-disable-next-line no-control-regex -- exactly the characters of ASCII
+  return /^[\u0000-\u007f]*$/.test(text) ? ASCII_LETTERS : ALL_LETTERS;
 }
 
 /** Words in quotation marks or backticks are names when they are one word each. */
@@ -63,14 +90,15 @@ function* tokensOfQuery(query: string): Generator<{ readonly token: string; read
 }
 
 function tokensIn(text: string): readonly string[] {
-  return (text.match(/[\p{L}\p{N}_$@./\\:#+-]+(?:\(\))?/gu) ?? [])
+  const { token: pattern, between } = lettersOf(text);
+  return (text.match(pattern) ?? [])
     .map((token) =>
       token
         .replaceAll("\\", "/")
-        .replace(/^[.:#+/-]+(?=[\p{L}\p{N}_$@])/u, "")
+        .replace(/^[.:#+/-]+(?=[^.:#+/-])/, "")
         .replace(/[.:#+/-]+$/, ""),
     )
-    .filter((token) => /[\p{L}\p{N}]/u.test(token));
+    .filter((token) => token.split(between).some((word) => word !== ""));
 }
 
 function isPath(token: string): boolean {
@@ -81,10 +109,8 @@ function isPath(token: string): boolean {
 /** What nobody writes in a sentence: humps, underscores, dots inside, a call, digits between letters, capitals only. */
 function looksLikeCode(token: string): boolean {
   return (
-    /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]|^[_$][\p{L}]|\(\)$|::|\p{L}#\p{L}|\p{Lu}\p{Lu}\p{Ll}/u.test(token) ||
-    /\p{L}\.\p{L}/u.test(token) ||
-    /^\p{Lu}[\p{Lu}\p{N}]{2,}$/u.test(token) ||
-    /^\p{L}+\d+\p{L}+$/u.test(token)
+    /[a-z][A-Z]|[A-Za-z\d]_[A-Za-z\d]|^[_$][A-Za-z]|\(\)$|::|[A-Za-z]#[A-Za-z]|[A-Z][A-Z][a-z]/.test(token) ||
+    /[A-Za-z]\.[A-Za-z]|^[A-Z][A-Z\d]{2,}$|^[A-Za-z]+\d+[A-Za-z]+$/.test(token)
   );
 }
 

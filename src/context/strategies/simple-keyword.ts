@@ -14,7 +14,7 @@ import { type QueryTerms, termsOf, wordsIn } from "./query.ts";
 import { finding } from "./strategy-run.ts";
 
 const MOST_FILES = 80;
-const MOST_BY_NAME = 150;
+const MOST_BY_NAME = 80;
 /** Softens the difference between the first places of a list. */
 const RANK_OFFSET = 10;
 

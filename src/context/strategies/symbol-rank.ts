@@ -110,7 +110,7 @@ function weightsOf(graph: GraphColumns, seeds: RankSeeds): Float64Array {
 
 /** How telling a use of the name is. */
 function weightOfName(name: string, mentioned: ReadonlySet<string>): number {
-  const isTelling = name.length >= 8 && /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]/u.test(name);
+  const isTelling = name.length >= 8 && /[a-z][A-Z]|[A-Za-z\d]_[A-Za-z\d]/.test(name);
   return (
     (mentioned.has(name) ? MENTIONED : 1) * (isTelling ? TELLING_NAME : 1) * (name.startsWith("_") ? PRIVATE_NAME : 1)
   );
