@@ -3,7 +3,10 @@
  * limits that ordinary texts stay far below.
  *
  * A thread that analyzes makes one analyzer. Before each text it awaits `load` for the language, which is free when there is nothing to
- * do, and replaces a parser that a hostile text has blown up.
+ * do, and replaces a parser that a hostile text has broken.
+ *
+ * Measured on 790 files, 5.6 M characters of TypeScript: 3.0 to 3.2 M characters a second in one thread. Parsing alone does 4.4 to
+ * 4.5, so the walk and the extraction take the other 30 %.
  */
 import type { FileFacts, Language } from "./facts.ts";
 import { extractFacts } from "./languages/extract.ts";

@@ -42,9 +42,9 @@ export function extractFacts(language: Language, grammar: Grammar, tree: SyntaxT
 
 function gapOf(found: Extraction, tree: SyntaxTree, lines: readonly number[]): string | undefined {
   if (found.tooDeep) return `definitions nested deeper than ${DEEPEST_DEFINITION} levels are left out`;
-  return tree.firstError < 0
-    ? undefined
-    : `line ${lineAt(lines, tree.firstError)} and perhaps others could not be parsed`;
+  if (!tree.hasErrors) return undefined;
+  if (tree.firstError < 0) return "something is missing in it, so it may have been parsed wrongly";
+  return `line ${lineAt(lines, tree.firstError)} and perhaps others could not be parsed`;
 }
 
 class Extraction {

@@ -25,7 +25,7 @@ export const ROLE = {
   /** A decorator, annotation or attribute that may stand before what it belongs to. */
   attribute: 512,
   imports: 1024,
-  /** Has no children; saves the walk a step. */
+  /** Has no children, and is copied for other roles only. */
   leaf: 2048,
   /** Each name directly in it is a definition: the members of an enumeration. */
   members: 4096,
@@ -33,6 +33,8 @@ export const ROLE = {
   qualified: 8192,
   /** Binds names like `binds`, but in the scope around it, being one itself. */
   declares: 16_384,
+  /** Nothing inside is looked at: saves the walk some steps. */
+  opaque: 32_768,
 } as const;
 
 export interface DefinitionSite {

@@ -17,6 +17,12 @@ export const JAVA: Grammar = {
     block_comment: ROLE.comment | ROLE.leaf,
     // The name of the package itself is no use of anything.
     package_declaration: ROLE.leaf,
+    string_literal: ROLE.opaque,
+    decimal_integer_literal: ROLE.opaque,
+    integral_type: ROLE.opaque,
+    void_type: ROLE.opaque,
+    boolean_type: ROLE.opaque,
+    this: ROLE.opaque,
     import_declaration: ROLE.imports,
     modifiers: ROLE.kept,
     class_declaration: TYPE,

@@ -10,6 +10,11 @@ export const PYTHON: Grammar = {
   roles: {
     identifier: ROLE.name | ROLE.leaf | ROLE.hideable,
     comment: ROLE.comment | ROLE.leaf,
+    integer: ROLE.opaque,
+    float: ROLE.opaque,
+    true: ROLE.opaque,
+    false: ROLE.opaque,
+    none: ROLE.opaque,
     module: ROLE.kept,
     block: ROLE.children,
     if_statement: ROLE.kept,

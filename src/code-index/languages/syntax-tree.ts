@@ -16,6 +16,8 @@ import { ROLE } from "./grammar.ts";
 /** The functions of the parser's module that a walk needs. Their argument is the tree's address. */
 export interface CursorFunctions {
   readonly _ts_tree_root_node_wasm: (tree: number) => void;
+  /** Of the node the transfer buffer holds. */
+  readonly _ts_node_has_error_wasm: (tree: number) => number;
   readonly _ts_tree_cursor_new_wasm: (tree: number) => void;
   readonly _ts_tree_cursor_delete_wasm: (tree: number) => void;
   readonly _ts_tree_cursor_goto_first_child_wasm: (tree: number) => number;
@@ -38,11 +40,14 @@ export interface NodeTypes {
 /** The number of nodes that could not be parsed, in every grammar. */
 const ERROR_TYPE = 0xffff;
 const FIRST_CAPACITY = 4096;
+const CLOSED = ROLE.leaf | ROLE.opaque;
 
 export class SyntaxTree {
   text = "";
   count = 0;
-  /** Where the first part begins that could not be parsed; -1 when there is none. */
+  /** Whether something could not be parsed or is missing. */
+  hasErrors = false;
+  /** Where the first part begins that could not be parsed; -1 when there is none, or it is only that something is missing. */
   firstError = -1;
   #types: NodeTypes | undefined;
   #type = new Uint16Array(FIRST_CAPACITY);
@@ -61,6 +66,7 @@ export class SyntaxTree {
     this.firstError = -1;
     this.#types = types;
     cursor._ts_tree_root_node_wasm(tree);
+    this.hasErrors = cursor._ts_node_has_error_wasm(tree) !== 0;
     cursor._ts_tree_cursor_new_wasm(tree);
     try {
       this.#walk(cursor, tree, types.roles);
@@ -82,11 +88,11 @@ export class SyntaxTree {
       const type = typeOf(tree);
       const role = roles[type] ?? 0;
       let copied = -1;
-      if ((role & ~ROLE.leaf) !== 0 || ((parentRole & ROLE.children) !== 0 && (role & ROLE.leaf) === 0)) {
+      if ((role & ~CLOSED) !== 0 || ((parentRole & ROLE.children) !== 0 && (role & ROLE.leaf) === 0)) {
         copied = this.#copy(cursor, tree, type, owner, parentRole !== 0);
       }
       if (type === ERROR_TYPE && this.firstError < 0) this.firstError = cursor._ts_tree_cursor_start_index_wasm(tree);
-      if ((role & ROLE.leaf) === 0 && firstChild(tree) !== 0) {
+      if ((role & CLOSED) === 0 && firstChild(tree) !== 0) {
         if (depth === this.#path.length) this.#path = grown(this.#path);
         this.#path[depth++] = copied;
         if (copied >= 0) owner = copied;
