@@ -170,7 +170,7 @@ function freshLibrary(): typeof TreeSitter {
   Reflect.deleteProperty(require.cache, file);
   const library: unknown = require(file);
   Reflect.deleteProperty(require.cache, file);
-  if (!isTreeSitter(library)) throw new Error("the tree-sitter runtime has no Parser and Language");
+  if (!isTreeSitter(library)) throw new Error("web-tree-sitter has no Parser and Language");
   return library;
 }
 
