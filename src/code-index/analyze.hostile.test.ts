@@ -43,9 +43,30 @@ describe.each(Object.entries(TEXTS))("%s", (_name, text) => {
   });
 });
 
+const LARGE: readonly (readonly [Language, string, string])[] = [
+  ["typescript", "a pattern of 300,000 names", `const {${"a,".repeat(300_000)}} = x`],
+  [
+    "typescript",
+    "100,000 variables far behind a comment",
+    `// c\n${" ".repeat(500_000)}let a=1${",b=2".repeat(100_000)}`,
+  ],
+  ["typescript", "100,000 functions in functions without a bracket", `x = ${"a=>z?1:".repeat(100_000)}z`],
+  ["cpp", "50,000 templates of templates", `${"template<class T> ".repeat(50_000)}class A {};`],
+  ["markdown", "100 lines of a heading and 9,000 spaces", `# ${" ".repeat(9_000)}x\n`.repeat(100)],
+];
+
+test.each(LARGE)("%s: %s", async (language, _name, text) => {
+  await analyzer.load([language]);
+  const facts = analyzer.analyze(language, text);
+  expect(problemsOf(facts, text)).toEqual([]);
+  for (const level of DETAIL_LEVELS)
+    expect(renderFile(facts, text, level).text.length).toBeLessThanOrEqual(text.length);
+});
+
 const BREAKING: readonly (readonly [Language, string, string])[] = [
   ["java", "a=>".repeat(2_000), "parsing takes too much memory"],
   ["java", ":-".repeat(2_000), "parsing takes too long"],
+  ["typescript", "-;".repeat(30_000), "parsing takes too long"],
   ["cpp", "a::{".repeat(5_000), "nested deeper than 1000 levels"],
   ["go", "x".repeat(MAX_ANALYZED_LENGTH + 1), `longer than ${MAX_ANALYZED_LENGTH} characters`],
   ["markdown", "x".repeat(50_000_000), `longer than ${MAX_ANALYZED_LENGTH} characters`],
@@ -60,6 +81,11 @@ test.each(BREAKING)(
     expect(analyzer.analyze("java", sampleOf("java"))).toEqual(expected);
   },
 );
+
+test("what needs more than the parser's own stack is parsed, and breaks nothing", () => {
+  const { incomplete } = analyzer.analyze("java", ";-".repeat(3_000));
+  expect(incomplete).toBe("line 1 and perhaps others could not be parsed");
+});
 
 test("definitions in definitions in definitions are left out at some depth, and it says so", () => {
   const { definitions, incomplete } = analyzer.analyze("typescript", `${"namespace a {".repeat(60)}${"}".repeat(60)}`);

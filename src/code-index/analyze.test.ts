@@ -47,6 +47,18 @@ describe.each(SAMPLED)("%s", (language) => {
   });
 });
 
+test("is in order where a template is wrapped around what it does not belong to", () => {
+  const sample = sampleOf("cpp");
+  const cut = mutate(sample, {
+    at: sample.indexOf("class Lease final"),
+    remove: "class Lease final".length,
+    insert: "(",
+  });
+  expect(problemsOf(analyzer.analyze("cpp", cut), cut)).toEqual([]);
+  const early = mutate(sample, { at: 640, remove: 14, insert: "(" });
+  expect(problemsOf(analyzer.analyze("cpp", early), early)).toEqual([]);
+});
+
 test("text has no facts", () => {
   const none = { definitions: [], references: [], imports: [], incomplete: undefined };
   expect(analyzer.analyze("text", "function f() {}")).toEqual({ language: "text", ...none });
@@ -55,6 +67,15 @@ test("text has no facts", () => {
 test("a file that is nothing but errors says so and where", () => {
   const { incomplete } = analyzer.analyze("typescript", "const a = 1;\n)))) ]]]] }}}}");
   expect(incomplete).toBe("line 2 and perhaps others could not be parsed");
+});
+
+test("a file that breaks off says so", () => {
+  const { definitions, incomplete } = analyzer.analyze(
+    "typescript",
+    "export class A {\n  run() {\n    return 1;\n  }\n",
+  );
+  expect(definitions.map(({ name }) => name)).toEqual(["A", "run"]);
+  expect(incomplete).toBe("something is missing in it, so it may have been parsed wrongly");
 });
 
 test("facts do not depend on what was analyzed before", () => {

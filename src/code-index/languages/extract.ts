@@ -11,9 +11,8 @@ import type { SyntaxTree } from "./syntax-tree.ts";
 /** Definitions deeper in others are left out: nobody writes them, and showing them would take more room than the file. */
 const DEEPEST_DEFINITION = 50;
 
-/** How far outwards a name is looked for, and how much white space may lie before a definition: more is no code people write. */
+/** How far outwards a name is looked for: functions in more functions are no code people write. */
 const DEEPEST_SCOPE = 100;
-const WIDEST_GAP = 1_000;
 
 interface Use {
   readonly node: number;
@@ -250,7 +249,6 @@ function isHidden(name: string, scope: Scope | undefined): boolean {
 
 /** Whether only white space with at most one line break lies between. */
 function isAdjacent(text: string, from: number, to: number): boolean {
-  if (to - from > WIDEST_GAP) return false;
   let breaks = 0;
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);

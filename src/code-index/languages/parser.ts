@@ -1,51 +1,35 @@
 /**
- * A tree-sitter runtime with the grammars that were asked for, and limits to what a text may cost.
- *
- * The runtime is the one that comes with the grammars. `web-tree-sitter` 0.27 is no faster (4.47 against 4.45 M characters of
- * TypeScript a second, side by side) and does not count the work in a step: see below.
+ * Parses texts by the grammars that were asked for, within limits.
  *
  * Parsing is linear for what people write. But a grammar can be made to pile up what it has read, and then each step copies the
- * pile: 4,000 characters of `:-` took Java's grammar 22 s, 6,000 of `a=>` 3 s and 1.5 GB. This runtime counts such copying, so a limit
- * on steps, which are the same everywhere, stops the first; the second happens in one step and is stopped by the limit on memory. Out of
- * memory a runtime is broken for good and must be replaced by another one.
+ * pile: 4,000 characters of `:-` took Java's grammar 22 s, 6,000 of `a=>` 3 s and 1.5 GB. A step counts as one however much it copies, so
+ * besides steps, which are the same everywhere, processor time and memory are limited too. Both limits lie so far above what
+ * ordinary text of the same length needs (thirty times the time) that the machine does not decide about it.
+ *
+ * A text that goes beyond a limit leaves the runtime in a state nobody vouches for; the parser must then be replaced.
  */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import type * as TreeSitter from "@vscode/tree-sitter-wasm";
+import type * as TreeSitter from "web-tree-sitter";
 import { type Grammar, ROLE } from "./grammar.ts";
-import type { CursorFunctions, NodeTypes, SyntaxTree } from "./syntax-tree.ts";
+import { createRuntime, fileOf, isBreakdown, type Runtime } from "./runtime.ts";
+import type { NodeTypes, SyntaxTree } from "./syntax-tree.ts";
 
 /** How many characters the parser's input buffer takes at a time. */
 const CHUNK = 5119;
 /** Every number a node type can have. */
 const TYPE_NUMBERS = 0x1_0000;
-/** Memory in pages of 64 KiB: 32 MiB at first, 256 MiB at most. It never shrinks. */
-const FIRST_PAGES = 512;
-const MOST_PAGES = 4096;
-const PAGE = 65_536;
 /** Hundreds of parser steps for a character. Ordinary text takes 0.01 to 0.02, the densest of 3,200 real files 0.03. */
-const CHECKS_PER_CHARACTER = 0.1;
+const CHECKS_PER_CHARACTER = 0.2;
 const FEWEST_CHECKS = 2_000;
-/** Of processor time, should steps take longer than all we have seen: a last resort. Ordinary text takes 0.0003 for a character. */
-const FEWEST_MS = 5_000;
-const MS_PER_CHARACTER = 0.02;
-
-interface WasmMemory {
-  readonly buffer: ArrayBuffer;
-}
-
-/** The part of the global `WebAssembly` that is used here; Node's types do not describe it. */
-interface WebAssemblyInterface {
-  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory;
-  readonly RuntimeError: new () => Error;
-}
-
-const webAssembly = webAssemblyOf(Reflect.get(globalThis, "WebAssembly"));
+/** Of processor time. Ordinary text takes 0.0003 ms for a character. */
+const MS_PER_CHARACTER = 0.01;
+const FEWEST_MS = 2_000;
 
 const TOO_LONG = "parsing takes too long";
+const TOO_DEEP = "nested too deeply to be parsed";
 const OUT_OF_MEMORY = "parsing takes too much memory";
 
-/** A text that is not parsed to the end; the message says why. */
+/** A text that is not parsed; the message says why. */
 export class ParseLimitError extends Error {}
 
 interface LoadedGrammar {
@@ -54,32 +38,24 @@ interface LoadedGrammar {
 }
 
 export class Parser {
-  readonly #library: typeof TreeSitter;
+  readonly #runtime: Runtime;
   readonly #parser: TreeSitter.Parser;
-  readonly #cursor: CursorFunctions;
-  readonly #memory: WasmMemory;
-  #isBroken = false;
   readonly #grammars = new Map<Grammar, LoadedGrammar>();
+  /** Why nothing can be parsed any more. */
+  #breakdown: string | undefined;
 
   static async create(): Promise<Parser> {
-    const library = freshLibrary();
-    const wasmMemory = new webAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES });
-    // Running out of memory is told as an error; it need not be printed as well.
-    const module = { locateFile: () => fileOf("tree-sitter.wasm"), wasmMemory, printErr: () => undefined };
-    await library.Parser.init(module);
-    return new Parser(library, cursorFunctionsOf(module), wasmMemory);
+    return new Parser(await createRuntime());
   }
 
-  private constructor(library: typeof TreeSitter, cursor: CursorFunctions, memory: WasmMemory) {
-    this.#library = library;
-    this.#parser = new library.Parser();
-    this.#cursor = cursor;
-    this.#memory = memory;
+  private constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#parser = new runtime.library.Parser();
   }
 
-  /** Whether it is time for another one: this one broke, or its memory is so full of holes that a large text might not find room. */
+  /** Whether it is time for another one. */
   get isWorn(): boolean {
-    return this.#isBroken || this.#memory.buffer.byteLength > (MOST_PAGES * PAGE) / 2;
+    return this.#breakdown !== undefined || this.#runtime.isHalfFull();
   }
 
   get grammars(): Iterable<Grammar> {
@@ -88,9 +64,9 @@ export class Parser {
 
   async load(grammar: Grammar): Promise<void> {
     if (this.#grammars.has(grammar)) return;
-    const bytes = await readFile(fileOf(grammar.file));
+    const bytes = await readFile(fileOf(`@vscode/tree-sitter-wasm/wasm/${grammar.file}`));
     if (this.#grammars.has(grammar)) return;
-    const language = await this.#library.Language.load(bytes);
+    const language = await this.#runtime.library.Language.load(bytes);
     this.#grammars.set(grammar, { language, types: nodeTypesOf(language, grammar) });
   }
 
@@ -98,39 +74,40 @@ export class Parser {
   parse(grammar: Grammar, text: string, into: SyntaxTree): void {
     const loaded = this.#grammars.get(grammar);
     if (loaded === undefined) throw new Error(`the grammar ${grammar.file} was not loaded`);
-    if (this.#isBroken) throw new ParseLimitError(OUT_OF_MEMORY);
-    try {
-      this.#parseWith(loaded, text, into);
-    } catch (error) {
-      if (!(error instanceof webAssembly.RuntimeError)) throw error;
-      this.#isBroken = true;
-      throw new ParseLimitError(OUT_OF_MEMORY);
-    }
+    if (this.#breakdown === undefined) this.#attempt(loaded, text, into);
+    if (this.#breakdown !== undefined) throw new ParseLimitError(this.#breakdown);
   }
 
-  #parseWith({ language, types }: LoadedGrammar, text: string, into: SyntaxTree): void {
-    this.#parser.setLanguage(language);
-    const limits = new Limits(text.length);
-    const tree = this.#parser.parse((index) => text.slice(index, index + CHUNK), null, {
-      progressCallback: () => limits.areExceeded(),
-    });
-    if (tree === null) {
-      this.#parser.reset();
-      throw new ParseLimitError(TOO_LONG);
-    }
+  #attempt({ language, types }: LoadedGrammar, text: string, into: SyntaxTree): void {
+    let tree: TreeSitter.Tree | null = null;
     try {
-      into.read(this.#cursor, addressOf(tree), types, text);
-    } finally {
-      tree.delete();
+      this.#parser.setLanguage(language);
+      const limits = new Limits(text.length);
+      tree = this.#parser.parse((index) => text.slice(index, index + CHUNK), null, {
+        progressCallback: () => limits.areExceeded(),
+      });
+      if (this.#runtime.hasOverrunStack()) this.#breakdown = TOO_DEEP;
+      else if (tree === null) this.#breakdown = TOO_LONG;
+      else into.read(this.#runtime.cursor, addressOf(tree), types, text);
+    } catch (error) {
+      if (!isBreakdown(error)) throw error;
+      const isDeep = error instanceof RangeError || this.#runtime.hasOverrunStack();
+      this.#breakdown = isDeep ? TOO_DEEP : OUT_OF_MEMORY;
     }
+    if (tree !== null) this.#release(tree);
   }
 
   delete(): void {
+    this.#release(this.#parser);
+  }
+
+  /** What broke once may break again over what it left behind; all of that goes with the runtime's memory. */
+  #release(resource: { delete(): void }): void {
     try {
-      this.#parser.delete();
+      resource.delete();
     } catch (error) {
-      // The runtime of a broken parser may break again over what it left behind. All of it goes with its memory.
-      if (!this.#isBroken) throw error;
+      if (!isBreakdown(error)) throw error;
+      this.#breakdown ??= OUT_OF_MEMORY;
     }
   }
 }
@@ -160,29 +137,6 @@ class Limits {
   }
 }
 
-/**
- * The library keeps its runtime in a variable of its module, so a second runtime would pull the first one away from under its
- * parsers. Each parser therefore has a copy of the module to itself, which goes when the parser goes.
- */
-function freshLibrary(): typeof TreeSitter {
-  const require = createRequire(import.meta.url);
-  const file = require.resolve("@vscode/tree-sitter-wasm");
-  Reflect.deleteProperty(require.cache, file);
-  const library: unknown = require(file);
-  Reflect.deleteProperty(require.cache, file);
-  if (!isTreeSitter(library)) throw new Error("web-tree-sitter has no Parser and Language");
-  return library;
-}
-
-function isTreeSitter(value: unknown): value is typeof TreeSitter {
-  return typeof value === "object" && value !== null && "Parser" in value && "Language" in value;
-}
-
-/** Found through its package, so that it is the same file for the sources and for a bundle of them. */
-function fileOf(name: string): string {
-  return createRequire(import.meta.url).resolve(`@vscode/tree-sitter-wasm/wasm/${name}`);
-}
-
 function nodeTypesOf(language: TreeSitter.Language, grammar: Grammar): NodeTypes {
   const roles = new Uint16Array(TYPE_NUMBERS);
   const known = new Set<string>();
@@ -199,41 +153,6 @@ function nodeTypesOf(language: TreeSitter.Language, grammar: Grammar): NodeTypes
     if (!known.has(name)) throw new Error(`${grammar.file} has no node type "${name}"`);
   }
   return { names: language.types, fields: language.fields, roles };
-}
-
-/** The library passes its options on to its module, which puts its functions into them. */
-function cursorFunctionsOf(module: object): CursorFunctions {
-  const named = (name: keyof CursorFunctions): ((tree: number) => number) => {
-    const found: unknown = Reflect.get(module, name);
-    if (!isTreeFunction(found)) throw new Error(`the tree-sitter runtime has no function ${name}`);
-    return found;
-  };
-  return {
-    _ts_tree_root_node_wasm: named("_ts_tree_root_node_wasm"),
-    _ts_node_has_error_wasm: named("_ts_node_has_error_wasm"),
-    _ts_tree_cursor_new_wasm: named("_ts_tree_cursor_new_wasm"),
-    _ts_tree_cursor_delete_wasm: named("_ts_tree_cursor_delete_wasm"),
-    _ts_tree_cursor_goto_first_child_wasm: named("_ts_tree_cursor_goto_first_child_wasm"),
-    _ts_tree_cursor_goto_next_sibling_wasm: named("_ts_tree_cursor_goto_next_sibling_wasm"),
-    _ts_tree_cursor_goto_parent_wasm: named("_ts_tree_cursor_goto_parent_wasm"),
-    _ts_tree_cursor_current_node_type_id_wasm: named("_ts_tree_cursor_current_node_type_id_wasm"),
-    _ts_tree_cursor_current_field_id_wasm: named("_ts_tree_cursor_current_field_id_wasm"),
-    _ts_tree_cursor_start_index_wasm: named("_ts_tree_cursor_start_index_wasm"),
-    _ts_tree_cursor_end_index_wasm: named("_ts_tree_cursor_end_index_wasm"),
-  };
-}
-
-function webAssemblyOf(value: unknown): WebAssemblyInterface {
-  if (!isWebAssembly(value)) throw new Error("this Node.js has no WebAssembly");
-  return value;
-}
-
-function isWebAssembly(value: unknown): value is WebAssemblyInterface {
-  return typeof value === "object" && value !== null && "Memory" in value && "RuntimeError" in value;
-}
-
-function isTreeFunction(value: unknown): value is (tree: number) => number {
-  return typeof value === "function";
 }
 
 /** Where a tree lies in the parser's memory; the library keeps it under the index 0. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { Language, Parser as LibraryParser } from "@vscode/tree-sitter-wasm";
+import { Language, Parser as LibraryParser } from "web-tree-sitter";
 import { SAMPLED, sampleOf } from "../testing/samples.ts";
 import { Parser } from "./parser.ts";
 import { SyntaxTree } from "./syntax-tree.ts";
@@ -50,10 +50,8 @@ test.each(SAMPLED.filter((language) => language !== "markdown"))(
 );
 
 async function seenByCursor(file: string, text: string): Promise<string[]> {
-  const fileOf = (name: string): string =>
-    createRequire(import.meta.url).resolve(`@vscode/tree-sitter-wasm/wasm/${name}`);
-  await LibraryParser.init({ locateFile: () => fileOf("tree-sitter.wasm") });
-  const language = await Language.load(fileOf(file));
+  await LibraryParser.init();
+  const language = await Language.load(createRequire(import.meta.url).resolve(`@vscode/tree-sitter-wasm/wasm/${file}`));
   const parser = new LibraryParser().setLanguage(language);
   const tree = parser.parse(text);
   const cursor = tree?.walk();
