@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Sources are loaded by Node itself (type stripping keeps every position), not transformed by Vite: worker threads, child
@@ -10,6 +11,8 @@ const shared: { pool: "forks"; setupFiles: string[]; server: { deps: { external:
 
 export default defineConfig({
   test: {
+    // Most of the time is spent waiting for processes that tests start; by default one processor would be left idle.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         test: {
