@@ -120,7 +120,10 @@ describe("the settings of providers", () => {
 
   test("a key that is none is an error with a suggestion", () => {
     expect(() => findSetting("provider.x.bas-url")).toThrow(
-      expect.objectContaining({ detail: { key: "provider.x.bas-url", suggestion: "provider.x.base-url" } }),
+      expect.objectContaining({
+        detail: { key: "provider.x.bas-url", suggestion: "provider.x.base-url" },
+        next: ["agents config get provider.x.base-url"],
+      }),
     );
     for (const key of ["provider.X.type", "provider.x", "provider..type", "provider.x.type.y", "provider.x y.type"]) {
       expect(() => findSetting(key)).toThrow("There is no configuration key");

@@ -177,6 +177,7 @@ describe("others who want the plan", () => {
     "make its old owner stop: no step lands that begins to after the lease was lost",
     { timeout: 120_000 },
     async () => {
+      let lost = 0;
       for (let count = FIRST, reached = true; reached; count += STRIDE) {
         world.reset();
         const database = join(world.dataDir, "store.db");
@@ -195,10 +196,12 @@ describe("others who want the plan", () => {
         const running = world.execute({ hands: HANDS, stopped: false, beforeTransaction });
         await running.catch((error: unknown) => expect(error).toMatchObject({ code: "stale_lease" }));
         reached = begun > count;
+        if (allowed < Infinity) lost += 1;
         const { entries, tree, replayed } = await world.outcome(beginning);
         expect(new Set(entries.map((entry) => entry.split(" ")[0])).size).toBeLessThanOrEqual(allowed);
         expect(tree).toEqual(replayed);
       }
+      expect(lost).toBeGreaterThan(0);
     },
   );
 
