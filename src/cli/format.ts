@@ -58,3 +58,22 @@ export function bytes(quantity: number): string {
 export function orDash(text: string | undefined): string {
   return text ?? "-";
 }
+
+/** "12,345": long numbers are read in groups. */
+export function thousands(quantity: number): string {
+  return String(quantity).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** "$0.50"; small amounts keep enough digits to be told from nothing. */
+export function dollars(microdollars: number): string {
+  return `$${(microdollars / 1_000_000).toFixed(microdollars > 0 && microdollars < 10_000 ? 6 : 2)}`;
+}
+
+/** "12 ms", "3.4 s", "2 min 05 s". */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1_000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+}

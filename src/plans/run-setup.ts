@@ -1,0 +1,162 @@
+import { realpath } from "node:fs/promises";
+import { basename } from "node:path";
+import { AgentsError, ConflictError, UsageError } from "../domain/errors.ts";
+import { parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
+import { git } from "../execution/git.ts";
+import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import type { ListedProject, ProjectService } from "./project-service.ts";
+import type { ListedResource, ResourceService } from "./resource-service.ts";
+
+/**
+ * What a plan needs before it can be made of a sentence: the repository as a resource, a project with it, and the action whose only argument
+ * is the request. Each is made once and found from then on, also when several ask at the same moment: whoever comes second to a name looks
+ * again.
+ */
+export interface RunSetup {
+  readonly project: QualifiedName;
+  readonly action: QualifiedName;
+  /** What had to be made, for the user to know. */
+  readonly made: readonly string[];
+}
+
+export interface SetupServices {
+  readonly plans: PlanLifecycleService;
+  readonly projects: ProjectService;
+  readonly resources: ResourceService;
+}
+
+/** Of plans made by `agents run`. */
+const ACTION = "local/run";
+const REQUEST = "request";
+const TRIES = 20;
+
+export async function setUpRun(
+  services: SetupServices,
+  wish: { readonly directory: string; readonly project: string | undefined; readonly actor: string },
+): Promise<RunSetup> {
+  const action = await actionFor(services.plans, wish.actor);
+  if (wish.project !== undefined) {
+    const { name, resources } = await services.projects.getProject(wish.project);
+    if (resources.length === 0) {
+      throw new UsageError(`The project ${name} has no resource to work on.`, {
+        kept: "Nothing was written.",
+        next: [`agents project link-resource ${name} <resource>`],
+      });
+    }
+    return { project: name, action: action.name, made: action.made };
+  }
+  const root = await repositoryAt(wish.directory);
+  const resource = await resourceFor(services.resources, root);
+  const project = await projectFor(services.projects, resource.found, root);
+  return {
+    project: project.name,
+    action: action.name,
+    made: [...resource.made, ...project.made, ...action.made],
+  };
+}
+
+async function repositoryAt(directory: string): Promise<string> {
+  const { code, stdout } = await git(["rev-parse", "--show-toplevel"], { cwd: directory, accept: "any" });
+  const top = stdout.toString("utf8").replace(/\n$/, "");
+  if (code === 0 && top !== "") return realpath(top);
+  throw new UsageError(`${directory} is not in a git repository.`, {
+    kept: "Nothing was written.",
+    next: [
+      "cd <repository>",
+      "agents resource add fs-directory <name> --path <directory>",
+      'agents run --project <project> "<request>"',
+    ],
+  });
+}
+
+interface Made<T> {
+  readonly found: T;
+  readonly made: readonly string[];
+}
+
+async function resourceFor(service: ResourceService, root: string): Promise<Made<ListedResource>> {
+  const look = async (): Promise<ListedResource | undefined> =>
+    (await service.listResources({ type: "git-checkout" })).find(
+      ({ path, branch, sandbox }) => path === root && branch === undefined && sandbox !== "none",
+    );
+  return foundOrMade(look, basename(root), async (name) => {
+    const found = await service.addResource({ type: "git-checkout", name, arguments: { path: root } });
+    return { found, made: [`resource ${found.name}`] };
+  });
+}
+
+/** A project of this repository alone: what else another one has is not meant by a request made here. */
+async function projectFor(
+  service: ProjectService,
+  resource: ListedResource,
+  root: string,
+): Promise<{ name: QualifiedName; made: readonly string[] }> {
+  const look = async (): Promise<ListedProject | undefined> =>
+    (await service.listProjects()).find(
+      ({ resources: [first, ...others] }) =>
+        first !== undefined && others.length === 0 && first.resource === resource.name && !first.readOnly,
+    );
+  const { found, made } = await foundOrMade(look, basename(root), async (name) => {
+    const project = await service.createProject({ name, resources: [resource.name] });
+    return { found: project, made: [`project ${project.name}`] };
+  });
+  return { name: found.name, made };
+}
+
+async function foundOrMade<T>(
+  look: () => Promise<T | undefined>,
+  wanted: string,
+  make: (name: string) => Promise<Made<T>>,
+): Promise<Made<T>> {
+  const base = nameFrom(wanted);
+  for (let number = 1; number <= TRIES; number += 1) {
+    const found = await look();
+    if (found !== undefined) return { found, made: [] };
+    try {
+      return await make(number === 1 ? base : `${base}-${number}`);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  throw new AgentsError("conflict", `There are already ${TRIES} things called "${base}".`, {
+    kept: "Nothing was written.",
+    next: ['agents run --project <project> "<request>"'],
+  });
+}
+
+/** A directory may be called anything; a name is a letter, then letters, digits, "_" and "-". */
+function nameFrom(directory: string): string {
+  const word = directory.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[^A-Za-z]+|-+$/g, "");
+  return (word === "" ? "repository" : word).slice(0, 60);
+}
+
+async function actionFor(
+  service: PlanLifecycleService,
+  actor: string,
+): Promise<{ name: QualifiedName; made: readonly string[] }> {
+  const name = parseQualifiedName(ACTION);
+  const look = async () => (await service.listActions()).find((action) => action.name === name);
+  const found = await look();
+  if (found !== undefined) {
+    const usable = found.state === "available" && found.arguments.some((argument) => argument.name === REQUEST);
+    if (usable) return { name, made: [] };
+    throw new ConflictError(
+      `The action ${ACTION} is ${found.state === "available" ? `not the one for requests: it has no argument "${REQUEST}"` : "archived"}.`,
+      { expected: `an available action with the argument "${REQUEST}"`, actual: found.state },
+      { kept: "Nothing was written.", next: [`agents action show ${ACTION}`, "agents plan use <action> <project>"] },
+    );
+  }
+  try {
+    await service.createAction({
+      name: ACTION,
+      description: `{${REQUEST}}`,
+      definitionOfDone: `{${REQUEST}}`,
+      executionActor: actor,
+      arguments: [{ name: REQUEST, type: "string", required: true, description: "What is to become true", min: 1 }],
+    });
+  } catch (error) {
+    if (error instanceof ConflictError && (await look()) !== undefined) return { name, made: [] };
+    throw error;
+  }
+  return { name, made: [`action ${ACTION}`] };
+}
