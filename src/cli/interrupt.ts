@@ -1,9 +1,12 @@
-/** Ctrl-C asks the work to stop where it can go on later; a second one ends the process at once. */
-export function interruptible(): { signal: AbortSignal; stop: () => void } {
+/** Ctrl-C asks the work to stop where it can go on later; a second one ends the process at once. `say` tells the user so. */
+export function interruptible(say: (text: string) => void = (text) => void process.stderr.write(`${text}\n`)): {
+  signal: AbortSignal;
+  stop: () => void;
+} {
   const controller = new AbortController();
   const onInterrupt = (): void => {
     if (controller.signal.aborted) process.exit(130);
-    process.stderr.write("stopping cleanly; once more to stop at once\n");
+    say("stopping cleanly; once more to stop at once");
     controller.abort();
   };
   process.on("SIGINT", onInterrupt);

@@ -175,14 +175,14 @@ test("elsewhere there is one plain line for each thing that happened", () => {
   view.say("That was it.");
   view.end();
   expect(terminal.shown).toEqual([
-    "recorded one",
+    "recorded one  Do one",
     "started  two  Do two",
     "context  two  1,000,000 tokens",
     "answered two  12,345 tokens in, 67 out, $0.000123  (1.5 s)",
     "answered two  12,345 tokens in, 67 out, price not known  (1.5 s)",
     "called   two  edit_file a.ts  (12 ms)",
     "failed   two  git_log  (12 ms)  no repository",
-    "done     two  (2 min 05 s)",
+    "done     two  Do two  (2 min 05 s)",
     "started  pre-commit  code",
     "passed   pre-commit  code  (1 min 00 s)",
     "That was it.",

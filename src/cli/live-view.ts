@@ -55,7 +55,7 @@ function plainLine(event: RunEvent): string | undefined {
   switch (event.kind) {
     case "step": {
       const took = event.event === "started" || event.event === "recorded" ? "" : `(${duration(event.durationMs)})`;
-      return line(event.event, event.step, event.event === "started" ? event.text : "", took);
+      return line(event.event, event.step, event.text, took);
     }
     case "context":
       return line("context", event.step, `${thousands(event.tokens)} tokens`);

@@ -33,6 +33,6 @@ export type RunEvent =
       readonly kind: "check";
       readonly name: string;
       readonly resource: string;
-      readonly event: "started" | "passed" | "failed" | "skipped";
+      readonly event: "started" | "done" | "passed" | "failed" | "skipped" | "recorded";
       readonly durationMs: number;
     };

@@ -1,14 +1,12 @@
-import { join } from "node:path";
-import { recordedHooks, type HookRun } from "../../execution/hooks.ts";
+import { recordedHooks } from "../../execution/hooks.ts";
 import { diffOf } from "../../execution/kept-diff.ts";
 import type { Sandbox } from "../../execution/sandbox.ts";
-import { planChanges, type StepRun } from "../../execution/step-runner.ts";
-import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts";
+import { planChanges } from "../../execution/step-runner.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
-import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
+import { executeWatched } from "../watched-execution.ts";
 import { leftOutOf } from "./left-out.ts";
 import { lateEdits } from "./plan-apply.ts";
 import { planData, readInPlace } from "./plan-data.ts";
@@ -19,46 +17,9 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const service = await context.plans();
   const store = await context.store();
   const seen = await service.getPlan(input.argument(0));
-  const executor = new PlanExecutor({
-    store,
-    service,
-    directory: join(context.paths.dataDir, "sandboxes"),
-    context: await context.planContext(),
-  });
-  const steps: { id: string; tool: string; status: string; duration_ms: number }[] = [];
-  const { signal, stop } = interruptible();
-  const human = !["json", "yaml"].includes(await context.format());
-  const onStep: StepRun["onStep"] = (step, event, { durationMs }) => {
-    if (event !== "started")
-      steps.push({ id: step.id, tool: step.tool, status: event, duration_ms: Math.round(durationMs) });
-    if (human) process.stderr.write(progressLine(step.id, step.tool, event, durationMs));
-  };
-  const onHook: HookRun["onHook"] = ({ resource, hook }, event, { durationMs }) => {
-    if (human) process.stderr.write(progressLine(hook, resource, event, durationMs));
-  };
-  const onValidationStart: ExecuteOptions["onValidationStart"] = ({ validation, resource }) => {
-    if (human) process.stderr.write(progressLine(validation.name, resource, "started", 0));
-  };
-  const onValidation: ExecuteOptions["onValidation"] = ({ validation, resource, passed, durationMs }) => {
-    if (human) process.stderr.write(progressLine(validation, resource, passed ? "passed" : "failed", durationMs));
-  };
-  const sandboxes: Sandbox[] = [];
-  const onSandbox = (sandbox: Sandbox): void => void sandboxes.push(sandbox);
-  const kept: string[] = [];
-  const onKept = (files: readonly string[]): void => void kept.push(...files);
   const includeDirty = input.flag("includeDirty");
-  const options = {
-    signal,
-    onStep,
-    onSandbox,
-    onKept,
-    includeDirty,
-    onHook,
-    onValidationStart,
-    onValidation,
-    verify: input.flag("verify"),
-  };
-  const { plan, ran } = await executor.execute(seen.id, options).finally(stop);
+  const options = { includeDirty, verify: input.flag("verify") };
+  const { plan, ran, steps, sandboxes, kept } = await executeWatched(context, seen.id, options);
   const entries = await planChanges(store, plan.id, plan.attempt);
   const diff = await diffOf(store, entries);
   const left = await leftOutOf(context, plan, entries);
@@ -118,9 +79,4 @@ function begunOtherwise({ alias, strategy, dirty }: Sandbox): Message[] {
   if (strategy !== "git_worktree" || dirty) return [];
   const text = `The sandbox of "${alias}" was made before, of what was committed, and --include-dirty does not change that.`;
   return [{ level: "warning", text }];
-}
-
-function progressLine(id: string, tool: string, event: string, durationMs: number): string {
-  const took = event === "started" ? "" : ` (${Math.round(durationMs)} ms)`;
-  return `${event.padEnd(8)} ${id}  ${tool}${took}\n`;
 }

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import type { Microdollars } from "../actors/model.ts";
+import type { PlanId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import type { Sandbox } from "../execution/sandbox.ts";
+import { PlanExecutor } from "../plans/plan-executor.ts";
+import type { RunEvent } from "../plans/run-events.ts";
+import type { CommandContext } from "./command-context.ts";
+import { interruptible } from "./interrupt.ts";
+import { liveView, type LiveView } from "./live-view.ts";
+import { screenFor } from "./render.ts";
+
+/** Carries out a plan in the foreground, while whoever sits there watches; Ctrl-C stops cleanly, a second one at once. */
+export interface WatchedExecution {
+  readonly plan: Plan;
+  /** False when the plan had been executed before. */
+  readonly ran: boolean;
+  readonly steps: readonly WatchedStep[];
+  readonly sandboxes: readonly Sandbox[];
+  /** Files that were replaced in place while some program was still writing into them. */
+  readonly kept: readonly string[];
+}
+
+interface WatchedStep {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: string;
+  readonly duration_ms: number;
+}
+
+export async function executeWatched(
+  context: CommandContext,
+  planId: PlanId,
+  options: { readonly includeDirty: boolean; readonly verify: boolean },
+): Promise<WatchedExecution> {
+  const executor = new PlanExecutor({
+    store: await context.store(),
+    service: await context.plans(),
+    directory: join(context.paths.dataDir, "sandboxes"),
+    context: await context.planContext(),
+  });
+  const steps: WatchedStep[] = [];
+  const sandboxes: Sandbox[] = [];
+  const kept: string[] = [];
+  const view = await viewFor(context, undefined);
+  const { signal, stop } = interruptible(view.say);
+  try {
+    const { plan, ran } = await executor.execute(planId, {
+      ...options,
+      signal,
+      onStep: (step, event, { durationMs }) => {
+        if (event !== "started")
+          steps.push({ id: step.id, tool: step.tool, status: event, duration_ms: Math.round(durationMs) });
+        view.on({ kind: "step", step: step.id, text: step.tool, event, durationMs });
+      },
+      onHook: ({ resource, hook }, event, { durationMs }) => view.on(check(hook, resource, event, durationMs)),
+      onValidationStart: ({ validation, resource }) => view.on(check(validation.name, resource, "started", 0)),
+      onValidation: ({ validation, resource, passed, durationMs }) =>
+        view.on(check(validation, resource, passed ? "passed" : "failed", durationMs)),
+      onSandbox: (sandbox) => void sandboxes.push(sandbox),
+      onKept: (files) => void kept.push(...files),
+    });
+    return { plan, ran, steps, sandboxes, kept };
+  } finally {
+    view.end();
+    stop();
+  }
+}
+
+function check(
+  name: string,
+  resource: string,
+  event: Extract<RunEvent, { kind: "check" }>["event"],
+  durationMs: number,
+): RunEvent {
+  return { kind: "check", name, resource, event, durationMs };
+}
+
+const SILENT: LiveView = { on: () => undefined, say: () => undefined, end: () => undefined };
+
+/** Nothing where a machine reads. */
+async function viewFor(context: CommandContext, cap: Microdollars | undefined): Promise<LiveView> {
+  const format = await context.format();
+  if (format === "json" || format === "yaml") return SILENT;
+  const { stderr, env: environment } = process;
+  const screen = screenFor(format, { isTTY: stderr.isTTY, columns: stderr.columns, environment });
+  return liveView({ stream: stderr, screen, terminal: stderr.isTTY && environment["TERM"] !== "dumb", cap });
+}
