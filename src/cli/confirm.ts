@@ -8,14 +8,16 @@ export interface Asking {
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
+const HERE: Asking = { input: process.stdin, output: process.stderr };
+
+export function canAsk({ input, output }: Asking = HERE): boolean {
+  return input.isTTY === true && output.isTTY === true;
+}
+
 /** Asks before something that cannot be taken back. Without a terminal nobody can answer, so `--yes` is required there. */
-export async function confirmed(
-  question: string,
-  yes: boolean,
-  { input, output }: Asking = { input: process.stdin, output: process.stderr },
-): Promise<boolean> {
+export async function confirmed(question: string, yes: boolean, { input, output }: Asking = HERE): Promise<boolean> {
   if (yes) return true;
-  if (input.isTTY !== true || output.isTTY !== true) {
+  if (!canAsk({ input, output })) {
     throw new UsageError(`${question} Nobody can be asked here.`, {
       kept: "Nothing was changed.",
       next: ["repeat the command with --yes"],

@@ -2,6 +2,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { liveView, type LiveView } from "./live-view.ts";
 import type { RunEvent } from "../plans/run-events.ts";
 
+const ESCAPE = "\u001b";
+const CODE = new RegExp(`^${ESCAPE}\\[(\\d*)([A-Z])$`);
+const PARTS = new RegExp(`${ESCAPE}\\[\\d*[A-Z]|\\r|\\n|[^${ESCAPE}\\r\\n]+`, "g");
+
 /** A terminal that understands what the view writes, and fails at anything else. */
 class FakeTerminal {
   readonly lines: string[] = [""];
@@ -15,8 +19,8 @@ class FakeTerminal {
   }
 
   write(text: string): void {
-    for (const [part] of text.matchAll(/\u001b\[\d*[A-Z]|\r|\n|[^\u001b\r\n]+/g)) {
-      const [, amount = "", code = ""] = /^\u001b\[(\d*)([A-Z])$/.exec(part) ?? [];
+    for (const [part] of text.matchAll(PARTS)) {
+      const [, amount = "", code = ""] = CODE.exec(part) ?? [];
       if (part === "\n") this.#row += 1;
       else if (code === "A") this.#row -= Number(amount);
       else if (code === "J") this.lines.splice(this.#row);

@@ -67,7 +67,7 @@ async function read(
   return { plan, diff: await diffOf(store, entries), entries };
 }
 
-function fileTable(files: readonly ChangedFile[]) {
+export function fileTable(files: readonly ChangedFile[]) {
   const tones = { added: "good", deleted: "bad", modified: "warn", mode: "dim" } as const satisfies Record<
     ChangedFile["change"],
     Tone
@@ -87,7 +87,7 @@ function fileTable(files: readonly ChangedFile[]) {
   } as const;
 }
 
-async function coloured(context: CommandContext, patch: string): Promise<string> {
+export async function coloured(context: CommandContext, patch: string): Promise<string> {
   const format = await context.format();
   if (format === "json" || format === "yaml") return patch;
   const { stdout, env } = process;

@@ -114,7 +114,7 @@ function contextText({ resources, indexedFiles, view, budget }: PlanContextSumma
 }
 
 /** The first named project that has a value of its own decides; several that disagree are for the user to settle. */
-async function configuredProfile(
+export async function configuredProfile(
   context: CommandContext,
   projects: readonly string[],
 ): Promise<{ name: string; source: "project" | "global" } | undefined> {
