@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { AgentsError, ConflictError, UsageError } from "../domain/errors.ts";
-import { parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
+import { nameKey, type QualifiedName } from "../domain/qualified-name.ts";
 import { git } from "../execution/git.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import type { ListedProject, ProjectService } from "./project-service.ts";
@@ -34,25 +34,33 @@ export async function setUpRun(
   services: SetupServices,
   wish: { readonly directory: string; readonly project: string | undefined; readonly actor: string },
 ): Promise<RunSetup> {
-  const action = await actionFor(services.plans, wish.actor);
-  if (wish.project !== undefined) {
-    const { name, resources } = await services.projects.getProject(wish.project);
-    if (resources.length === 0) {
-      throw new UsageError(`The project ${name} has no resource to work on.`, {
-        kept: "Nothing was written.",
-        next: [`agents project link-resource ${name} <resource>`],
-      });
-    }
-    return { project: name, action: action.name, made: action.made };
-  }
-  const root = await repositoryAt(wish.directory);
-  const resource = await resourceFor(services.resources, root);
-  const project = await projectFor(services.projects, resource.found, root);
-  return {
-    project: project.name,
-    action: action.name,
-    made: [...resource.made, ...project.made, ...action.made],
-  };
+  // Everything that can be refused is, before the first thing is written.
+  await findRunAction(services.plans);
+  const scope = await (wish.project === undefined
+    ? repositoryScope(services, await repositoryAt(wish.directory))
+    : namedScope(services.projects, wish.project));
+  const action = await runAction(services.plans, wish.actor);
+  return { project: scope.name, action: action.name, made: [...scope.made, ...action.made] };
+}
+
+interface Named {
+  readonly name: QualifiedName;
+  readonly made: readonly string[];
+}
+
+async function namedScope(projects: ProjectService, project: string): Promise<Named> {
+  const { name, resources } = await projects.getProject(project);
+  if (resources.length > 0) return { name, made: [] };
+  throw new UsageError(`The project ${name} has no resource to work on.`, {
+    kept: "Nothing was written.",
+    next: [`agents project link-resource ${name} <resource>`],
+  });
+}
+
+async function repositoryScope({ resources, projects }: SetupServices, root: string): Promise<Named> {
+  const resource = await resourceFor(resources, root);
+  const project = await projectFor(projects, resource.found, root);
+  return { name: project.name, made: [...resource.made, ...project.made] };
 }
 
 async function repositoryAt(directory: string): Promise<string> {
@@ -86,11 +94,7 @@ async function resourceFor(service: ResourceService, root: string): Promise<Made
 }
 
 /** A project of this repository alone: what else another one has is not meant by a request made here. */
-async function projectFor(
-  service: ProjectService,
-  resource: ListedResource,
-  root: string,
-): Promise<{ name: QualifiedName; made: readonly string[] }> {
+async function projectFor(service: ProjectService, resource: ListedResource, root: string): Promise<Named> {
   const look = async (): Promise<ListedProject | undefined> =>
     (await service.listProjects()).find(
       ({ resources: [first, ...others] }) =>
@@ -130,33 +134,35 @@ function nameFrom(directory: string): string {
   return (word === "" ? "repository" : word).slice(0, 60);
 }
 
-async function actionFor(
-  service: PlanLifecycleService,
-  actor: string,
-): Promise<{ name: QualifiedName; made: readonly string[] }> {
-  const name = parseQualifiedName(ACTION);
-  const look = async () => (await service.listActions()).find((action) => action.name === name);
-  const found = await look();
-  if (found !== undefined) {
-    const usable = found.state === "available" && found.arguments.some((argument) => argument.name === REQUEST);
-    if (usable) return { name, made: [] };
-    throw new ConflictError(
-      `The action ${ACTION} is ${found.state === "available" ? `not the one for requests: it has no argument "${REQUEST}"` : "archived"}.`,
-      { expected: `an available action with the argument "${REQUEST}"`, actual: found.state },
-      { kept: "Nothing was written.", next: [`agents action show ${ACTION}`, "agents plan use <action> <project>"] },
-    );
-  }
+async function runAction(service: PlanLifecycleService, actor: string): Promise<Named> {
+  const found = await findRunAction(service);
+  if (found !== undefined) return { name: found, made: [] };
   try {
-    await service.createAction({
+    const { name } = await service.createAction({
       name: ACTION,
       description: `{${REQUEST}}`,
       definitionOfDone: `{${REQUEST}}`,
       executionActor: actor,
       arguments: [{ name: REQUEST, type: "string", required: true, description: "What is to become true", min: 1 }],
     });
+    return { name, made: [`action ${name}`] };
   } catch (error) {
-    if (error instanceof ConflictError && (await look()) !== undefined) return { name, made: [] };
-    throw error;
+    const other = error instanceof ConflictError ? await findRunAction(service) : undefined;
+    if (other === undefined) throw error;
+    return { name: other, made: [] };
   }
-  return { name, made: [`action ${ACTION}`] };
+}
+
+/** Undefined when there is none yet; one that cannot take a request is somebody else's and is left alone. */
+async function findRunAction(service: PlanLifecycleService): Promise<QualifiedName | undefined> {
+  const found = (await service.listActions()).find(({ name }) => nameKey(name) === ACTION);
+  if (found === undefined) return undefined;
+  const takesRequests = found.arguments.some((argument) => argument.name === REQUEST);
+  if (found.state === "available" && takesRequests) return found.name;
+  const why = takesRequests ? "archived" : `not the one for requests: it has no argument "${REQUEST}"`;
+  throw new ConflictError(
+    `The action ${ACTION} is ${why}.`,
+    { expected: `an available action with the argument "${REQUEST}"`, actual: found.state },
+    { kept: "Nothing was written.", next: [`agents action show ${ACTION}`, "agents plan use <action> <project>"] },
+  );
 }

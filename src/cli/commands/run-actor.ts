@@ -7,8 +7,6 @@ import type { CommandContext } from "../command-context.ts";
  */
 export async function runActor(context: CommandContext, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
-  const { value } = await context.setting("actor.default.execution");
-  if (value !== undefined) return value;
   const { configuredProviders } = await import("../../actors/providers.ts");
   const providers = configuredProviders((await context.config()).global, context.environment).filter(
     ({ models }) => models.length > 0,
