@@ -24,14 +24,15 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     service,
     directory: join(context.paths.dataDir, "sandboxes"),
     context: await context.planContext(),
+    models: () => context.models(),
   });
-  const steps: { id: string; tool: string; status: string; duration_ms: number }[] = [];
+  const steps: { id: string; tool: string | null; status: string; duration_ms: number }[] = [];
   const { signal, stop } = interruptible();
   const human = !["json", "yaml"].includes(await context.format());
   const onStep: StepRun["onStep"] = (step, event, { durationMs }) => {
     if (event !== "started")
-      steps.push({ id: step.id, tool: step.tool, status: event, duration_ms: Math.round(durationMs) });
-    if (human) process.stderr.write(progressLine(step.id, step.tool, event, durationMs));
+      steps.push({ id: step.id, tool: step.tool ?? null, status: event, duration_ms: Math.round(durationMs) });
+    if (human) process.stderr.write(progressLine(step.id, step.tool ?? "", event, durationMs));
   };
   const onHook: HookRun["onHook"] = ({ resource, hook }, event, { durationMs }) => {
     if (human) process.stderr.write(progressLine(hook, resource, event, durationMs));
