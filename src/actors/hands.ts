@@ -17,14 +17,15 @@ export interface ActorHands {
   readonly signal: AbortSignal;
 }
 
-export type Asked = Omit<ModelCall, "signal" | "beforeTry" | "afterTry">;
+export type Asked = Omit<ModelCall, "signal" | "beforeTry" | "afterTry" | "onShown">;
 
 /** What is kept of an answer, and comes back when it is asked for again. */
 export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "finish" | "model" | "usage">;
 
 /** What the question decides. */
 export interface About {
-  readonly type: DecisionType;
+  /** Often only the answer shows what kind of decision it is. */
+  readonly type: DecisionType | ((answer: Told) => DecisionType);
   readonly question: string;
   readonly parent: DecisionId;
 }

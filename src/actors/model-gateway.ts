@@ -1,5 +1,6 @@
 import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { modelFacts } from "./model-facts.ts";
 import { ModelError, stopped } from "./model-error.ts";
 import type {
   Microdollars,
@@ -51,6 +52,8 @@ export class ModelGateway implements Models {
     const fallbacks = [...(call.fallbacks ?? []), ...asked.fallbacks];
     checkFallbacks(asked, fallbacks, this.providers);
     const { safe, masked } = this.#masked(call);
+    const { system, messages, tools, responseSchema, settings } = safe;
+    call.onShown?.({ system, messages, tools, settings, ...(responseSchema === undefined ? {} : { responseSchema }) });
     const tries = new Tries(safe, this.#patience.now);
     for (const model of [call.model, ...fallbacks]) {
       const answered = await this.#ask({ ...tries.call, model }, tries);
@@ -63,6 +66,11 @@ export class ModelGateway implements Models {
   /** What was used, in millionths of a dollar; undefined when the price is not known. */
   costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined {
     return costOf(requireProvider(this.providers, model), model.model, usage);
+  }
+
+  /** How many tokens the model reads at most; undefined when that is not publicly known. */
+  windowOf(model: ModelRef): number | undefined {
+    return modelFacts(requireProvider(this.providers, model).type, model.model)?.contextWindow;
   }
 
   /** The most one try of this call can cost: what a budget has to reserve. */

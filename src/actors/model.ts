@@ -61,6 +61,8 @@ export interface ModelCall {
    * shown is not tried again but fails.
    */
   readonly onRestart?: () => void;
+  /** Told once, before anything is sent, exactly what the model is shown: with secrets masked. */
+  readonly onShown?: (shown: Shown) => void;
   /** Asked in this order when the model cannot be reached; before those configured for its provider. */
   readonly fallbacks?: readonly ModelRef[];
   /**
@@ -71,6 +73,9 @@ export interface ModelCall {
   /** After each try, whatever became of it: budgets settle here. */
   readonly afterTry?: (attempt: ModelAttempt) => Promise<void>;
 }
+
+/** All of a call that reaches a model. */
+export type Shown = Pick<ModelCall, "system" | "messages" | "tools" | "responseSchema" | "settings">;
 
 /** The most one try of a call can use. */
 export interface UpperBound {

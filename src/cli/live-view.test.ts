@@ -51,41 +51,38 @@ function pass(milliseconds: number): void {
   vi.advanceTimersByTime(milliseconds);
 }
 
-const step = (name: string, event: "started" | "done" | "failed" | "recorded", durationMs = 0): RunEvent => ({
-  kind: "step",
-  step: name,
-  text: `Do ${name}`,
-  event,
-  durationMs,
-});
-const answered = (name: string, cost: number | undefined): RunEvent => ({
-  kind: "answered",
-  step: name,
-  inputTokens: 12_345,
-  outputTokens: 67,
-  cost,
-  durationMs: 1_500,
-});
+function step(name: string, event: "started" | "done" | "recorded", durationMs = 0): RunEvent {
+  if (event === "started") return { type: "step_started", step: name, description: `Do ${name}` };
+  return event === "done" ? { type: "step_done", step: name, durationMs } : { type: "step_recorded", step: name };
+}
+
+const model = { provider: "scripted", model: "demo" };
+const about = { key: "1", tool: "edit_file", target: "src/health.ts" };
+
+function answered(name: string, cost: number | undefined): RunEvent {
+  const facts = { inputTokens: 12_345, outputTokens: 67, cost, durationMs: 1_500, toolCalls: 0 };
+  return { type: "ask_answered", step: name, key: "1", model, ...facts };
+}
 
 test("a terminal shows each step, what it is doing, and what it has cost", () => {
   const terminal = new FakeTerminal();
   const view = drawn(terminal, 1_000_000);
   view.on(step("first", "recorded"));
   view.on(step("second", "started"));
-  view.on({ kind: "tool-started", step: "second", tool: "edit_file", target: "src/health.ts" });
+  view.on({ type: "tool_started", step: "second", ...about });
   pass(2_000);
   expect(terminal.shown).toEqual([
-    "✓ first  Do first                                    before",
+    "✓ first                                              before",
     "▸ second  edit_file src/health.ts                     2.0 s",
     "  2.0 s",
   ]);
-  view.on({ kind: "tool-ended", step: "second", tool: "edit_file", target: "x", durationMs: 3, error: undefined });
+  view.on({ type: "tool_ended", step: "second", ...about, durationMs: 3 });
   view.on(answered("second", 250_000));
   view.on(step("second", "done", 2_400));
   pass(500);
   view.end();
   expect(terminal.shown).toEqual([
-    "✓ first  Do first                                    before",
+    "✓ first                                              before",
     "✓ second  Do second                               1×  2.4 s",
     "  2.5 s · 12,345 tokens in, 67 out · $0.25 of $1.00 ███░░░…",
   ]);
@@ -99,15 +96,32 @@ test("text, failures and models that are waited for show in the line of their st
     pass(100);
     return terminal.shown[0];
   };
-  view.on({ kind: "context", step: "one", tokens: 3_412 });
+  view.on({ type: "context_assembled", step: "one", tokens: 3_412, files: 9 });
   expect(second()).toContain("read 3,412 tokens of code");
-  view.on({ kind: "asking", step: "one", model: "scripted/demo" });
+  view.on({ type: "ask_started", step: "one", key: "1", model });
   expect(second()).toContain("asking scripted/demo");
-  view.on({ kind: "text", step: "one", soFar: "I will look.\nThen \u001b[31mI\u001b[0m edit" });
+  view.on({ type: "text", step: "one", text: "void" });
+  view.on({ type: "text_void", step: "one" });
+  view.on({ type: "text", step: "one", text: "I will look.\nThen" });
+  view.on({ type: "text", step: "one", text: " \u001b[31mI\u001b[0m edit" });
   expect(second()).toContain("▸ one  Then I edit");
-  view.on({ kind: "tool-ended", step: "one", tool: "edit_file", target: "a", durationMs: 1, error: "no such text" });
+  view.on({ type: "ask_failed", step: "one", key: "1", error: "It broke off." });
+  expect(second()).toContain("▸ one  It broke off.");
+  view.on({ type: "tool_ended", step: "one", ...about, durationMs: 1, error: "no such text" });
   expect(second()).toContain("edit_file failed: no such text");
+  view.on({ type: "step_failed", step: "one", durationMs: 4_200, error: "It gave up." });
+  expect(second()).toBe("✗ one  Do one                                         4.2 s");
+  view.on({ type: "check", name: "pre-commit", resource: "code", event: "started", durationMs: 0 });
+  view.on({ type: "check", name: "tests", resource: "code", event: "failed", durationMs: 10 });
+  view.on({ type: "check", name: "lint", resource: "code", event: "passed", durationMs: 10 });
   view.end();
+  expect(terminal.shown.map((line) => line.slice(0, 20).trimEnd())).toEqual([
+    "✗ one  Do one",
+    "▸ pre-commit code",
+    "✗ tests code",
+    "✓ lint code",
+    "  600 ms",
+  ]);
 });
 
 test("an unknown price is never shown as none", () => {
@@ -165,28 +179,33 @@ test("elsewhere there is one plain line for each thing that happened", () => {
   const view = liveView({ stream: terminal, screen: { format: "plain", columns: undefined }, terminal: false });
   view.on(step("one", "recorded"));
   view.on(step("two", "started"));
-  view.on({ kind: "context", step: "two", tokens: 1_000_000 });
-  view.on({ kind: "asking", step: "two", model: "scripted/demo" });
-  view.on({ kind: "text", step: "two", soFar: "I will" });
+  view.on({ type: "context_assembled", step: "two", tokens: 1_000_000, files: 3 });
+  view.on({ type: "ask_started", step: "two", key: "1", model });
+  view.on({ type: "text", step: "two", text: "I will" });
+  view.on({ type: "text_void", step: "two" });
+  view.on({ type: "ask_failed", step: "two", key: "1", error: "It broke off." });
   view.on(answered("two", 123));
   view.on(answered("two", undefined));
-  view.on({ kind: "tool-started", step: "two", tool: "edit_file", target: "a.ts" });
-  view.on({ kind: "tool-ended", step: "two", tool: "edit_file", target: "a.ts", durationMs: 12, error: undefined });
-  view.on({ kind: "tool-ended", step: "two", tool: "git_log", target: "", durationMs: 12, error: "no\nrepository" });
-  view.on(step("two", "done", 125_000));
-  view.on({ kind: "check", name: "pre-commit", resource: "code", event: "started", durationMs: 0 });
-  view.on({ kind: "check", name: "pre-commit", resource: "code", event: "passed", durationMs: 59_960 });
+  view.on({ type: "tool_started", step: "two", ...about });
+  view.on({ type: "tool_ended", step: "two", ...about, durationMs: 12 });
+  view.on({ type: "tool_ended", step: "two", ...about, target: "", durationMs: 12, error: "no\nrepository" });
+  view.on({ type: "step_done", step: "two", durationMs: 125_000, summary: "It is done." });
+  view.on({ type: "step_failed", step: "three", durationMs: 1, error: "No." });
+  view.on({ type: "check", name: "pre-commit", resource: "code", event: "started", durationMs: 0 });
+  view.on({ type: "check", name: "pre-commit", resource: "code", event: "passed", durationMs: 59_960 });
   view.say("That was it.");
   view.end();
   expect(terminal.shown).toEqual([
-    "recorded one  Do one",
+    "recorded one",
     "started  two  Do two",
     "context  two  1,000,000 tokens",
+    "failed   two  It broke off.",
     "answered two  12,345 tokens in, 67 out, $0.000123  (1.5 s)",
     "answered two  12,345 tokens in, 67 out, price not known  (1.5 s)",
-    "called   two  edit_file a.ts  (12 ms)",
-    "failed   two  git_log  (12 ms)  no repository",
-    "done     two  Do two  (2 min 05 s)",
+    "called   two  edit_file src/health.ts  (12 ms)",
+    "failed   two  edit_file  (12 ms)  no repository",
+    "done     two  It is done.  (2 min 05 s)",
+    "failed   three  (1 ms)",
     "started  pre-commit  code",
     "passed   pre-commit  code  (1 min 00 s)",
     "That was it.",

@@ -10,11 +10,20 @@ import type { Tone } from "./view.ts";
  * it has cost so far; elsewhere one line for each thing that happened, which can be read later as a log.
  */
 export interface LiveView {
-  readonly on: (event: RunEvent) => void;
+  readonly on: (event: RunEvent | CheckEvent) => void;
   /** Something to be said above the drawn lines. */
   readonly say: (text: string) => void;
   /** Leaves the last state on the screen and draws no more; called twice it does nothing. */
   readonly end: () => void;
+}
+
+/** A hook or a validation. */
+export interface CheckEvent {
+  readonly type: "check";
+  readonly name: string;
+  readonly resource: string;
+  readonly event: "started" | "done" | "passed" | "failed" | "skipped" | "recorded";
+  readonly durationMs: number;
 }
 
 export interface LiveParts {
@@ -49,40 +58,51 @@ function plainView({ stream }: LiveParts): LiveView {
 }
 
 /** Undefined for what only matters while it lasts. */
-function plainLine(event: RunEvent): string | undefined {
+function plainLine(event: RunEvent | CheckEvent): string | undefined {
   const line = (word: string, who: string, ...rest: readonly string[]): string =>
     `${word.padEnd(8)} ${[who, ...rest.map(oneLine)].filter((part) => part !== "").join("  ")}`;
-  switch (event.kind) {
-    case "step": {
-      const took = event.event === "started" || event.event === "recorded" ? "" : `(${duration(event.durationMs)})`;
-      return line(event.event, event.step, event.text, took);
-    }
-    case "context":
+  const took = (milliseconds: number): string => `(${duration(milliseconds)})`;
+  switch (event.type) {
+    case "step_started":
+      return line("started", event.step, event.description);
+    case "step_done":
+      return line("done", event.step, event.summary ?? "", took(event.durationMs));
+    case "step_recorded":
+      return line("recorded", event.step);
+    case "step_failed":
+      return line("failed", event.step, took(event.durationMs));
+    case "context_assembled":
       return line("context", event.step, `${thousands(event.tokens)} tokens`);
-    case "answered":
-      return line("answered", event.step, spent(event), `(${duration(event.durationMs)})`);
-    case "tool-ended": {
-      const word = event.error === undefined ? "called" : "failed";
-      const why = event.error === undefined ? "" : event.error;
-      return line(word, event.step, `${event.tool} ${event.target}`.trim(), `(${duration(event.durationMs)})`, why);
-    }
+    case "ask_answered":
+      return line("answered", event.step, spent(event), took(event.durationMs));
+    case "ask_failed":
+      return line("failed", event.step, event.error);
+    case "tool_ended":
+      if (event.error === undefined) return line("called", event.step, called(event), took(event.durationMs));
+      return line("failed", event.step, called(event), took(event.durationMs), event.error);
     case "check":
-      return event.event === "started"
-        ? line("started", event.name, event.resource)
-        : line(event.event, event.name, event.resource, `(${duration(event.durationMs)})`);
-    case "asking":
+      if (event.event === "started") return line("started", event.name, event.resource);
+      return line(event.event, event.name, event.resource, took(event.durationMs));
+    case "ask_started":
     case "text":
-    case "tool-started":
+    case "text_void":
+    case "tool_started":
       return undefined;
   }
 }
 
-function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { kind: "answered" }>): string {
+function called({ tool, target }: { readonly tool: string; readonly target: string }): string {
+  return `${tool} ${target}`.trim();
+}
+
+function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { type: "ask_answered" }>): string {
   const price = cost === undefined ? "price not known" : dollars(cost);
   return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, ${price}`;
 }
 
 const FRAME_MS = 100;
+/** More of an answer than one line can show need not be kept for it. */
+const SAID_LIMIT = 1_000;
 const MARKS = { waiting: "·", running: "▸", done: "✓", recorded: "✓", failed: "✗" } as const;
 const TONES = {
   waiting: "dim",
@@ -97,6 +117,8 @@ interface LiveStep {
   state: keyof typeof MARKS;
   /** What it is doing at the moment. */
   doing: string;
+  /** The end of what the model has said so far in its answer. */
+  said: string;
   since: number;
   tookMs: number;
   calls: number;
@@ -127,7 +149,7 @@ class DrawnView implements LiveView {
     this.#timer.unref();
   }
 
-  readonly on = (event: RunEvent): void => {
+  readonly on = (event: RunEvent | CheckEvent): void => {
     if (this.#ended) return;
     this.#note(event);
   };
@@ -146,27 +168,39 @@ class DrawnView implements LiveView {
     this.#drawn = 0;
   };
 
-  #note(event: RunEvent): void {
-    switch (event.kind) {
-      case "step": {
-        const step = this.#step(event.step);
-        step.text = event.text;
-        step.state = event.event === "started" ? "running" : event.event;
-        step.doing = "";
-        step.since = this.#now();
-        step.tookMs = event.durationMs;
+  #note(event: RunEvent | CheckEvent): void {
+    switch (event.type) {
+      case "step_started":
+        this.#turn(event.step, "running", 0);
+        this.#step(event.step).text = event.description;
         break;
-      }
-      case "context":
+      case "step_done":
+        this.#turn(event.step, "done", event.durationMs);
+        this.#step(event.step).text = event.summary ?? this.#step(event.step).text;
+        break;
+      case "step_recorded":
+        this.#turn(event.step, "recorded", 0);
+        break;
+      case "step_failed":
+        this.#turn(event.step, "failed", event.durationMs);
+        break;
+      case "context_assembled":
         this.#doing(event.step, `read ${thousands(event.tokens)} tokens of code`);
         break;
-      case "asking":
-        this.#doing(event.step, `asking ${event.model}`);
+      case "ask_started":
+        this.#step(event.step).said = "";
+        this.#doing(event.step, `asking ${event.model.provider}/${event.model.model}`);
         break;
-      case "text":
-        this.#doing(event.step, lastLine(event.soFar));
+      case "text": {
+        const step = this.#step(event.step);
+        step.said = (step.said + event.text).slice(-SAID_LIMIT);
+        this.#doing(event.step, lastLine(step.said));
         break;
-      case "answered":
+      }
+      case "text_void":
+        this.#step(event.step).said = "";
+        break;
+      case "ask_answered":
         this.#asked = true;
         this.#tokensIn += event.inputTokens;
         this.#tokensOut += event.outputTokens;
@@ -174,27 +208,32 @@ class DrawnView implements LiveView {
         else this.#cost += event.cost;
         this.#step(event.step).calls += 1;
         break;
-      case "tool-started":
-        this.#doing(event.step, `${event.tool} ${event.target}`);
+      case "ask_failed":
+        this.#doing(event.step, event.error);
         break;
-      case "tool-ended":
-        this.#doing(event.step, event.error === undefined ? "" : `${event.tool} failed: ${event.error}`);
+      case "tool_started":
+        this.#doing(event.step, called(event));
+        break;
+      case "tool_ended":
+        if (event.error !== undefined) this.#doing(event.step, `${event.tool} failed: ${event.error}`);
         break;
       case "check": {
-        const step = this.#step(`${event.name} ${event.resource}`.trim());
-        const ended = event.event === "failed" ? "failed" : "done";
-        step.state = event.event === "started" ? "running" : ended;
-        step.since = this.#now();
-        step.tookMs = event.durationMs;
+        const state = event.event === "started" ? "running" : event.event === "failed" ? "failed" : "done";
+        this.#turn(`${event.name} ${event.resource}`.trim(), state, event.durationMs);
         break;
       }
     }
   }
 
+  #turn(id: string, state: LiveStep["state"], tookMs: number): void {
+    Object.assign(this.#step(id), { state, tookMs, doing: "", since: this.#now() });
+  }
+
   #step(id: string): LiveStep {
     const known = this.#steps.get(id);
     if (known !== undefined) return known;
-    const made: LiveStep = { text: "", state: "running", doing: "", since: this.#now(), tookMs: 0, calls: 0 };
+    const since = this.#now();
+    const made: LiveStep = { text: "", state: "running", doing: "", said: "", since, tookMs: 0, calls: 0 };
     this.#steps.set(id, made);
     return made;
   }

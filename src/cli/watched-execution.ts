@@ -3,11 +3,12 @@ import type { Microdollars } from "../actors/model.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
+import type { DecidedStep, StepFacts } from "../execution/step-runner.ts";
 import { PlanExecutor } from "../plans/plan-executor.ts";
 import type { RunEvent } from "../plans/run-events.ts";
 import type { CommandContext } from "./command-context.ts";
 import { interruptible } from "./interrupt.ts";
-import { liveView, type LiveView } from "./live-view.ts";
+import { liveView, type CheckEvent, type LiveView } from "./live-view.ts";
 import { screenFor } from "./render.ts";
 
 /** Carries out a plan in the foreground, while whoever sits there watches; Ctrl-C stops cleanly, a second one at once. */
@@ -23,7 +24,8 @@ export interface WatchedExecution {
 
 interface WatchedStep {
   readonly id: string;
-  readonly tool: string;
+  /** Null for one that a model carries out, by tools of its choice. */
+  readonly tool: string | null;
   readonly status: string;
   readonly duration_ms: number;
 }
@@ -38,6 +40,7 @@ export async function executeWatched(
     service: await context.plans(),
     directory: join(context.paths.dataDir, "sandboxes"),
     context: await context.planContext(),
+    models: () => context.models(),
   });
   const steps: WatchedStep[] = [];
   const sandboxes: Sandbox[] = [];
@@ -48,11 +51,13 @@ export async function executeWatched(
     const { plan, ran } = await executor.execute(planId, {
       ...options,
       signal,
-      onStep: (step, event, { durationMs }) => {
+      onStep: (step, event, facts) => {
+        const { durationMs } = facts;
         if (event !== "started")
-          steps.push({ id: step.id, tool: step.tool, status: event, duration_ms: Math.round(durationMs) });
-        view.on({ kind: "step", step: step.id, text: step.tool, event, durationMs });
+          steps.push({ id: step.id, tool: step.tool ?? null, status: event, duration_ms: Math.round(durationMs) });
+        view.on(stepEvent(step, event, facts));
       },
+      onEvent: view.on,
       onHook: ({ resource, hook }, event, { durationMs }) => view.on(check(hook, resource, event, durationMs)),
       onValidationStart: ({ validation, resource }) => view.on(check(validation.name, resource, "started", 0)),
       onValidation: ({ validation, resource, passed, durationMs }) =>
@@ -67,13 +72,25 @@ export async function executeWatched(
   }
 }
 
-function check(
-  name: string,
-  resource: string,
-  event: Extract<RunEvent, { kind: "check" }>["event"],
-  durationMs: number,
+function stepEvent(
+  step: DecidedStep,
+  event: "started" | "done" | "recorded" | "failed",
+  { durationMs, error }: StepFacts,
 ): RunEvent {
-  return { kind: "check", name, resource, event, durationMs };
+  switch (event) {
+    case "started":
+      return { type: "step_started", step: step.id, description: step.tool ?? step.work.description };
+    case "recorded":
+      return { type: "step_recorded", step: step.id };
+    case "done":
+      return { type: "step_done", step: step.id, durationMs, summary: step.tool ?? step.work.description };
+    case "failed":
+      return { type: "step_failed", step: step.id, durationMs, error: error instanceof Error ? error.message : "" };
+  }
+}
+
+function check(name: string, resource: string, event: CheckEvent["event"], durationMs: number): CheckEvent {
+  return { type: "check", name, resource, event, durationMs };
 }
 
 const SILENT: LiveView = { on: () => undefined, say: () => undefined, end: () => undefined };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseActorName } from "./actor-name.ts";
 import {
   ARGUMENT_NAME,
   ARGUMENT_TYPES,
@@ -9,7 +10,7 @@ import {
 } from "./arguments.ts";
 import { findProfile } from "./automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
-import { parseOwnName, parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
+import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, formIssues, onlyKeys, text, type KnownKeys } from "./schema.ts";
 import { checkTemplate } from "./template.ts";
 
@@ -134,7 +135,7 @@ function actor(
   path: string,
   attempt: <T>(parse: () => T) => T | undefined,
 ): QualifiedName | undefined {
-  return value === undefined ? undefined : attempt(() => parseQualifiedName(value, path));
+  return value === undefined ? undefined : attempt(() => parseActorName(value, path));
 }
 
 function argumentSpec(

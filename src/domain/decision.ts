@@ -39,9 +39,48 @@ export interface Decision {
   readonly parent: DecisionId | undefined;
   /** The decisions whose outcome it builds on. */
   readonly needs: readonly DecisionId[];
+  readonly thought: Thought;
   readonly createdAt: number;
   readonly supersededAt: number | undefined;
   readonly supersededBy: DecisionId | undefined;
+}
+
+/** What is known of why it was decided so. All of it is empty for what no model decided. */
+export interface Thought {
+  /** From 0 to 1, as the decider said. */
+  readonly confidence?: number;
+  readonly rationale?: string;
+  readonly alternatives?: readonly string[];
+  /** What the model wrote, as it came. */
+  readonly reasoning?: string;
+  /** SHA-256 of exactly what the model was shown; its bytes are among the recorded contents. */
+  readonly snapshot?: string;
+}
+
+const ANYWHERE: readonly DecisionType[] = ["resource_selection", "subplan_spawn", "subplan_parallel_spawn"];
+
+/** What may be decided while a plan is in a phase. */
+export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
+  strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
+  execute: [
+    "implementation_choice",
+    "tool_invocation",
+    "error_recovery",
+    "validation_response",
+    ...ANYWHERE,
+    "user_intervention",
+  ],
+  apply: ["user_intervention"],
+};
+
+/** What is chosen for a step that somebody works out on the way: a model with tools, or a graph. */
+export interface ChosenWork extends JsonObject {
+  readonly description: string;
+  /** Aliases; empty for all that the plan has. */
+  readonly resources: readonly string[];
+  readonly complexity: string;
+  /** From 0 to 1; null when nobody said. */
+  readonly risk: number | null;
 }
 
 /** What is chosen for a step of a tool actor. */

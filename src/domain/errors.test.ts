@@ -11,6 +11,8 @@ const MEANINGS = {
   already_exists: [4, -32005, 409],
   invalid_transition: [4, -32004, 409],
   stale_lease: [4, -32004, 409],
+  decision_phase: [4, -32004, 409],
+  stuck: [1, -32008, 422],
   plan: [1, -32008, 409],
   tool_failed: [1, -32008, 422],
   interrupted: [1, -32008, 409],

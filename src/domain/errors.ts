@@ -19,6 +19,8 @@ const ERROR_TABLE = {
   resource_busy: { exit: 4, rpc: -32004, http: 409 },
   resource_failed: { exit: 1, rpc: -32008, http: 500 },
   plan: { exit: 1, rpc: -32008, http: 409 },
+  decision_phase: { exit: 4, rpc: -32004, http: 409 },
+  stuck: { exit: 1, rpc: -32008, http: 422 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
   policy: { exit: 1, rpc: -32010, http: 403 },
@@ -159,6 +161,28 @@ export class StaleLeaseError extends AgentsError {
 export class PlanError extends AgentsError {
   constructor(message: string, extras: ErrorExtras = {}) {
     super("plan", message, { kept: "Nothing was recorded.", ...extras });
+  }
+}
+
+/** A decision that does not belong into the phase the plan is in. */
+export class DecisionPhaseViolationError extends AgentsError {
+  constructor(facts: { readonly type: string; readonly phase: string; readonly allowed: readonly string[] }) {
+    const { type, phase, allowed } = facts;
+    super(
+      "decision_phase",
+      `A decision of the type ${type} cannot be made while the plan is in ${phase} (allowed: ${allowed.join(", ")}).`,
+      {
+        kept: "Nothing was recorded.",
+        detail: { decision_type: type, plan_phase: phase, allowed_types: allowed },
+      },
+    );
+  }
+}
+
+/** Whoever works on a step cannot get on with it as things are. What it did is kept; asked to go on, it goes on. */
+export class StuckError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("stuck", message, { kept: "Everything that was done before is recorded.", ...extras });
   }
 }
 

@@ -64,7 +64,8 @@ const FORWARD = {
     cancelPlan: "strategize/cancelled",
   },
   "strategize/complete": { executePlan: "execute/queued", cancelPlan: "strategize/cancelled" },
-  "strategize/errored": { cancelPlan: "strategize/cancelled" },
+  // What was recorded before it failed is not asked again.
+  "strategize/errored": { startStrategize: "strategize/processing", cancelPlan: "strategize/cancelled" },
   "strategize/cancelled": {},
   "execute/queued": { startExecute: "execute/processing", cancelPlan: "execute/cancelled" },
   "execute/processing": {

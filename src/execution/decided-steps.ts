@@ -1,12 +1,13 @@
-import type { ChosenCall, Decision } from "../domain/decision.ts";
+import type { ChosenCall, ChosenWork, Decision } from "../domain/decision.ts";
 import { dependantsOf, type Touch } from "../domain/dependants.ts";
 import { NotFoundError } from "../domain/errors.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { stepOrder } from "../domain/tool-actor.ts";
 import { findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/store.ts";
-import { isHookStep, planChanges, recordedSteps, type ToolStep } from "./step-runner.ts";
+import { isHookStep, planChanges, recordedSteps, type DecidedStep } from "./step-runner.ts";
 
 /** Between decisions and the steps that carry them out: what is to run, what ran for a decision, and what hangs on one. */
 
@@ -21,14 +22,21 @@ export function decisionWaves(decisions: readonly Decision[]): Decision[][] {
 }
 
 /** What an attempt at the plan is to run: exactly what was decided, whatever became of the actor since. */
-export async function decidedWaves(store: Store, planId: PlanId, attempt: number): Promise<ToolStep[][]> {
+export async function decidedWaves(store: Store, planId: PlanId, attempt: number): Promise<DecidedStep[][]> {
   const decisions = await store.read((reader) => findDecisions(reader, planId, attempt));
   return decisionWaves(decisions).map((wave) =>
     wave.map((decision) => {
-      const { tool, params } = decision.chosen as ChosenCall;
-      return { id: decision.step ?? decision.id, tool, params, decision: decision.id };
+      const step = { id: decision.step ?? decision.id, decision: decision.id };
+      if (!isCall(decision.chosen)) return { ...step, tool: undefined, work: decision.chosen as ChosenWork };
+      const { tool, params } = decision.chosen;
+      return { ...step, tool, params };
     }),
   );
+}
+
+/** Whether what was chosen is one tool call, and nothing that is worked out on the way. */
+export function isCall(chosen: JsonValue): chosen is ChosenCall {
+  return typeof chosen === "object" && chosen !== null && "tool" in chosen && "params" in chosen;
 }
 
 /** The recorded steps that carried out the decision, in program order, with their changesets. */

@@ -66,9 +66,15 @@ export async function writeState(root: string, path: string, state: FileState | 
     return;
   }
   const temporary = directory.at(`.${randomUUID()}.tmp`);
-  if (state.mode === LINK) symlinkSync(Buffer.from(state.content), temporary);
-  else await writeNew(temporary, state);
-  renameSync(temporary, directory.at(name));
+  try {
+    if (state.mode === LINK) symlinkSync(Buffer.from(state.content), temporary);
+    else await writeNew(temporary, state);
+    renameSync(temporary, directory.at(name));
+  } catch (error) {
+    // Whoever called the tool may go on: nothing may be left that nobody recorded.
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }
 
 async function writeNew(file: string, { content, mode }: FileState): Promise<void> {

@@ -1,23 +1,26 @@
 import { ChangesetStore } from "../ledger/changesets.ts";
-import type { JsonObject } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { ChangeEntry } from "../domain/change-entry.ts";
+import type { ChosenWork } from "../domain/decision.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
+import type { Phase } from "../domain/transitions.ts";
 import type { Lease } from "../ledger/leases.ts";
-import { runStep } from "../ledger/steps.ts";
+import { recordedStep, runStep } from "../ledger/steps.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { LandStep } from "./in-place.ts";
 import type { ContextPort } from "./context-port.ts";
+import { storable } from "../domain/text.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
 import { requireSameBeginning } from "./same-beginning.ts";
 import { openSandbox, type Sandbox, type SandboxTarget } from "./sandbox.ts";
-import { callTool, type ToolEnvironment, type ToolRequest } from "./tool-pipeline.ts";
+import { callTool, tryTool, type EndCall, type ToolEnvironment, type ToolRequest } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
 
 /**
- * Runs the steps of a tool actor, wave by wave. Each step is a durable step with a changeset of its own; its record names the
- * changeset, so what counts as done are exactly the changes of recorded steps. A resumed run first makes the sandboxes what base and
+ * Runs the steps of a plan, wave by wave. A step of a tool actor is one tool call; any other is worked out on the way, by whoever is
+ * handed in to do it, with as many calls as it takes. Each call is a durable step with a changeset of its own; its record names the changeset, so what counts as done are exactly the changes of recorded steps. A resumed run first makes the sandboxes what base and
  * those changes say, and so repeats an interrupted step from a clean start: its earlier changes are credited to nobody.
  */
 export interface ToolStep {
@@ -28,13 +31,48 @@ export interface ToolStep {
   readonly decision: DecisionId;
 }
 
+/** A step whose calls are not known beforehand. */
+export interface WorkStep {
+  readonly id: string;
+  readonly tool: undefined;
+  readonly work: ChosenWork;
+  readonly decision: DecisionId;
+}
+
+export type DecidedStep = ToolStep | WorkStep;
+
+/** A position in the program: wave, position in it, then whatever tells apart what a step does. Compared from left to right. */
+export type Order = readonly number[];
+
+/** What whoever carries out a step works with. */
+export interface StepPlace {
+  readonly order: Order;
+  readonly environment: ToolEnvironment;
+  readonly call: (call: KeyedCall) => Promise<CallRecord>;
+}
+
+/** A tool call of a step, by its place in the program. */
+export interface KeyedCall extends ToolRequest {
+  /** Unique in the plan. */
+  readonly key: string;
+  /** Asked once, when the call is recorded. */
+  readonly order: () => Order;
+}
+
+/** What is recorded of a tool call. */
+export type CallRecord =
+  | { readonly order: Order; readonly changeset: ChangesetId; readonly output: JsonValue }
+  | { readonly order: Order; readonly changeset: ChangesetId; readonly error: string };
+
 export interface StepRun {
   readonly lease: Lease<"execute">;
   /** Below which sandboxes are kept. */
   readonly directory: string;
   readonly targets: readonly SandboxTarget[];
   /** Steps of one wave need nothing of each other. */
-  readonly waves: readonly (readonly ToolStep[])[];
+  readonly waves: readonly (readonly DecidedStep[])[];
+  /** Carries out a step that is no single tool call, and says what came of it. */
+  readonly work?: (step: WorkStep, place: StepPlace) => Promise<string>;
   readonly signal: AbortSignal;
   /** For plans that work in place: lands what a step changes, and records the step together with it. */
   readonly landStep?: LandStep;
@@ -42,7 +80,7 @@ export interface StepRun {
   readonly knowledge?: ((workspaces: ReadonlyMap<string, Workspace>) => ContextPort) | undefined;
   /** Told of each sandbox once it is open. */
   readonly onSandbox?: (sandbox: Sandbox) => void;
-  readonly onStep: (step: ToolStep, event: "started" | "done" | "recorded" | "failed", facts: StepFacts) => void;
+  readonly onStep: (step: DecidedStep, event: "started" | "done" | "recorded" | "failed", facts: StepFacts) => void;
 }
 
 export interface StepFacts {
@@ -63,7 +101,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const context = new PlanExecutionContext({ store, plan, lease });
   await using opened = new AsyncDisposableStack();
   const workspaces = await openWorkspaces(run, context, opened);
-  const recorded = await recordedSteps(store, plan.id, plan.attempt);
+  const recorded = await endedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
   const environment: ToolEnvironment = {
     context,
@@ -88,25 +126,13 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-async function oneStep(
-  run: StepRun,
-  environment: ToolEnvironment,
-  step: ToolStep,
-  order: readonly [wave: number, position: number],
-): Promise<void> {
+async function oneStep(run: StepRun, environment: ToolEnvironment, step: DecidedStep, order: Order): Promise<void> {
   const started = performance.now();
   const facts = (): StepFacts => ({ durationMs: performance.now() - started });
   run.onStep(step, "started", facts());
-  const request = { tool: step.tool, params: step.params, by: step.id, decision: step.decision };
   try {
-    if (run.landStep === undefined) {
-      await runStep(run.lease, stepKey(step.id), async () => {
-        const { output, changeset } = await callTool(request, environment);
-        return { order, changeset, output };
-      });
-    } else {
-      await stepInPlace(run.landStep, environment, request, order);
-    }
+    if (step.tool === undefined) await workedOut(run, environment, step, order);
+    else await oneCall(run, environment, step, order);
   } catch (error) {
     run.onStep(step, "failed", { ...facts(), error });
     throw error;
@@ -114,21 +140,66 @@ async function oneStep(
   run.onStep(step, "done", facts());
 }
 
+async function oneCall(run: StepRun, environment: ToolEnvironment, step: ToolStep, order: Order): Promise<void> {
+  const { id, tool, params, decision } = step;
+  const call = { key: id, order: () => order, tool, params, by: id, decision };
+  if (run.landStep !== undefined) return callInPlace(run.landStep, environment, call);
+  await runStep(run.lease, stepKey(id), async () => {
+    const { output, changeset } = await callTool(call, environment);
+    return { order, changeset, output };
+  });
+}
+
+/** Everything that a step does comes before its end, however much it is. */
+const AT_THE_END: number = Number.MAX_SAFE_INTEGER;
+
+async function workedOut(run: StepRun, environment: ToolEnvironment, step: WorkStep, order: Order): Promise<void> {
+  const { work } = run;
+  if (work === undefined) throw new Error(`nobody is there to work out the step "${step.id}"`);
+  const call = (one: KeyedCall): Promise<CallRecord> => recordedCall(run, environment, one);
+  await runStep(run.lease, workKey(step.id), async () => ({
+    order: [...order, AT_THE_END],
+    summary: await work(step, { order, environment, call }),
+  }));
+}
+
+/** A tool call by whoever decides what to do about a failure: that it failed is recorded too, with what it had changed until then. */
+async function recordedCall(run: StepRun, environment: ToolEnvironment, call: KeyedCall): Promise<CallRecord> {
+  const { lease, landStep } = run;
+  const key = stepKey(call.key);
+  const attempt = async (endCall?: EndCall): Promise<CallRecord> => {
+    const called = await tryTool(call, environment, endCall);
+    const { changeset } = called;
+    return "failure" in called
+      ? { order: call.order(), changeset, error: storable(called.failure.message) }
+      : { order: call.order(), changeset, output: called.output };
+  };
+  if (landStep === undefined) return runStep(lease, key, () => attempt());
+  const known = await recordedStep<CallRecord>(lease, key);
+  if (known !== undefined) return known.result;
+  const record = await inPlace(environment, call, landStep, attempt);
+  // What went well was recorded by whoever landed it, together with its effect.
+  return "error" in record ? runStep(lease, key, () => record) : record;
+}
+
+async function callInPlace(land: LandStep, environment: ToolEnvironment, call: KeyedCall): Promise<void> {
+  await inPlace(environment, call, land, (endCall) => callTool(call, environment, endCall));
+}
+
 /** The step is recorded by whoever lands it, together with its effect. */
-async function stepInPlace(
-  land: LandStep,
+async function inPlace<T>(
   environment: ToolEnvironment,
-  request: ToolRequest,
-  order: readonly [wave: number, position: number],
-): Promise<void> {
+  { key, by, decision, order }: KeyedCall,
+  land: LandStep,
+  call: (endCall: EndCall) => Promise<T>,
+): Promise<T> {
   const workspaces = [...environment.workspaces.values()];
-  const { by, decision } = request;
   try {
-    await callTool(request, environment, async (changeset, end, output) => {
-      const { id, call } = changeset;
-      if (call === undefined) throw new Error(`the changeset ${id} of a step was opened for no call`);
-      const result = { order: [...order], changeset: id, output };
-      const step = { key: stepKey(by), result, changeset: id, invocation: call.id, decision, end };
+    return await call(async (changeset, end, output) => {
+      const { id, call: begun } = changeset;
+      if (begun === undefined) throw new Error(`the changeset ${id} of a step was opened for no call`);
+      const result = { order: [...order()], changeset: id, output };
+      const step = { key: stepKey(key), result, changeset: id, invocation: begun.id, decision, end };
       const changed = workspaces.find((workspace) => workspace.pending.has(by));
       if (changed === undefined) await land({ ...step, where: undefined, changes: [], emptied: [] });
       else await changed.landPending(by, (pending) => land({ ...step, ...pending, where: changed.sandbox }));
@@ -137,6 +208,10 @@ async function stepInPlace(
   } finally {
     for (const workspace of workspaces) workspace.pending.drop(by);
   }
+}
+
+function workKey(id: string): string {
+  return `worked:${id}`;
 }
 
 function stepKey(id: string): string {
@@ -152,34 +227,75 @@ export function isHookStep(id: string): boolean {
   return id.startsWith("hook:");
 }
 
-interface StepResult {
-  readonly order: readonly [wave: number, position: number];
-  /** Missing for a hook that was skipped. */
-  readonly changeset?: ChangesetId;
-}
-
 export interface StepRecord {
   /** Under which `runStep` recorded it. */
   readonly key: string;
   readonly id: string;
   readonly changeset: ChangesetId;
+  readonly order: Order;
 }
 
-/** What an attempt recorded that counts, in program order; the hooks, by their whole keys, behind the others. */
-export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<StepRecord[]> {
+/** Anything that an attempt's execution recorded with a position in the program. */
+export interface PlacedRecord {
+  readonly key: string;
+  readonly order: Order;
+  /** Of a tool call or a hook that was not skipped. */
+  readonly changeset?: ChangesetId;
+  /** Of a question to a model. */
+  readonly decision?: DecisionId;
+  /** Of a step that ended. */
+  readonly summary?: string;
+}
+
+/** All of it that counts, in program order; the hooks behind the others. */
+export async function placedRecords(
+  reader: Reader,
+  planId: PlanId,
+  attempt: number,
+  phase: Phase = "execute",
+): Promise<PlacedRecord[]> {
   const rows = await reader.all<{ key: string; result: string }>(
-    `SELECT key, result FROM steps WHERE plan_id = ? AND phase = 'execute' AND attempt = ?
-        AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%')`,
+    `SELECT key, result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ?
+        AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%' OR key LIKE 'ask:%' OR key LIKE 'context:%' OR key LIKE 'once:%'
+          OR key LIKE 'worked:%' OR key LIKE 'gave-up:%')`,
     planId,
+    phase,
     attempt,
   );
-  const steps = rows.map(({ key, result }) => ({
-    key,
-    id: key.replace(/^tool-step:/, ""),
-    ...(JSON.parse(result) as StepResult),
-  }));
-  steps.sort((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1]);
-  return steps.flatMap(({ key, id, changeset }) => (changeset === undefined ? [] : [{ key, id, changeset }]));
+  const records = rows.map(({ key, result }) => ({ ...(JSON.parse(result) as Omit<PlacedRecord, "key">), key }));
+  return records.sort((a, b) => comparedOrder(a.order, b.order));
+}
+
+export function comparedOrder(a: Order, b: Order): number {
+  const first = a.findIndex((number, index) => number !== b[index]);
+  if (first === -1) return a.length - b.length;
+  return (a[first] ?? 0) - (b[first] ?? -1);
+}
+
+/** What an attempt recorded of tool calls and hooks that counts, in program order; the hooks, by their whole keys, behind the others. */
+export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<StepRecord[]> {
+  const records = await placedRecords(reader, planId, attempt);
+  return records.flatMap(({ key, changeset, order }) =>
+    changeset === undefined ? [] : [{ key, id: key.replace(/^tool-step:/, ""), changeset, order }],
+  );
+}
+
+/** What the steps that ended said of themselves, by their ids. */
+export async function stepSummaries(
+  reader: Reader,
+  planId: PlanId,
+  attempt: number,
+): Promise<ReadonlyMap<string, string>> {
+  const records = await placedRecords(reader, planId, attempt);
+  return new Map(
+    records.flatMap(({ key, summary }) => (summary === undefined ? [] : [[key.slice(workKey("").length), summary]])),
+  );
+}
+
+/** The steps that need not be run again. */
+async function endedSteps(store: Store, planId: PlanId, attempt: number): Promise<ReadonlySet<string>> {
+  const records = await store.read((reader) => placedRecords(reader, planId, attempt));
+  return new Set(records.map(({ key }) => key.replace(/^(?:tool-step|worked):/, "")));
 }
 
 /** The recorded steps of an attempt in program order, with their changesets. */

@@ -60,6 +60,23 @@ export async function callTool(
   environment: ToolEnvironment,
   endCall?: EndCall,
 ): Promise<ToolResult> {
+  const called = await tryTool(request, environment, endCall);
+  if ("failure" in called) throw called.failure;
+  return called;
+}
+
+/** A call that failed as tools do: whoever made it may go on. What it changed before is in the changeset, and there. */
+export interface FailedCall {
+  readonly failure: Error;
+  readonly changeset: ChangesetId;
+}
+
+/** The same, but a failure of the tool is a result. Everything else that can go wrong, such as a lost lease, is still thrown. */
+export async function tryTool(
+  request: ToolRequest,
+  environment: ToolEnvironment,
+  endCall?: EndCall,
+): Promise<ToolResult | FailedCall> {
   const { context, signal } = environment;
   signal.throwIfAborted();
   const { decision, tool, params: parameters } = request;
@@ -78,11 +95,35 @@ export async function callTool(
   } catch (error) {
     const end = { outcome: "failed", durationMs: durationMs(), error: messageOf(error) } as const;
     // Why the tool failed is what the caller must hear, also when that could not be recorded any more.
-    await changeset.close(end).catch(() => undefined);
+    const closed = await changeset.close(end).then(
+      () => true,
+      () => false,
+    );
+    if (closed && !signal.aborted && isToolFailure(error)) return { failure: error, changeset: changeset.id };
     throw error;
   }
   if (endCall === undefined) await changeset.close(ended());
   return { output, changeset: changeset.id };
+}
+
+const TOOL_FAILURES: ReadonlySet<string> = new Set(["tool_failed", "validation", "contained", "policy", "git_failed"]);
+
+/** What file systems say about paths that somebody named; that a disk is full or broken is not among it. */
+const PATH_FAILURES: ReadonlySet<unknown> = new Set([
+  "EISDIR",
+  "ENOTDIR",
+  "ENOENT",
+  "EEXIST",
+  "ENAMETOOLONG",
+  "ENOTEMPTY",
+  "ELOOP",
+  "EACCES",
+  "EPERM",
+]);
+
+function isToolFailure(error: unknown): error is Error {
+  if (error instanceof AgentsError) return TOOL_FAILURES.has(error.code);
+  return error instanceof Error && "code" in error && PATH_FAILURES.has(error.code);
 }
 
 /** The call itself, without a record: for one that is a check and no work, and whose result is kept elsewhere. */

@@ -149,8 +149,19 @@ export class Workspace implements AsyncDisposable {
       return;
     }
     await writeState(root, path, after);
-    if (fromPath !== undefined) await writeState(root, fromPath, undefined);
+    if (fromPath !== undefined) await this.#leave(fromPath, path);
     await this.#record([{ resource, ...change, toolInvocation: by }]);
+  }
+
+  /** The second half of a move; when it fails, the first one is taken back. */
+  async #leave(from: string, to: string): Promise<void> {
+    const { root } = this.sandbox;
+    try {
+      await writeState(root, from, undefined);
+    } catch (error) {
+      await removeState(root, to);
+      throw error;
+    }
   }
 
   get #inPlace(): boolean {

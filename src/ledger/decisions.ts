@@ -1,4 +1,5 @@
-import type { Decision, DecisionType } from "../domain/decision.ts";
+import { PHASE_TYPES, type Decision, type DecisionType, type Thought } from "../domain/decision.ts";
+import { DecisionPhaseViolationError, NotFoundError } from "../domain/errors.ts";
 import type { DecisionId, IdGenerator, PlanId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Phase } from "../domain/transitions.ts";
@@ -8,6 +9,7 @@ import type { Reader, Tx } from "../store/store.ts";
 export type NewDecision = Pick<Decision, "planId" | "attempt" | "type" | "phase" | "step" | "question" | "chosen"> & {
   readonly parent: DecisionId | undefined;
   readonly needs: readonly DecisionId[];
+  readonly thought?: Thought;
 };
 
 interface DecisionRow {
@@ -22,18 +24,40 @@ interface DecisionRow {
   readonly chosen: string;
   readonly parent_id: DecisionId | null;
   readonly needs: string;
+  readonly confidence: string | null;
+  readonly rationale: string | null;
+  readonly alternatives: string | null;
+  readonly reasoning: string | null;
+  readonly snapshot: string | null;
   readonly created_at: number;
   readonly superseded_at: number | null;
   readonly superseded_by: DecisionId | null;
 }
 
-/** Takes the plan's next sequence and inserts under it in one statement: no two decisions share one, and there is no gap. */
+/**
+ * Records a decision of the plan as it stands in this transaction: what does not belong into the phase the plan is in is refused, and no
+ * move of the plan can come in between.
+ */
 export async function insertDecision(tx: Tx, ids: IdGenerator, decision: NewDecision): Promise<DecisionId> {
+  const { planId, type } = decision;
+  const plan = await tx.get<{ phase: Phase }>("SELECT phase FROM plans WHERE id = ?", planId);
+  if (plan === undefined) throw new NotFoundError("plan", planId);
+  const allowed = PHASE_TYPES[plan.phase];
+  if (!allowed.includes(type)) throw new DecisionPhaseViolationError({ type, phase: plan.phase, allowed });
+  return insertDecisionAgain(tx, ids, decision);
+}
+
+/**
+ * The same for what was decided before and is only put down again, whatever phase the plan is in by now. Takes the plan's next sequence and
+ * inserts under it in one statement: no two decisions share one, and there is no gap.
+ */
+export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: NewDecision): Promise<DecisionId> {
+  const { thought = {} } = decision;
   const id = ids() as DecisionId;
   await tx.run(
     `INSERT INTO decisions (id, plan_id, attempt, sequence, type, phase, step_id, question, chosen, parent_id,
-       needs, created_at)
-     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions WHERE plan_id = ?`,
+       needs, confidence, rationale, alternatives, reasoning, snapshot, created_at)
+     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions WHERE plan_id = ?`,
     id,
     decision.planId,
     decision.attempt,
@@ -44,6 +68,11 @@ export async function insertDecision(tx: Tx, ids: IdGenerator, decision: NewDeci
     JSON.stringify(decision.chosen),
     decision.parent ?? null,
     JSON.stringify(decision.needs),
+    thought.confidence === undefined ? null : String(thought.confidence),
+    thought.rationale ?? null,
+    thought.alternatives === undefined ? null : JSON.stringify(thought.alternatives),
+    thought.reasoning === undefined ? null : JSON.stringify(thought.reasoning),
+    thought.snapshot ?? null,
     decision.planId,
   );
   return id;
@@ -74,7 +103,7 @@ export async function renewDecisions(tx: Tx, ids: IdGenerator, decisions: readon
   const now = (id: DecisionId): DecisionId => renewed.get(id) ?? id;
   for (const decision of decisions) {
     const parent = decision.parent === undefined ? undefined : now(decision.parent);
-    const id = await insertDecision(tx, ids, { ...decision, parent, needs: decision.needs.map(now) });
+    const id = await insertDecisionAgain(tx, ids, { ...decision, parent, needs: decision.needs.map(now) });
     await tx.run("UPDATE decisions SET superseded_by = ? WHERE id = ?", id, decision.id);
     renewed.set(decision.id, id);
   }
@@ -125,8 +154,19 @@ function readDecision(row: DecisionRow): Decision {
     chosen: JSON.parse(row.chosen) as JsonValue,
     parent: row.parent_id ?? undefined,
     needs: JSON.parse(row.needs) as DecisionId[],
+    thought: readThought(row),
     createdAt: row.created_at,
     supersededAt: row.superseded_at ?? undefined,
     supersededBy: row.superseded_by ?? undefined,
+  };
+}
+
+function readThought({ confidence, rationale, alternatives, reasoning, snapshot }: DecisionRow): Thought {
+  return {
+    ...(confidence === null ? {} : { confidence: Number(confidence) }),
+    ...(rationale === null ? {} : { rationale }),
+    ...(alternatives === null ? {} : { alternatives: JSON.parse(alternatives) as string[] }),
+    ...(reasoning === null ? {} : { reasoning: JSON.parse(reasoning) as string }),
+    ...(snapshot === null ? {} : { snapshot }),
   };
 }

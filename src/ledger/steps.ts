@@ -21,6 +21,9 @@ interface LeaseSteps {
   readonly running: Map<string, Promise<unknown>>;
 }
 
+/** What is recorded in the transaction of the step's own record, so that neither is there without the other. */
+export type Together<T> = (tx: Tx, result: T) => Promise<void>;
+
 const stepsOfLease = new WeakMap<Lease, LeaseSteps>();
 
 /**
@@ -30,13 +33,18 @@ const stepsOfLease = new WeakMap<Lease, LeaseSteps>();
  * const answer = await runStep(lease, "ask-model", async () => callModel());
  * ```
  */
-export async function runStep<T extends StepResult>(lease: Lease, key: string, fn: () => Promise<T> | T): Promise<T> {
+export async function runStep<T extends StepResult>(
+  lease: Lease,
+  key: string,
+  fn: () => Promise<T> | T,
+  together?: Together<T>,
+): Promise<T> {
   const problem = key === "" ? "is empty" : textProblem(key, 200);
   if (problem !== undefined) throw new ValidationError(`The step key ${problem}.`, [{ path: "key", message: problem }]);
   const steps = stepsOf(lease);
   const running = steps.running.get(key);
   if (running !== undefined) return running as Promise<T>;
-  const work = recall(lease, steps, key, fn);
+  const work = recall(lease, steps, key, { fn, together });
   steps.running.set(key, work);
   try {
     return await work;
@@ -60,20 +68,25 @@ async function recall<T extends StepResult>(
   lease: Lease,
   steps: LeaseSteps,
   key: string,
-  fn: () => Promise<T> | T,
+  step: { readonly fn: () => Promise<T> | T; readonly together: Together<T> | undefined },
 ): Promise<T> {
   const recorded = await steps.recorded;
-  if (recorded.has(key)) return readStep<T>(lease, key);
+  if (recorded.has(key)) return (await recordedStep<T>(lease, key))?.result as T;
   // Known to be lost: what would come of it could not be recorded.
   lease.signal.throwIfAborted();
-  const result = await fn();
-  await recordStep(lease, key, result);
+  const result = await step.fn();
+  await recordStep(lease, key, result, step.together);
   recorded.add(key);
   return result;
 }
 
 /** Inserts the record only under a lease that is held at this moment: the fence and the write are one statement. */
-async function recordStep(lease: Lease, key: string, result: StepResult): Promise<void> {
+async function recordStep<T extends StepResult>(
+  lease: Lease,
+  key: string,
+  result: T,
+  together: Together<T> | undefined,
+): Promise<void> {
   const text = serialised(key, result);
   await lease.store.transaction(async (tx) => {
     const inserted = await tx.run(
@@ -88,6 +101,7 @@ async function recordStep(lease: Lease, key: string, result: StepResult): Promis
       lease.epoch,
     );
     if (inserted !== 1) throw staleLease(lease);
+    await together?.(tx, result);
   });
 }
 
@@ -117,7 +131,11 @@ export async function insertStep(
   );
 }
 
-async function readStep<T extends StepResult>(lease: Lease, key: string): Promise<T> {
+/** What a step recorded, for whoever wants to know without running it; undefined when it has no record. */
+export async function recordedStep<T extends StepResult>(
+  lease: Lease,
+  key: string,
+): Promise<{ readonly result: T } | undefined> {
   const row = await lease.store.read((reader) =>
     reader.get<{ result: string | null }>(
       "SELECT result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ?",
@@ -127,7 +145,8 @@ async function readStep<T extends StepResult>(lease: Lease, key: string): Promis
       key,
     ),
   );
-  return (row?.result == null ? undefined : JSON.parse(row.result)) as T;
+  if (row === undefined) return undefined;
+  return { result: (row.result === null ? undefined : JSON.parse(row.result)) as T };
 }
 
 async function recordedKeys(lease: Lease): Promise<Set<string>> {

@@ -99,7 +99,7 @@ export class PlanContextService {
   }
 
   /** What answers the questions of a plan that is being executed; nothing is started before the first one. */
-  executing(plan: Plan): ExecutingContext {
+  executing(plan: Plan, view: ContextView = "execute"): ExecutingContext {
     let service: Promise<ContextService> | undefined;
     const open = async (): Promise<ContextService> => {
       const configuration = await this.#configuration(plan.projects[0]?.project);
@@ -111,7 +111,7 @@ export class PlanContextService {
       port: (workspaces) => ({
         requestContext: async (question, signal) => {
           service ??= open();
-          return this.#answer(await service, plan, question, workspaces, signal);
+          return this.#answer(await service, { plan, view }, question, workspaces, signal);
         },
         queryHistory: (question) => planHistory(this.#store, plan, question),
         contextBudget: () => this.#budget(plan),
@@ -122,12 +122,12 @@ export class PlanContextService {
 
   async #answer(
     service: ContextService,
-    plan: Plan,
+    { plan, view: viewName }: { readonly plan: Plan; readonly view: ContextView },
     question: ContextQuestion,
     workspaces: ReadonlyMap<string, Workspace>,
     signal: AbortSignal,
   ): Promise<JsonValue> {
-    const { places, view } = await this.sourceOf(plan, "execute", workspaces);
+    const { places, view } = await this.sourceOf(plan, viewName, workspaces);
     const within = chosen(places, question.resources);
     const { available } = budgetFor(await this.#configuration(plan.projects[0]?.project), view, undefined).budget;
     const result = await service.assemble({

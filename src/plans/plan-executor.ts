@@ -1,32 +1,42 @@
 import type { AttachedValidation } from "../domain/attachment.ts";
 import { dirname } from "node:path";
+import { ModelError, type ModelErrorKind } from "../actors/model-error.ts";
 import { HANDS, type Hands } from "../apply/hands.ts";
 import { lockPlaces } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { StepLander } from "../apply/step-landing.ts";
-import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import {
+  ConfigurationError,
+  PlanError,
+  StaleLeaseError,
+  ValidationError,
+  type ValidationIssue,
+} from "../domain/errors.ts";
 import { monotonicIds, type PlanId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
+import type { FailureCategory, Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { storable } from "../domain/text.ts";
-import type { ToolActor } from "../domain/tool-actor.ts";
+import type { ActorDefinition } from "../domain/actor.ts";
 import { decidedWaves } from "../execution/decided-steps.ts";
 import { requireGit } from "../execution/git.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
 import { validateSandboxes, type PlanValidation } from "../execution/plan-validation.ts";
-import { runToolSteps, type OpenSandboxes, type StepRun, type ToolStep } from "../execution/step-runner.ts";
+import { runToolSteps, type OpenSandboxes, type DecidedStep, type StepRun } from "../execution/step-runner.ts";
 import { notInPlace, type LandStep } from "../execution/in-place.ts";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { isVersioned } from "../execution/sandbox-facts.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
 import type { Lease } from "../ledger/leases.ts";
-import { findActor } from "../store/actors.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
+import type { PlanModels } from "./actor-hands.ts";
+import { actorNamed, type ModelActorDefinition } from "./actor-named.ts";
+import type { PlanThinking, RunGraph } from "./plan-thinking.ts";
+import type { OnRunEvent } from "./run-events.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -38,6 +48,8 @@ export interface ExecuteOptions extends StartOptions {
   readonly onHook?: HookRun["onHook"];
   readonly onValidationStart?: PlanValidation["onStart"];
   readonly onValidation?: PlanValidation["onResult"];
+  /** Told of everything that happens on the way, models and their tools included. */
+  readonly onEvent?: OnRunEvent;
   readonly onSandbox?: StepRun["onSandbox"];
   /** Told of files that were replaced in place while some program was still writing into them: where they are kept. */
   readonly onKept?: (files: readonly string[]) => void;
@@ -65,10 +77,12 @@ export class PlanExecutor {
   readonly #directory: string;
   readonly #context: PlanContextService | undefined;
   readonly #hands: Hands;
+  readonly #models: (() => Promise<PlanModels>) | undefined;
+  readonly #runGraph: RunGraph | undefined;
 
   /**
    * `directory`: below which sandboxes are kept; the kernel locks are beside it. `context`: what answers steps that ask about their
-   * plan.
+   * plan. `models`: whoever thinks in plans that need it; opened by the first one that does. `runGraph`: what runs graph actors.
    */
   constructor(parts: {
     store: Store;
@@ -76,7 +90,11 @@ export class PlanExecutor {
     directory: string;
     context?: PlanContextService | undefined;
     hands?: Hands;
+    models?: (() => Promise<PlanModels>) | undefined;
+    runGraph?: RunGraph | undefined;
   }) {
+    this.#models = parts.models;
+    this.#runGraph = parts.runGraph;
     this.#context = parts.context;
     this.#hands = parts.hands ?? HANDS;
     this.#store = parts.store;
@@ -114,19 +132,21 @@ export class PlanExecutor {
     await this.#queue(plan, options);
     const waves = await this.#decided(plan);
     // Found out on the way it would leave the steps before it in the user's files.
-    const compared = waves.flat().find(({ tool }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
+    const compared = waves.flat().find(({ tool = "" }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
     const [place] = inPlace;
     if (compared !== undefined && place !== undefined) throw notInPlace(`The step "${compared.id}"`, place);
 
+    const thinker = await this.#thinkerFor(plan, waves, options);
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
-    await using context = this.#context?.executing(lease.plan);
+    await using context = this.#context?.executing(lease.plan, thinker?.actor.contextView ?? "execute");
     try {
       await using opened = await runToolSteps({
         lease,
         directory: this.#directory,
         targets,
         waves,
+        ...(thinker === undefined ? {} : { work: thinker.thinking.worker(lease, thinker.actor, waves) }),
         knowledge: context?.port,
         signal,
         onStep,
@@ -141,9 +161,7 @@ export class PlanExecutor {
         await lease.release();
         throw await stoppedInPlace(this.#store, interrupted(plan), plan);
       }
-      await this.#service.failExecute(lease, {
-        message: storable(error instanceof Error ? error.message : String(error)),
-      });
+      await this.#service.failExecute(lease, failureOf(error));
       throw await stoppedInPlace(this.#store, error, plan);
     }
   }
@@ -169,17 +187,63 @@ export class PlanExecutor {
   }
 
   /** Up to execute/queued, or to where somebody's work on it lapsed. */
-  async #queue(plan: Plan, options: StartOptions): Promise<void> {
-    if (plan.phase === "strategize" && plan.state !== "complete") {
-      const steps = chosenSteps(await this.#actorOf(plan), plan);
-      await using lease = await this.#service.startStrategize(plan.id, options);
-      await recordStrategy(lease, steps);
-      await this.#service.completeStrategize(lease);
-    }
+  async #queue(plan: Plan, options: ExecuteOptions): Promise<void> {
+    if (plan.phase === "strategize" && plan.state !== "complete") await this.#strategize(plan, options);
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
   }
 
-  async #decided(plan: Plan): Promise<ToolStep[][]> {
+  /** The steps of a tool actor are known; a model decides on them first. */
+  async #strategize(plan: Plan, options: ExecuteOptions): Promise<void> {
+    const actor = await this.#actorOf(plan, "execution");
+    if (actor.type === "tool") {
+      const steps = chosenSteps(actor, plan);
+      await using lease = await this.#service.startStrategize(plan.id, options);
+      await recordStrategy(lease, steps);
+      await this.#service.completeStrategize(lease);
+      return;
+    }
+    const strategist = plan.actors.strategy === undefined ? actor : await this.#actorOf(plan, "strategy");
+    const thinking = await this.#think(options);
+    const { signal } = options;
+    await using lease = await this.#service.startStrategize(plan.id, options);
+    try {
+      await thinking.strategize(lease, requireModel(strategist));
+      await this.#service.completeStrategize(lease);
+    } catch (error) {
+      if (error instanceof StaleLeaseError) throw error;
+      if (signal?.aborted === true) throw interrupted(plan);
+      await this.#service.failStrategize(lease, failureOf(error));
+      throw error;
+    }
+  }
+
+  /** Whoever carries out the steps that are no single tool calls, if there are any. */
+  async #thinkerFor(
+    plan: Plan,
+    waves: readonly (readonly DecidedStep[])[],
+    options: ExecuteOptions,
+  ): Promise<{ readonly thinking: PlanThinking; readonly actor: ModelActorDefinition } | undefined> {
+    if (waves.flat().every(({ tool }) => tool !== undefined)) return undefined;
+    return { thinking: await this.#think(options), actor: requireModel(await this.#actorOf(plan, "execution")) };
+  }
+
+  async #think({ signal, onEvent = () => undefined }: ExecuteOptions): Promise<PlanThinking> {
+    if (this.#models === undefined) {
+      throw new ConfigurationError("The plan needs a model, and there is none here.", { kept: "Nothing was changed." });
+    }
+    // Plans of tool actors need none of it.
+    const { PlanThinking } = await import("./plan-thinking.ts");
+    return new PlanThinking({
+      store: this.#store,
+      models: await this.#models(),
+      context: this.#context,
+      runGraph: this.#runGraph,
+      signal: signal ?? new AbortController().signal,
+      onEvent,
+    });
+  }
+
+  async #decided(plan: Plan): Promise<DecidedStep[][]> {
     const waves = await decidedWaves(this.#store, plan.id, plan.attempt);
     if (waves.length > 0) return waves;
     throw new PlanError(`Nothing was decided in attempt ${plan.attempt} of plan ${plan.id} that could be executed.`, {
@@ -188,19 +252,10 @@ export class PlanExecutor {
     });
   }
 
-  async #actorOf(plan: Plan): Promise<ToolActor> {
-    const name = plan.actors.execution;
-    const actor = name === undefined ? undefined : await this.#store.read((reader) => findActor(reader, name));
-    if (actor !== undefined) return actor;
-    throw new AgentsError(
-      "not_found",
-      `The execution actor "${name}" is not registered; only tool actors can execute yet.`,
-      {
-        kept: "The plan was not changed.",
-        next: ["agents actor list", "agents actor add --config <file>"],
-        detail: { kind: "actor", id: name },
-      },
-    );
+  async #actorOf(plan: Plan, role: "strategy" | "execution"): Promise<ActorDefinition> {
+    const name = plan.actors[role];
+    if (name === undefined) throw new Error(`the plan ${plan.id} has no ${role} actor`);
+    return this.#store.read((reader) => actorNamed(reader, name));
   }
 
   async #targetsOf(plan: Plan, { includeDirty = false }: ExecuteOptions): Promise<SandboxTarget[]> {
@@ -233,4 +288,21 @@ function interrupted(plan: Plan): PlanError {
     kept: "Finished steps are recorded, and the plan goes on where it stopped.",
     next: [`agents plan execute ${plan.id}`],
   });
+}
+
+/** A tool actor has its steps; it can neither decide on any nor work out those of somebody else. */
+function requireModel(actor: ActorDefinition): ModelActorDefinition {
+  if (actor.type !== "tool") return actor;
+  throw new ConfigurationError(`The actor "${actor.name}" asks no model, so it cannot think for this plan.`, {
+    kept: "Nothing was changed.",
+    next: [`agents actor show ${actor.name}`],
+  });
+}
+
+const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "server", "timeout"];
+
+function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
+  const passes = error instanceof ModelError && PASSING.includes(error.kind);
+  const message = storable(error instanceof Error ? error.message : String(error));
+  return { message, category: passes ? "transient" : "strategy" };
 }

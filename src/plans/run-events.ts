@@ -1,38 +1,51 @@
-/** What happens while a plan is carried out, as it happens: for whoever watches. Nothing is decided by it, and nothing waits for it. */
+import type { Microdollars, ModelRef } from "../actors/model.ts";
+
+/**
+ * What happens while a plan is decided on and executed, for somebody who watches. These are news, not records: what counts is in the store.
+ * `step` is the id of a decided step, or "strategy" while there is none yet.
+ */
 export type RunEvent =
+  | { readonly type: "step_started"; readonly step: string; readonly description: string }
+  | { readonly type: "step_done"; readonly step: string; readonly durationMs: number; readonly summary?: string }
+  /** It was done before, by an earlier run. */
+  | { readonly type: "step_recorded"; readonly step: string }
+  | { readonly type: "step_failed"; readonly step: string; readonly durationMs: number; readonly error: string }
+  | { readonly type: "context_assembled"; readonly step: string; readonly tokens: number; readonly files: number }
+  | { readonly type: "ask_started"; readonly step: string; readonly key: string; readonly model: ModelRef }
+  /** A piece of the answer to the latest `ask_started` of the step. */
+  | { readonly type: "text"; readonly step: string; readonly text: string }
+  /** The connection broke and the answer begins again: the pieces so far are void. */
+  | { readonly type: "text_void"; readonly step: string }
   | {
-      readonly kind: "step";
+      readonly type: "ask_answered";
       readonly step: string;
-      readonly text: string;
-      readonly event: "started" | "done" | "failed" | "recorded";
-      readonly durationMs: number;
-    }
-  | { readonly kind: "context"; readonly step: string; readonly tokens: number }
-  | { readonly kind: "asking"; readonly step: string; readonly model: string }
-  | { readonly kind: "text"; readonly step: string; readonly soFar: string }
-  | {
-      readonly kind: "answered";
-      readonly step: string;
+      readonly key: string;
+      readonly model: ModelRef;
       readonly inputTokens: number;
       readonly outputTokens: number;
-      /** In millionths of a dollar; undefined when the price is not known. */
-      readonly cost: number | undefined;
+      /** Undefined when the price is not known. */
+      readonly cost: Microdollars | undefined;
       readonly durationMs: number;
+      readonly toolCalls: number;
     }
-  | { readonly kind: "tool-started"; readonly step: string; readonly tool: string; readonly target: string }
+  | { readonly type: "ask_failed"; readonly step: string; readonly key: string; readonly error: string }
   | {
-      readonly kind: "tool-ended";
+      readonly type: "tool_started";
       readonly step: string;
+      readonly key: string;
+      readonly tool: string;
+      /** What it is about, such as a path; "" when that cannot be said in a word. */
+      readonly target: string;
+    }
+  | {
+      readonly type: "tool_ended";
+      readonly step: string;
+      readonly key: string;
       readonly tool: string;
       readonly target: string;
       readonly durationMs: number;
-      readonly error: string | undefined;
-    }
-  /** A hook or validation. */
-  | {
-      readonly kind: "check";
-      readonly name: string;
-      readonly resource: string;
-      readonly event: "started" | "done" | "passed" | "failed" | "skipped" | "recorded";
-      readonly durationMs: number;
+      /** Undefined when it went well. */
+      readonly error?: string;
     };
+
+export type OnRunEvent = (event: RunEvent) => void;

@@ -66,7 +66,7 @@ test.each(STORE_KINDS)("a root and a decision for each step, which are then what
     ],
     [["last", last?.id]],
   ]);
-  expect(waves[0]?.[0]?.params).toEqual({ path: "world", content: "x".repeat(200_000) });
+  expect(waves[0]?.[0]).toMatchObject({ params: { path: "world", content: "x".repeat(200_000) } });
   lease.stop();
 });
 

@@ -1,10 +1,13 @@
 import { argumentText } from "../domain/arguments.ts";
-import type { ChosenCall } from "../domain/decision.ts";
+import type { ChosenCall, ChosenWork, Thought } from "../domain/decision.ts";
+import type { Strategy, StrategyStep } from "../actors/strategist.ts";
 import { monotonicIds, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
-import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
+import { renderParams, stepOrder, type ToolActorDefinition } from "../domain/tool-actor.ts";
+import { storable } from "../domain/text.ts";
 import { findDecisions, insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
+import type { Tx } from "../store/store.ts";
 
 /** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
 export interface ChosenStep {
@@ -14,7 +17,7 @@ export interface ChosenStep {
 }
 
 /** In program order, so that a step comes after those it needs. Throws when an argument does not fit in. */
-export function chosenSteps(actor: ToolActor, plan: Plan): ChosenStep[] {
+export function chosenSteps(actor: ToolActorDefinition, plan: Plan): ChosenStep[] {
   const values = new Map([...plan.arguments].map(([name, value]) => [name, argumentText(value)]));
   const steps = new Map(
     actor.steps.map(({ id, tool, params, needs }) => [
@@ -36,15 +39,7 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
   await lease.store.transaction(async (tx) => {
     await assertHeld(tx, lease);
     if ((await findDecisions(tx, plan.id, plan.attempt)).length > 0) return;
-    const root = await insertDecision(tx, ids, {
-      ...common,
-      type: "prompt_definition",
-      step: undefined,
-      question: "What is to become true?",
-      chosen: { description: plan.description, definition_of_done: plan.definitionOfDone },
-      parent: undefined,
-      needs: [],
-    });
+    const root = await insertRoot(tx, lease);
     const decided = new Map<string, DecisionId>();
     for (const { id, needs, chosen } of steps) {
       const decision = await insertDecision(tx, ids, {
@@ -58,5 +53,69 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
       });
       decided.set(id, decision);
     }
+  });
+}
+
+/** What the attempt is asked to do, which all that is decided in it hangs on: found, or recorded now. */
+export async function rootDecision(lease: Lease<"strategize">): Promise<DecisionId> {
+  const { plan } = lease;
+  return lease.store.transaction(async (tx) => {
+    await assertHeld(tx, lease);
+    const known = await findDecisions(tx, plan.id, plan.attempt);
+    return known.find(({ parent }) => parent === undefined)?.id ?? (await insertRoot(tx, lease));
+  });
+}
+
+/** Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are. */
+export async function recordWork(lease: Lease<"strategize">, strategy: Strategy): Promise<void> {
+  const { plan } = lease;
+  const ids = monotonicIds();
+  const byId = new Map(strategy.steps.map((step) => [step.id, step]));
+  await lease.store.transaction(async (tx) => {
+    await assertHeld(tx, lease);
+    const known = await findDecisions(tx, plan.id, plan.attempt);
+    if (known.some(({ step }) => step !== undefined)) return;
+    const decided = new Map<string, DecisionId>();
+    for (const step of stepOrder(strategy).flatMap((wave) => wave.flatMap((id) => byId.get(id) ?? []))) {
+      const decision = await insertDecision(tx, ids, {
+        planId: plan.id,
+        attempt: plan.attempt,
+        phase: lease.phase,
+        type: "strategy_choice",
+        step: step.id,
+        question: `What does the step "${step.id}" do?`,
+        chosen: workOf(step),
+        parent: strategy.decision,
+        needs: step.needs.flatMap((need) => decided.get(need) ?? []),
+        thought: thoughtOf(step),
+      });
+      decided.set(step.id, decision);
+    }
+  });
+}
+
+function workOf({ description, resources, complexity, risk }: StrategyStep): ChosenWork {
+  return { description, resources, complexity, risk };
+}
+
+function thoughtOf({ confidence, rationale, alternatives }: StrategyStep): Thought {
+  return {
+    ...(confidence === null ? {} : { confidence }),
+    ...(rationale.trim() === "" ? {} : { rationale: storable(rationale) }),
+    alternatives: alternatives.map((one) => storable(one)),
+  };
+}
+
+function insertRoot(tx: Tx, { plan, phase }: Lease<"strategize">): Promise<DecisionId> {
+  return insertDecision(tx, monotonicIds(), {
+    planId: plan.id,
+    attempt: plan.attempt,
+    phase,
+    type: "prompt_definition",
+    step: undefined,
+    question: "What is to become true?",
+    chosen: { description: plan.description, definition_of_done: plan.definitionOfDone },
+    parent: undefined,
+    needs: [],
   });
 }

@@ -1,4 +1,5 @@
 import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action.ts";
+import { parseActorName } from "../domain/actor-name.ts";
 import { aliasIssue } from "../domain/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/arguments.ts";
 import {
@@ -189,7 +190,7 @@ function resolveProfile(action: Action, input: UseActionInput): { profile: Autom
 function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorRole, string | undefined>>>): Actors {
   const resolve = (role: ActorRole): QualifiedName | undefined => {
     const override = overrides[role];
-    return override === undefined ? actors[role] : parseQualifiedName(override, `${role}_actor`);
+    return override === undefined ? actors[role] : parseActorName(override, `${role}_actor`);
   };
   return Object.fromEntries(ACTOR_ROLES.map((role) => [role, resolve(role)])) as Record<
     ActorRole,

@@ -253,6 +253,26 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    version: 11,
+    name: "thoughts and model calls",
+    statements: [
+      `ALTER TABLE decisions ADD COLUMN confidence TEXT`,
+      `ALTER TABLE decisions ADD COLUMN rationale TEXT`,
+      `ALTER TABLE decisions ADD COLUMN alternatives TEXT`,
+      `ALTER TABLE decisions ADD COLUMN reasoning TEXT`,
+      `ALTER TABLE decisions ADD COLUMN snapshot TEXT REFERENCES contents (hash)`,
+      `CREATE TABLE model_calls (
+        id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL, phase TEXT NOT NULL,
+        step_key TEXT NOT NULL, decision_id TEXT REFERENCES decisions (id), provider TEXT NOT NULL, model TEXT NOT NULL,
+        input_tokens BIGINT NOT NULL, cached_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL,
+        estimated BIGINT NOT NULL, cost BIGINT, duration_ms BIGINT NOT NULL, tries BIGINT NOT NULL,
+        masked BIGINT NOT NULL, error TEXT, at BIGINT NOT NULL
+      )`,
+      `CREATE INDEX model_calls_by_plan ON model_calls (plan_id, id)`,
+      `CREATE INDEX model_calls_by_decision ON model_calls (decision_id)`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

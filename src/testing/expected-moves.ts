@@ -16,6 +16,7 @@ const LINES = `
   strategize/complete    executePlan         execute/queued
   strategize/complete    cancelPlan          strategize/cancelled
 
+  strategize/errored     startStrategize     strategize/processing
   strategize/errored     revertPlan          strategize/queued
   strategize/errored     cancelPlan          strategize/cancelled
 

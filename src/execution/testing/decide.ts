@@ -1,6 +1,6 @@
 /** Decisions for steps that a test makes up: each step is decided on once, whoever runs it how often. */
 import { monotonicIds, type DecisionId } from "../../domain/ids.ts";
-import { findDecisions, insertDecision } from "../../ledger/decisions.ts";
+import { findDecisions, insertDecisionAgain } from "../../ledger/decisions.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import type { ToolStep } from "../step-runner.ts";
 
@@ -20,7 +20,7 @@ export async function decided(
     const byStep = new Map(known.flatMap(({ id, step }) => (step === undefined ? [] : [[step, id]])));
     const root =
       known.find(({ parent }) => parent === undefined)?.id ??
-      (await insertDecision(tx, ids, {
+      (await insertDecisionAgain(tx, ids, {
         ...common,
         type: "prompt_definition",
         step: undefined,
@@ -35,7 +35,7 @@ export async function decided(
       for (const step of wave) {
         const decision: DecisionId =
           byStep.get(step.id) ??
-          (await insertDecision(tx, ids, {
+          (await insertDecisionAgain(tx, ids, {
             ...common,
             type: "strategy_choice",
             step: step.id,

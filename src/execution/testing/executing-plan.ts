@@ -17,7 +17,7 @@ import {
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";
 import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox.ts";
-import { planChanges, runToolSteps, type PlanChange, type StepFacts, type ToolStep } from "../step-runner.ts";
+import { planChanges, runToolSteps, type DecidedStep, type PlanChange, type StepFacts } from "../step-runner.ts";
 import { callTool } from "../tool-pipeline.ts";
 import { Workspace } from "../workspace.ts";
 import { decided, type PlannedStep } from "./decide.ts";
@@ -112,7 +112,7 @@ export class ExecutingPlan implements AsyncDisposable {
 
   /** Runs the steps; what happened to each goes to `events`. */
   async run(waves: readonly (readonly PlannedStep[])[], signal = new AbortController().signal): Promise<void> {
-    const onStep = (step: ToolStep, event: string, _facts: StepFacts): void =>
+    const onStep = (step: DecidedStep, event: string, _facts: StepFacts): void =>
       void this.events.push(`${step.id} ${event}`);
     await using _opened = await runToolSteps({
       lease: this.#lease,

@@ -1,0 +1,125 @@
+import type { DecisionId, PlanId } from "../domain/ids.ts";
+import type { Phase } from "../domain/transitions.ts";
+import type { Reader, Tx } from "../store/store.ts";
+
+/** What the calls of models used and cost, one row for each: written with the decision it led to, or alone when it failed. */
+export interface ModelCallFacts {
+  readonly provider: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  /** Counted here, because the provider did not say. */
+  readonly estimated: boolean;
+  /** In millionths of a dollar; undefined when the price is not known. */
+  readonly cost: number | undefined;
+  readonly durationMs: number;
+  readonly tries: number;
+  /** How many secrets were masked in what was sent. */
+  readonly masked: number;
+  /** Why it failed; undefined for one that was answered. */
+  readonly error: string | undefined;
+}
+
+export interface NewModelCall extends ModelCallFacts {
+  readonly id: string;
+  readonly planId: PlanId;
+  readonly attempt: number;
+  readonly phase: Phase;
+  /** Under which its answer is recorded. */
+  readonly stepKey: string;
+  readonly decision: DecisionId | undefined;
+}
+
+export async function insertModelCall(tx: Tx, call: NewModelCall): Promise<void> {
+  await tx.run(
+    `INSERT INTO model_calls (id, plan_id, attempt, phase, step_key, decision_id, provider, model, input_tokens,
+       cached_tokens, output_tokens, estimated, cost, duration_ms, tries, masked, error, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms())`,
+    call.id,
+    call.planId,
+    call.attempt,
+    call.phase,
+    call.stepKey,
+    call.decision ?? null,
+    call.provider,
+    call.model,
+    call.inputTokens,
+    call.cachedTokens,
+    call.outputTokens,
+    call.estimated ? 1 : 0,
+    call.cost ?? null,
+    Math.round(call.durationMs),
+    call.tries,
+    call.masked,
+    call.error ?? null,
+  );
+}
+
+interface ModelCallRow {
+  readonly decision_id: DecisionId;
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly output_tokens: number;
+  readonly estimated: number;
+  readonly cost: number | null;
+  readonly duration_ms: number;
+  readonly tries: number;
+  readonly masked: number;
+  readonly error: string | null;
+}
+
+/** The calls that led to decisions of an attempt, by the decision. */
+export async function modelCallsOf(
+  reader: Reader,
+  planId: PlanId,
+  attempt: number,
+): Promise<ReadonlyMap<DecisionId, ModelCallFacts>> {
+  const rows = await reader.all<ModelCallRow>(
+    "SELECT * FROM model_calls WHERE plan_id = ? AND attempt = ? AND decision_id IS NOT NULL ORDER BY id",
+    planId,
+    attempt,
+  );
+  return new Map(rows.map((row) => [row.decision_id, readCall(row)]));
+}
+
+/** What a plan used of models, over all attempts, calls that failed or were rolled back included: all of it was paid for. */
+export interface PlanUsage {
+  readonly calls: number;
+  readonly failedCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the calls whose price is known. */
+  readonly cost: number;
+  /** How many calls have a price that is not known. */
+  readonly unpriced: number;
+}
+
+export async function planUsage(reader: Reader, planId: PlanId): Promise<PlanUsage> {
+  const row = await reader.get<Record<keyof PlanUsage, number>>(
+    `SELECT COUNT(*) AS "calls", COUNT(error) AS "failedCalls", COALESCE(SUM(input_tokens), 0) AS "inputTokens",
+            COALESCE(SUM(output_tokens), 0) AS "outputTokens", COALESCE(SUM(cost), 0) AS "cost",
+            COUNT(*) - COUNT(cost) AS "unpriced"
+       FROM model_calls WHERE plan_id = ?`,
+    planId,
+  );
+  return row ?? { calls: 0, failedCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0, unpriced: 0 };
+}
+
+function readCall(row: ModelCallRow): ModelCallFacts {
+  return {
+    provider: row.provider,
+    model: row.model,
+    inputTokens: row.input_tokens,
+    cachedTokens: row.cached_tokens,
+    outputTokens: row.output_tokens,
+    estimated: row.estimated === 1,
+    cost: row.cost ?? undefined,
+    durationMs: row.duration_ms,
+    tries: row.tries,
+    masked: row.masked,
+    error: row.error ?? undefined,
+  };
+}

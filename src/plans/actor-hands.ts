@@ -1,0 +1,258 @@
+import { hash } from "node:crypto";
+import type { About, ActorHands, Asked, HandsCall, Told, ToolOutcome } from "../actors/hands.ts";
+import { ModelError } from "../actors/model-error.ts";
+import type { Microdollars, ModelAnswer, ModelRef, Models, ModelUsage, Shown } from "../actors/model.ts";
+import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/ids.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { storable } from "../domain/text.ts";
+import type { Order, StepPlace } from "../execution/step-runner.ts";
+import { insertDecision } from "../ledger/decisions.ts";
+import { assertHeld, type Lease } from "../ledger/leases.ts";
+import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
+import { runStep } from "../ledger/steps.ts";
+import { stageContent, type StagedContent } from "../store/contents.ts";
+import type { OnRunEvent } from "./run-events.ts";
+import { snapshotBytes } from "./snapshot.ts";
+
+/** Models together with what is known of their prices and windows. */
+export interface PlanModels extends Models {
+  costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined;
+  windowOf(model: ModelRef): number | undefined;
+}
+
+/** Where and for what somebody acts. */
+export interface HandsParts {
+  readonly lease: Lease;
+  /** Of the plan's decided steps; "strategy" for what is done before there are any. */
+  readonly step: string;
+  /** Where the step is in the program. */
+  readonly order: Order;
+  /** How many records the step has already: what comes now comes after them. */
+  readonly recorded: number;
+  readonly models: PlanModels;
+  /** Undefined while a strategy is made: nothing may be changed then. */
+  readonly place: StepPlace | undefined;
+  readonly signal: AbortSignal;
+  readonly onEvent: OnRunEvent;
+}
+
+/**
+ * The hands of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the decision it
+ * stands for and what it cost are recorded in one transaction, or none of them is. Records carry their position in the program, in the
+ * order in which the step made them.
+ */
+export class StepHands implements ActorHands {
+  readonly signal: AbortSignal;
+  readonly #parts: HandsParts;
+  readonly #ids: IdGenerator = monotonicIds();
+  #made: number;
+
+  constructor(parts: HandsParts) {
+    this.#parts = parts;
+    this.#made = parts.recorded;
+    this.signal = parts.signal;
+  }
+
+  async ask(key: string, call: Asked, about: About): Promise<{ readonly answer: Told; readonly decision: DecisionId }> {
+    const { lease, step } = this.#parts;
+    const stepKey = keyOf("ask", step, key);
+    let asked: AnsweredCall | undefined;
+    const record = await runStep(
+      lease,
+      stepKey,
+      async () => {
+        asked = await this.#asked(key, stepKey, call);
+        return plain({ order: this.#next(), answer: asked.told, decision: asked.decision });
+      },
+      async (tx, { answer }) => {
+        if (asked === undefined) return;
+        await asked.snapshot.commit(tx);
+        await this.#decide(tx, asked, about, answer as unknown as Told);
+        await insertModelCall(tx, { ...this.#callRow(stepKey), ...asked.facts, decision: asked.decision });
+      },
+    );
+    return record as unknown as { readonly answer: Told; readonly decision: DecisionId };
+  }
+
+  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+    const { place, step, onEvent } = this.#parts;
+    if (place === undefined) return { ok: false, error: "No tool can be called while the strategy is made." };
+    const started = performance.now();
+    const about = { step, key, tool: call.tool, target: targetOf(call.params) };
+    onEvent({ type: "tool_started", ...about });
+    // The position counts when the call is recorded; of two at once, the one that ends first comes first.
+    const record = await place.call({ ...call, key: keyOf("", step, key), order: () => this.#next(), by: step });
+    const outcome: ToolOutcome =
+      "error" in record ? { ok: false, error: record.error } : { ok: true, output: record.output };
+    const error = outcome.ok ? {} : { error: outcome.error };
+    onEvent({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...error });
+    return outcome;
+  }
+
+  async once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T> {
+    return this.recorded("once", key, fn);
+  }
+
+  /** The same under a kind of its own, for what others look for among the records. */
+  async recorded<T extends JsonValue>(
+    kind: "once" | "context" | "gave-up",
+    key: string,
+    fn: () => Promise<T>,
+  ): Promise<T> {
+    const { lease, step } = this.#parts;
+    const record = await runStep(lease, keyOf(kind, step, key), async () => {
+      const output = await fn();
+      return plain({ order: this.#next(), output });
+    });
+    return (record as { readonly output: JsonValue }).output as T;
+  }
+
+  #next(): Order {
+    this.#made += 1;
+    return [...this.#parts.order, this.#made];
+  }
+
+  async #asked(key: string, stepKey: string, call: Asked): Promise<AnsweredCall> {
+    const { lease, step, models, signal, onEvent } = this.#parts;
+    let shown: Shown = call;
+    onEvent({ type: "ask_started", step, key, model: call.model });
+    let answer: ModelAnswer;
+    try {
+      answer = await models.call({
+        ...call,
+        signal,
+        onShown: (safe) => (shown = safe),
+        onText: (text) => onEvent({ type: "text", step, text }),
+        onRestart: () => onEvent({ type: "text_void", step }),
+      });
+    } catch (error) {
+      onEvent({ type: "ask_failed", step, key, error: error instanceof Error ? error.message : String(error) });
+      if (error instanceof ModelError) await this.#failed(error, stepKey);
+      throw error;
+    }
+    const cost = models.costOf(answer.model, answer.usage);
+    const { inputTokens, outputTokens } = answer.usage;
+    const { durationMs, model } = answer;
+    const toolCalls = answer.toolCalls.length;
+    onEvent({ type: "ask_answered", step, key, model, inputTokens, outputTokens, cost, durationMs, toolCalls });
+    const { text, toolCalls: calls, finish, usage } = answer;
+    return {
+      told: { text, toolCalls: calls, finish, model, usage },
+      snapshot: await stageContent(lease.store, snapshotBytes(answer.model, shown)),
+      decision: this.#ids() as DecisionId,
+      facts: this.#factsOf(answer),
+    };
+  }
+
+  async #decide(
+    tx: Parameters<typeof insertDecision>[0],
+    asked: AnsweredCall,
+    about: About,
+    told: Told,
+  ): Promise<void> {
+    const { plan, phase } = this.#parts.lease;
+    const { text, toolCalls } = told;
+    const calls = toolCalls.map(({ tool, parameters, raw }) => ({ tool, params: parameters ?? raw }));
+    await insertDecision(tx, () => asked.decision, {
+      planId: plan.id,
+      attempt: plan.attempt,
+      type: typeof about.type === "string" ? about.type : about.type(told),
+      phase,
+      step: undefined,
+      question: storable(about.question),
+      chosen: calls.length === 0 ? { text } : { calls },
+      parent: about.parent,
+      needs: [],
+      thought: {
+        ...(text.trim() === "" ? {} : { rationale: storable(text.trim(), RATIONALE_LIMIT), reasoning: text }),
+        snapshot: asked.snapshot.hash,
+      },
+    });
+  }
+
+  /** Tries that came to nothing may have been billed all the same. */
+  async #failed(error: ModelError, stepKey: string): Promise<void> {
+    const { lease, models } = this.#parts;
+    const billed = error.attempts.filter(({ usage }) => usage !== undefined);
+    if (billed.length === 0) return;
+    await lease.store.transaction(async (tx) => {
+      await assertHeld(tx, lease);
+      for (const { model, usage, durationMs } of billed) {
+        if (usage === undefined) continue;
+        const facts = usageFacts(model, usage, models.costOf(model, usage));
+        const more = { durationMs, tries: 1, masked: 0, error: storable(error.message, 4_096) };
+        await insertModelCall(tx, { ...this.#callRow(stepKey), ...facts, ...more, decision: undefined });
+      }
+    });
+  }
+
+  /** What was used by all tries of a call that was answered in the end. */
+  #factsOf(answer: ModelAnswer): ModelCallFacts {
+    const { models } = this.#parts;
+    const used = answer.attempts.flatMap(({ model, usage }) => (usage === undefined ? [] : [{ model, usage }]));
+    const each = used.length === 0 ? [answer] : used;
+    const facts = each.map(({ model, usage }) => usageFacts(model, usage, models.costOf(model, usage)));
+    const sum = (field: "inputTokens" | "cachedTokens" | "outputTokens"): number =>
+      facts.reduce((total, one) => total + one[field], 0);
+    const known = facts.every(({ cost }) => cost !== undefined);
+    return {
+      provider: answer.model.provider,
+      model: answer.model.model,
+      inputTokens: sum("inputTokens"),
+      cachedTokens: sum("cachedTokens"),
+      outputTokens: sum("outputTokens"),
+      estimated: facts.some(({ estimated }) => estimated),
+      cost: known ? facts.reduce((total, { cost = 0 }) => total + cost, 0) : undefined,
+      durationMs: answer.durationMs,
+      tries: answer.attempts.length,
+      masked: answer.masked,
+      error: undefined,
+    };
+  }
+
+  #callRow(
+    stepKey: string,
+  ): Pick<Parameters<typeof insertModelCall>[1], "id" | "planId" | "attempt" | "phase" | "stepKey"> {
+    const { plan, phase } = this.#parts.lease;
+    return { id: this.#ids(), planId: plan.id, attempt: plan.attempt, phase, stepKey };
+  }
+}
+
+/** The parameter by which a person knows what a call is about. */
+function targetOf(params: JsonObject): string {
+  const { path = params["command"] ?? params["pattern"] ?? params["query"] } = params;
+  return typeof path === "string" ? path : "";
+}
+
+/** As much of what a model said as is shown as a reason; the whole is kept beside it. */
+const RATIONALE_LIMIT = 4_000;
+
+interface AnsweredCall {
+  readonly told: Told;
+  readonly snapshot: StagedContent;
+  readonly decision: DecisionId;
+  readonly facts: ModelCallFacts;
+}
+
+function usageFacts(
+  { provider, model }: ModelRef,
+  usage: ModelUsage,
+  cost: Microdollars | undefined,
+): Pick<ModelCallFacts, "provider" | "model" | "inputTokens" | "cachedTokens" | "outputTokens" | "estimated" | "cost"> {
+  const { inputTokens, outputTokens, cachedInputTokens: cachedTokens = 0, estimated } = usage;
+  return { provider, model, inputTokens, cachedTokens, outputTokens, estimated, cost };
+}
+
+/** What JSON makes of it: a number that JSON does not know, or a field that is not there, must not come back different. */
+function plain(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** A key may be as long as the graphs in graphs are deep; a durable step's may not. */
+const KEY_LIMIT = 150;
+
+function keyOf(kind: string, step: string, key: string): string {
+  const whole = `${step}/${key}`;
+  const short = whole.length <= KEY_LIMIT ? whole : `${whole.slice(0, KEY_LIMIT - 65)}#${hash("sha256", whole)}`;
+  return kind === "" ? short : `${kind}:${short}`;
+}
