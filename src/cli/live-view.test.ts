@@ -153,30 +153,54 @@ test("what is said stands above the drawn lines, and the last state stays", () =
   ]);
 });
 
-test("no line is wider than the terminal, and never more than fit on it: those under way are kept", () => {
+test("no line is wider than the terminal, and never more than fit on it: what is under way and comes next is kept", () => {
   const terminal = new FakeTerminal(20, 6);
   const view = drawn(terminal);
-  for (let number = 1; number <= 9; number += 1) {
-    view.on(step(`step-${number}-with-a-long-name`, "started"));
-    if (number !== 4) view.on(step(`step-${number}-with-a-long-name`, "done", 61_000));
-  }
+  const names = Array.from({ length: 9 }, (_, index) => `step-${index + 1}-with-a-long-name`);
+  view.on({ type: "decided", steps: names.map((name) => ({ step: name, description: `Do ${name}` })) });
   pass(100);
   expect(terminal.shown).toEqual([
     "  … 6 more steps",
-    "▸ step-4-w…  100 ms",
-    "✓ step…  1 min 01 s",
-    "✓ step…  1 min 01 s",
+    "· step-1-with-a-…",
+    "· step-2-with-a-…",
+    "· step-3-with-a-…",
     "  100 ms",
+  ]);
+  for (const name of names.slice(0, 3)) view.on(step(name, "done", 61_000));
+  view.on(step(names[3] ?? "", "started"));
+  pass(100);
+  expect(terminal.shown).toEqual([
+    "  … 6 more steps",
+    "✓ step…  1 min 01 s",
+    "▸ step-4-w…  100 ms",
+    "· step-5-with-a-…",
+    "  200 ms",
   ]);
   terminal.columns = 200;
   pass(100);
-  expect(terminal.shown[1]).toContain("step-4-with-a-long-name  Do step-4-with-a-long-name");
+  expect(terminal.shown[2]).toContain("step-4-with-a-long-name  Do step-4-with-a-long-name");
   view.end();
+});
+
+test("once the steps are decided on, the strategy is done and the steps wait", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on({ type: "ask_started", step: "strategy", key: "1", model });
+  pass(1_000);
+  view.on({ type: "decided", steps: [{ step: "one", description: "Do it" }] });
+  pass(100);
+  view.end();
+  expect(terminal.shown.map((line) => line.trimEnd())).toEqual([
+    "✓ strategy                                            1.0 s",
+    "· one  Do it",
+    "  1.1 s",
+  ]);
 });
 
 test("elsewhere there is one plain line for each thing that happened", () => {
   const terminal = new FakeTerminal(60, 100);
   const view = liveView({ stream: terminal, screen: { format: "plain", columns: undefined }, terminal: false });
+  view.on({ type: "decided", steps: ["one", "two"].map((name) => ({ step: name, description: `Do ${name}` })) });
   view.on(step("one", "recorded"));
   view.on(step("two", "started"));
   view.on({ type: "context_assembled", step: "two", tokens: 1_000_000, files: 3 });
@@ -196,6 +220,8 @@ test("elsewhere there is one plain line for each thing that happened", () => {
   view.say("That was it.");
   view.end();
   expect(terminal.shown).toEqual([
+    "decided  one  Do one",
+    "decided  two  Do two",
     "recorded one",
     "started  two  Do two",
     "context  two  1,000,000 tokens",

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { RunEvent } from "../plans/run-events.ts";
-import { dollars, duration, thousands } from "./format.ts";
+import { count, dollars, duration, thousands } from "./format.ts";
 import { painter, type Screen } from "./render.ts";
 import { fit, oneLine, width } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
@@ -63,6 +63,8 @@ function plainLine(event: RunEvent | CheckEvent): string | undefined {
     `${word.padEnd(8)} ${[who, ...rest.map(oneLine)].filter((part) => part !== "").join("  ")}`;
   const took = (milliseconds: number): string => `(${duration(milliseconds)})`;
   switch (event.type) {
+    case "decided":
+      return event.steps.map(({ step, description }) => line("decided", step, description)).join("\n");
     case "step_started":
       return line("started", event.step, event.description);
     case "step_done":
@@ -100,6 +102,8 @@ function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { type: "a
   return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, ${price}`;
 }
 
+/** What the questions before there are steps are about. */
+const STRATEGY = "strategy";
 const FRAME_MS = 100;
 /** More of an answer than one line can show need not be kept for it. */
 const SAID_LIMIT = 1_000;
@@ -170,6 +174,13 @@ class DrawnView implements LiveView {
 
   #note(event: RunEvent | CheckEvent): void {
     switch (event.type) {
+      case "decided":
+        if (this.#steps.has(STRATEGY)) this.#turn(STRATEGY, "done", this.#now() - this.#began);
+        for (const { step, description } of event.steps) {
+          this.#turn(step, "waiting", 0);
+          this.#step(step).text = description;
+        }
+        break;
       case "step_started":
         this.#turn(event.step, "running", 0);
         this.#step(event.step).text = event.description;
@@ -259,32 +270,30 @@ class DrawnView implements LiveView {
 
   #lines(): string[] {
     const columns = this.#parts.stream.columns ?? this.#parts.screen.columns ?? 80;
-    // More lines than the screen has could not be drawn over; the steps under way matter most.
+    // More lines than the screen has could not be drawn over; what is under way, and comes next, matters most.
     const room = Math.max(1, (this.#parts.stream.rows ?? 24) - 3);
     const all = [...this.#steps];
-    const active = all.filter(([, { state }]) => state === "running");
-    const quiet = all.filter(([, { state }]) => state !== "running").slice(-Math.max(0, room - active.length));
-    const shown = new Set([...quiet, ...active.slice(0, room)].map(([id]) => id));
-    const hidden = all.length - shown.size;
+    const active = all.findIndex(([, { state }]) => state === "running" || state === "waiting");
+    const first = Math.max(0, Math.min(active === -1 ? all.length : active - 1, all.length - room));
+    const shown = all.slice(first, first + room);
+    const hidden = all.length - shown.length;
     return [
-      ...(hidden > 0 ? [this.#paint(fit(`  … ${hidden} more steps`, columns), "dim")] : []),
-      ...all.filter(([id]) => shown.has(id)).map(([id, step]) => this.#stepLine(id, step, columns)),
+      ...(hidden > 0 ? [this.#paint(fit(`  … ${count(hidden, "more step")}`, columns), "dim")] : []),
+      ...shown.map(([id, step]) => this.#stepLine(id, step, columns)),
       this.#totals(columns),
     ];
   }
 
   #stepLine(id: string, step: LiveStep, columns: number): string {
     const running = step.state === "running";
-    const time = step.state === "recorded" ? "before" : duration(running ? this.#now() - step.since : step.tookMs);
+    const time = running ? duration(this.#now() - step.since) : endOf(step);
     const calls = step.calls === 0 ? "" : `${step.calls}×  `;
     const right = `${calls}${time}`;
     const left = `${MARKS[step.state]} ${id}  ${running && step.doing !== "" ? step.doing : step.text}`;
     const room = Math.max(4, columns - 1 - width(right) - 2);
     const text = fit(left, room);
-    return this.#paint(
-      `${text}${" ".repeat(Math.max(1, columns - 1 - width(text) - width(right)))}${right}`,
-      TONES[step.state],
-    );
+    const gap = " ".repeat(Math.max(1, columns - 1 - width(text) - width(right)));
+    return this.#paint(`${text}${gap}${right}`.trimEnd(), TONES[step.state]);
   }
 
   #totals(columns: number): string {
@@ -297,6 +306,10 @@ class DrawnView implements LiveView {
     }
     return this.#paint(fit(`  ${parts.join(" · ")}`, columns - 1), "dim");
   }
+}
+
+function endOf({ state, tookMs }: LiveStep): string {
+  return state === "waiting" ? "" : state === "recorded" ? "before" : duration(tookMs);
 }
 
 const BAR = 10;

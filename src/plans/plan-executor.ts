@@ -131,6 +131,7 @@ export class PlanExecutor {
     if (targets.some(isVersioned)) await requireGit();
     await this.#queue(plan, options);
     const waves = await this.#decided(plan);
+    options.onEvent?.({ type: "decided", steps: waves.flat().map(newsOf) });
     // Found out on the way it would leave the steps before it in the user's files.
     const compared = waves.flat().find(({ tool = "" }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
     const [place] = inPlace;
@@ -281,6 +282,10 @@ export class PlanExecutor {
       includeDirty,
     }));
   }
+}
+
+function newsOf(step: DecidedStep): { step: string; description: string } {
+  return { step: step.id, description: step.tool ?? step.work.description };
 }
 
 function interrupted(plan: Plan): PlanError {

@@ -5,6 +5,11 @@ import type { Microdollars, ModelRef } from "../actors/model.ts";
  * `step` is the id of a decided step, or "strategy" while there is none yet.
  */
 export type RunEvent =
+  /** All steps are known, in the order in which they come. */
+  | {
+      readonly type: "decided";
+      readonly steps: readonly { readonly step: string; readonly description: string }[];
+    }
   | { readonly type: "step_started"; readonly step: string; readonly description: string }
   | { readonly type: "step_done"; readonly step: string; readonly durationMs: number; readonly summary?: string }
   /** It was done before, by an earlier run. */
