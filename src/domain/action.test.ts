@@ -114,7 +114,7 @@ describe("refused", () => {
     ["a strategy actor that is no name", { strategyActor: "a b" }, "strategyActor"],
     ["an execution actor that is no name", { executionActor: "" }, "executionActor"],
     ["an estimation actor that is no name", { estimationActor: "1" }, "estimationActor"],
-    ["a review actor that is no name", { reviewActor: "a/b/c" }, "reviewActor"],
+    ["a review actor that is no name", { reviewActor: "a/b//c" }, "reviewActor"],
     ["an apply actor that is no name", { applyActor: "prod:x" }, "applyActor"],
     ["an invariant actor that is no name", { invariantActor: "é" }, "invariantActor"],
     ["an empty invariant", { invariants: ["fine", ""] }, "invariants.1"],

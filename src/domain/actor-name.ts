@@ -1,6 +1,4 @@
-import { ValidationError } from "./errors.ts";
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
-import { shown, textProblem } from "./text.ts";
 
 /**
  * The name of an actor as somebody refers to it: that of a registered one, or a model as `<provider>/<model>`, which needs no
@@ -12,24 +10,21 @@ export interface ModelName {
   readonly model: string;
 }
 
+const PROVIDER = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
+/** Each part between slashes; "." and ".." are none. */
+const MODEL_PART = /^[A-Za-z0-9@][A-Za-z0-9._:@+~-]*$/;
 const MODEL_LIMIT = 200;
 
 export function parseActorName(text: string, field = "actor"): QualifiedName {
-  try {
-    return parseQualifiedName(text, field);
-  } catch (error) {
-    const named = modelNamed(text);
-    if (named === undefined) throw error;
-    const problem = textProblem(named.model, MODEL_LIMIT);
-    if (problem === undefined) return text as QualifiedName;
-    const message = `${shown(text)} is not a usable name: its model ${problem}.`;
-    throw new ValidationError(message, [{ path: field, message }]);
-  }
+  if (modelNamed(text) !== undefined) return text as QualifiedName;
+  return parseQualifiedName(text, field);
 }
 
 /** Which model the name stands for if no actor is registered under it; undefined when it can only be somebody's own actor. */
 export function modelNamed(name: string): ModelName | undefined {
-  const [, provider, model] = /^([A-Za-z][A-Za-z0-9_-]{0,99})\/(\S(?:.*\S)?)$/s.exec(name) ?? [];
-  if (provider === undefined || model === undefined || provider.toLowerCase() === "local") return undefined;
-  return { provider, model };
+  const slash = name.indexOf("/");
+  const [provider, model] = [name.slice(0, slash), name.slice(slash + 1)];
+  if (slash === -1 || !PROVIDER.test(provider) || provider.toLowerCase() === "local") return undefined;
+  const fits = model.length <= MODEL_LIMIT && model.split("/").every((part) => MODEL_PART.test(part));
+  return fits ? { provider, model } : undefined;
 }

@@ -83,6 +83,17 @@ describe("every class", () => {
     PlanError: { error: new errors.PlanError("No changeset."), code: "plan", kept: "Nothing was recorded." },
     BreakerOpenError: { error: new errors.BreakerOpenError("grep"), code: "breaker_open", detail: { name: "grep" } },
     BreakerFullError: { error: new errors.BreakerFullError(8), code: "breaker_full", detail: { capacity: 8 } },
+    DecisionPhaseViolationError: {
+      error: new errors.DecisionPhaseViolationError({ type: "strategy_choice", phase: "apply", allowed: ["a"] }),
+      code: "decision_phase",
+      kept: "Nothing was recorded.",
+      detail: { decision_type: "strategy_choice", plan_phase: "apply", allowed_types: ["a"] },
+    },
+    StuckError: {
+      error: new errors.StuckError("It does not get on."),
+      code: "stuck",
+      kept: "Everything that was done before is recorded.",
+    },
     ConfigurationError: { error: new errors.ConfigurationError("Bad file."), code: "configuration" },
     AuditBrokenError: { error: new errors.AuditBrokenError("Broken."), code: "audit_broken" },
     UnitOfWorkError: {

@@ -7,7 +7,8 @@ import { decisionsByPrefix, findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import { findLease } from "../ledger/leases.ts";
 import type { Reader } from "../store/store.ts";
-import { stepRecords } from "./step-runner.ts";
+import { isCall } from "./decided-steps.ts";
+import { placedRecords, workKey } from "./step-runner.ts";
 
 /** What became of decisions: which tool calls were made for each, how they ended, and how much of what they changed counts. */
 export interface DecisionOutcome {
@@ -32,31 +33,52 @@ export async function decisionOutcomes(
 ): Promise<DecisionOutcome[]> {
   const decisions = await findDecisions(reader, planId, attempt, options);
   const calls = Map.groupBy(await findInvocations(reader, planId, attempt), (call) => call.decisionId);
-  const records = new Set((await stepRecords(reader, planId, attempt)).map(({ changeset }) => changeset));
+  const below = Map.groupBy(decisions, ({ parent }) => parent);
+  const placed = await placedRecords(reader, planId, attempt);
+  const records = new Set(placed.flatMap(({ changeset }) => changeset ?? []));
+  const keys = new Set(placed.map(({ key }) => key));
   const lease = await findLease(reader, planId);
   const working = lease?.lapsed === false ? lease.epoch : undefined;
   const counts = await changeCounts(reader, planId);
   return decisions.map((decision) => {
-    const own = calls.get(decision.id) ?? [];
+    // A step that was worked out on the way did what was decided below it.
+    const parts = isWorkedOut(decision) ? (below.get(decision.id) ?? []) : [];
+    const own = [decision, ...parts].flatMap(({ id }) => calls.get(id) ?? []);
     const recorded = new Set(own.map(({ changesetId }) => changesetId).filter((id) => records.has(id)));
     const counted = decision.supersededAt === undefined ? [...recorded] : own.map(({ changesetId }) => changesetId);
     const changes = counted.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);
-    return { decision, state: stateOf(decision, own, recorded, working), calls: own, changes, recorded };
+    const facts = { calls: own, recorded, working, keys, begun: parts.length > 0 };
+    return { decision, state: stateOf(decision, facts), calls: own, changes, recorded };
   });
 }
 
-function stateOf(
-  decision: Decision,
-  calls: readonly ToolInvocation[],
-  recorded: ReadonlySet<ChangesetId>,
-  working: number | undefined,
-): DecisionState {
+/** A step whose calls were not known when it was decided on. */
+function isWorkedOut({ type, step, chosen }: Decision): boolean {
+  return type === "strategy_choice" && step !== undefined && !isCall(chosen);
+}
+
+interface StateFacts {
+  readonly calls: readonly ToolInvocation[];
+  readonly recorded: ReadonlySet<ChangesetId>;
+  /** The epoch of whoever is at work on the plan. */
+  readonly working: number | undefined;
+  /** Of all that is recorded. */
+  readonly keys: ReadonlySet<string>;
+  readonly begun: boolean;
+}
+
+function stateOf(decision: Decision, { calls, recorded, working, keys, begun }: StateFacts): DecisionState {
   if (decision.supersededAt !== undefined) return "superseded";
-  if (decision.step === undefined) return "decided";
-  if (recorded.size > 0) return "done";
+  if (isWorkedOut(decision)) {
+    if (keys.has(workKey(decision.step ?? ""))) return "done";
+    if (!begun) return "pending";
+    return working === undefined ? "interrupted" : "running";
+  }
   const last = calls.at(-1);
+  if (decision.step === undefined && last === undefined) return "decided";
+  if (last?.end?.outcome === "failed") return "failed";
+  if (recorded.size > 0) return "done";
   if (last === undefined) return "pending";
-  if (last.end?.outcome === "failed") return "failed";
   return working !== undefined && last.epoch === working ? "running" : "interrupted";
 }
 

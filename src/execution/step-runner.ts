@@ -210,7 +210,7 @@ async function inPlace<T>(
   }
 }
 
-function workKey(id: string): string {
+export function workKey(id: string): string {
   return `worked:${id}`;
 }
 

@@ -4,7 +4,7 @@ import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
 import type { ChangesetId, PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { decisionWaves } from "../execution/decided-steps.ts";
-import { isToolStep, stepRecords } from "../execution/step-runner.ts";
+import { comparedOrder, isToolStep, placedRecords, stepRecords, type Order } from "../execution/step-runner.ts";
 import { findDecisions, renewDecisions, supersedeDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
@@ -30,6 +30,8 @@ export interface Checkpoint {
   readonly changes: number;
   /** What that step changed: `alias/path`, each once. */
   readonly files: readonly string[];
+  /** Where it is in the program; before everything when it is empty. */
+  readonly order: Order;
 }
 
 /** What a rollback takes out of what counts. */
@@ -51,8 +53,10 @@ export interface RolledBack {
 
 /** The checkpoints of the plan's current attempt, in program order. */
 export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Checkpoint[]> {
-  const checkpoints: Checkpoint[] = [{ id: BEGINNING, step: undefined, at: plan.createdAt, changes: 0, files: [] }];
-  for (const { key, id: step, changeset } of await stepRecords(reader, plan.id, plan.attempt)) {
+  const checkpoints: Checkpoint[] = [
+    { id: BEGINNING, step: undefined, at: plan.createdAt, changes: 0, files: [], order: [] },
+  ];
+  for (const { key, id: step, changeset, order } of await stepRecords(reader, plan.id, plan.attempt)) {
     // Hooks end an execution, and whoever goes back goes back to before them.
     if (!isToolStep(key)) continue;
     const row = await reader.get<{ entry_count: number; opened_at: number; closed_at: number | null }>(
@@ -67,6 +71,7 @@ export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Check
       at: closedAt ?? openedAt,
       changes,
       files: await filesOf(reader, [changeset]),
+      order,
     });
   }
   return checkpoints;
@@ -129,20 +134,23 @@ interface Behind {
   readonly impact: RollbackImpact;
 }
 
-async function behind(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promise<Behind> {
-  const records = await stepRecords(reader, plan.id, plan.attempt);
+async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): Promise<Behind> {
+  const records = await placedRecords(reader, plan.id, plan.attempt);
   const decisions = await findDecisions(reader, plan.id, plan.attempt);
-  const [kept, gone] = divided(records, ({ id }) => id, checkpoint);
-  const [standing, renewed] = divided(decisionWaves(decisions).flat(), ({ step }) => step, checkpoint);
-  const dropped = decisions.filter(
-    (decision) => decision.parent !== undefined && !standing.includes(decision) && !renewed.includes(decision),
-  );
+  const kept = records.filter((record) => comparedOrder(record.order, order) <= 0);
+  const gone = records.filter((record) => comparedOrder(record.order, order) > 0);
+  const onSteps = decisionWaves(decisions).flat();
+  const last = onSteps.findIndex((decision) => step !== undefined && decision.step === planStep(step));
+  const renewed = step === undefined ? onSteps : last === -1 ? [] : onSteps.slice(last + 1);
+  // What a model decided on the way stands as long as its answer does; hooks come last, and are always behind.
+  const standing = new Set(kept.flatMap(({ decision }) => decision ?? []));
+  const dropped = decisions.filter(({ id, phase }) => phase === "execute" && !standing.has(id));
   const superseded = new Set([...renewed, ...dropped].map(({ id }) => id));
-  const calls = (await findInvocations(reader, plan.id, plan.attempt)).filter((call) =>
-    superseded.has(call.decisionId),
+  const goneChangesets = gone.flatMap(({ changeset }) => changeset ?? []);
+  const calls = (await findInvocations(reader, plan.id, plan.attempt)).filter(
+    (call) => superseded.has(call.decisionId) || goneChangesets.includes(call.changesetId),
   );
   const keptKeys = new Set(kept.map(({ key }) => key));
-  const goneChangesets = gone.map(({ changeset }) => changeset);
   const beside = await stepsBeside(reader, plan, keptKeys);
   return {
     keptKeys,
@@ -150,7 +158,7 @@ async function behind(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promi
     renewed,
     dropped,
     impact: {
-      steps: gone.map(({ id }) => id),
+      steps: gone.flatMap(({ key, changeset }) => (changeset === undefined ? [] : [key.replace(/^tool-step:/, "")])),
       decisions: superseded.size,
       toolCalls: calls.length,
       files: await filesOf(reader, goneChangesets),
@@ -159,21 +167,19 @@ async function behind(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promi
   };
 }
 
-/** Up to the checkpoint's step, and behind it. A step that is not among them comes after them all. */
-function divided<T>(
-  inOrder: readonly T[],
-  stepOf: (one: T) => string | undefined,
-  { step }: Checkpoint,
-): [until: readonly T[], behind: readonly T[]] {
-  if (step === undefined) return [[], inOrder];
-  const position = inOrder.findIndex((one) => stepOf(one) === step);
-  const end = position === -1 ? inOrder.length : position + 1;
-  return [inOrder.slice(0, end), inOrder.slice(end)];
+/** The decided step that a recorded call is part of: what it does on the way is named behind a slash. */
+function planStep(call: string): string {
+  return call.split("/")[0] ?? call;
 }
 
 async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {
   for (const id of changesets) {
     await tx.run("UPDATE changesets SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+    // Of two calls that one answer asked for, one may be behind the checkpoint.
+    await tx.run(
+      "UPDATE tool_invocations SET superseded_at = now_ms() WHERE changeset_id = ? AND superseded_at IS NULL",
+      id,
+    );
   }
 }
 
