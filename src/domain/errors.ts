@@ -20,6 +20,8 @@ const ERROR_TABLE = {
   resource_failed: { exit: 1, rpc: -32008, http: 500 },
   plan: { exit: 1, rpc: -32008, http: 409 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
+  graph_failed: { exit: 1, rpc: -32008, http: 422 },
+  graph_limit: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
   policy: { exit: 1, rpc: -32010, http: 403 },
   contained: { exit: 1, rpc: -32008, http: 422 },
