@@ -191,7 +191,7 @@ export class PlanExecutor {
   async #actorOf(plan: Plan): Promise<ToolActor> {
     const name = plan.actors.execution;
     const actor = name === undefined ? undefined : await this.#store.read((reader) => findActor(reader, name));
-    if (actor !== undefined) return actor;
+    if (actor?.type === "tool") return actor;
     throw new AgentsError(
       "not_found",
       `The execution actor "${name}" is not registered; only tool actors can execute yet.`,

@@ -203,7 +203,7 @@ function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorR
  */
 async function checkVariables(reader: Reader, action: Action, execution: QualifiedName | undefined): Promise<void> {
   const actor = execution === undefined ? undefined : await findActor(reader, execution);
-  if (actor === undefined) return;
+  if (actor?.type !== "tool") return;
   const declared = action.arguments.map(({ name }) => name);
   const missing = actorVariables(actor).filter((variable) => !declared.includes(variable));
   if (missing.length === 0) return;

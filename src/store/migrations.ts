@@ -253,6 +253,11 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    version: 12,
+    name: "actors with models",
+    statements: [`ALTER TABLE actors ADD COLUMN definition TEXT`],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;
