@@ -7,16 +7,17 @@ import {
   type ArgumentSpec,
   type ArgumentValue,
 } from "./arguments.ts";
+import { parseActorName } from "./actor-name.ts";
+import type { ActorRole } from "./actor-roles.ts";
 import { findProfile } from "./automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
-import { parseOwnName, parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
+import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, formIssues, onlyKeys, text, type KnownKeys } from "./schema.ts";
 import { checkTemplate } from "./template.ts";
 
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
 
-export const ACTOR_ROLES = ["strategy", "execution", "estimation", "review", "apply", "invariant"] as const;
-export type ActorRole = (typeof ACTOR_ROLES)[number];
+export { ACTOR_ROLES, type ActorRole } from "./actor-roles.ts";
 export type Actors = Readonly<Record<ActorRole, QualifiedName | undefined>>;
 
 export type ActionState = "available" | "archived";
@@ -57,7 +58,7 @@ const actionSchema = z.strictObject({
   description: filled,
   longDescription: filled.optional(),
   strategyActor: z.string().optional(),
-  executionActor: z.string(),
+  executionActor: z.string().optional(),
   estimationActor: z.string().optional(),
   reviewActor: z.string().optional(),
   applyActor: z.string().optional(),
@@ -134,7 +135,7 @@ function actor(
   path: string,
   attempt: <T>(parse: () => T) => T | undefined,
 ): QualifiedName | undefined {
-  return value === undefined ? undefined : attempt(() => parseQualifiedName(value, path));
+  return value === undefined ? undefined : attempt(() => parseActorName(value, path));
 }
 
 function argumentSpec(
