@@ -22,12 +22,19 @@ export function modelOf(
   const { baseUrl } = actor.options;
   if (model === undefined) throw unsettled(actor, "model");
   if (baseUrl !== undefined) return bound(actor, baseUrl, { provider, model });
-  if (provider !== undefined) {
-    // Copied from a list of actors: the provider would be told a model of that name, and knows none.
-    return { provider, model: model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model };
-  }
+  if (provider !== undefined) return { provider, model: bare(provider, model, actor.name) };
   if (!model.includes("/")) throw unsettled(actor, "provider");
   return parseModelRef(model);
+}
+
+/**
+ * A model's name copied from a list of actors begins with its provider, which knows none of that name. Elsewhere such names are real:
+ * "openrouter/auto".
+ */
+function bare(provider: string, model: string, actor: string): string {
+  const prefix = `${provider}/`;
+  const known = ["openai", "anthropic", "google"].includes(provider) && actor !== `${prefix}${model}`;
+  return known && model.startsWith(prefix) ? model.slice(prefix.length) : model;
 }
 
 /** Names at such an endpoint are its own, slashes and all. */

@@ -9,6 +9,7 @@ import {
 } from "./actor.ts";
 import { parseActorName } from "./actor-name.ts";
 import { parseExpression } from "./expression.ts";
+import { parseFunctionCall } from "./graph-function.ts";
 import { Fields, type Found, type Spellings } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import type { QualifiedName } from "./qualified-name.ts";
@@ -164,11 +165,7 @@ function kindOf(fields: Fields, type: GraphNode["type"]): Kind {
         input: keyMap(fields),
       };
     case "function":
-      return {
-        type,
-        function: fields.word(fields.require("function"), GRAPH_FUNCTIONS) ?? GRAPH_FUNCTIONS[0],
-        input: objectAt(fields, "input"),
-      };
+      return parseFunction(fields);
     case "validation":
       return {
         type,
@@ -177,6 +174,15 @@ function kindOf(fields: Fields, type: GraphNode["type"]): Kind {
         check: parseCheck(fields, fields.require("check")) ?? "",
       };
   }
+}
+
+function parseFunction(fields: Fields): Kind & { type: "function" } {
+  const word = fields.word(fields.require("function"), GRAPH_FUNCTIONS);
+  const found = fields.find("input");
+  const input = fields.object(found, VALUE_LIMITS) ?? {};
+  if (word !== undefined)
+    parseFunctionCall({ function: word, input }, found?.path ?? fields.at("input"), fields.issues);
+  return { type: "function", function: word ?? GRAPH_FUNCTIONS[0], input };
 }
 
 function actorRef(fields: Fields, found: Found | undefined): QualifiedName | undefined {

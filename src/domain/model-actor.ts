@@ -53,6 +53,9 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
     unsafe,
     roleHint: fields.word(fields.find("role_hint"), ACTOR_ROLES, OLDER_ROLES),
   };
+  if (actor.provider === "scripted" && actor.options.baseUrl !== undefined) {
+    issues.push({ path: fields.at("options"), message: "base_url: a scripted provider has no endpoint" });
+  }
   return name === undefined || description === undefined ? undefined : { name, description, ...actor };
 }
 
