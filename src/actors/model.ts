@@ -8,6 +8,8 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 export interface ModelRef {
   readonly provider: string;
   readonly model: string;
+  /** The one endpoint it may be asked at, of an actor that has its own; otherwise that of the provider. */
+  readonly baseUrl?: string;
 }
 
 export type ModelMessage =

@@ -40,6 +40,8 @@ export interface Provider {
   readonly idleTimeoutMs: number;
   /** The file of a scripted provider. */
   readonly transcript: string | undefined;
+  /** It is the endpoint of an actor: nobody may stand in for it. */
+  readonly bound?: true;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -70,6 +72,7 @@ export function configuredProviders(settings: ReadonlyMap<string, string>, envir
 
 /** The one provider a call may go to. */
 export function requireProvider(providers: readonly Provider[], ref: ModelRef, why = ""): Provider {
+  if (ref.baseUrl !== undefined) return boundProvider(providers, ref, ref.baseUrl);
   const provider = providers.find(({ name }) => name === ref.provider);
   if (provider !== undefined) return provider;
   const names = providers.map(({ name }) => name);
@@ -93,6 +96,16 @@ export function checkFallbacks(
   fallbacks: readonly ModelRef[],
   providers: readonly Provider[],
 ): void {
+  const [first] = fallbacks;
+  if (provider.bound === true && first !== undefined) {
+    throw new ConfigurationError(
+      `An actor asks at ${provider.baseUrl} and nowhere else, so ${first.provider}/${first.model} cannot stand in for it.`,
+      {
+        kept: "Nothing was sent.",
+        detail: { endpoint: provider.baseUrl, fallback: `${first.provider}/${first.model}` },
+      },
+    );
+  }
   for (const ref of fallbacks) {
     const other = requireProvider(providers, ref, `, but ${provider.name} is to fall back to it`);
     if (provider.local && !other.local) {
@@ -141,6 +154,57 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
     fallbacks: listItems(value("fallbacks") ?? "").map(parseModelRef),
     idleTimeoutMs: Number(value("timeout") ?? IDLE_TIMEOUT_S) * 1000,
     transcript,
+  };
+}
+
+/**
+ * The endpoint of an actor. What is configured for the provider it names is for the provider's endpoint, not for this one: neither its key
+ * nor its fallbacks belong here, unless it is the same endpoint.
+ */
+function boundProvider(providers: readonly Provider[], ref: ModelRef, baseUrl: string): Provider {
+  const made = BOUND.get(providers) ?? new Map<string, Provider>();
+  BOUND.set(providers, made);
+  const key = `${ref.provider} ${baseUrl}`;
+  const provider = made.get(key) ?? makeBound(providers, ref, baseUrl);
+  made.set(key, provider);
+  return provider;
+}
+
+/** The same one for each call: models are kept by their provider. */
+const BOUND = new WeakMap<readonly Provider[], Map<string, Provider>>();
+
+function makeBound(providers: readonly Provider[], ref: ModelRef, baseUrl: string): Provider {
+  const configured = providers.find(({ name }) => name === ref.provider);
+  if (configured?.baseUrl === baseUrl) return { ...configured, fallbacks: [], bound: true };
+  const known = configured?.type ?? defaultType(ref.provider);
+  // Servers that stand in for OpenAI's speak its older language; not all of them its newer one.
+  const type = known === "anthropic" || known === "google" ? known : "openai-compatible";
+  const local = isLocalHost(new URL(baseUrl).hostname);
+  if (type !== "openai-compatible" && !local) {
+    throw new ConfigurationError(
+      `The endpoint ${baseUrl} wants a key, which an actor cannot have: make it a provider, and name that in the actor.`,
+      {
+        kept: "Nothing was sent.",
+        next: [
+          `agents config set provider.<name>.base-url ${baseUrl}`,
+          `agents config set provider.<name>.type ${type}`,
+        ],
+      },
+    );
+  }
+  return {
+    name: ref.provider,
+    type,
+    baseUrl: endpoint(type, baseUrl),
+    local,
+    apiKey: undefined,
+    keyVariables: [],
+    models: [],
+    prices: new Map(),
+    fallbacks: [],
+    idleTimeoutMs: configured?.idleTimeoutMs ?? IDLE_TIMEOUT_S * 1000,
+    transcript: undefined,
+    bound: true,
   };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
+import type { ActorDefinition } from "../domain/actor.ts";
 import type { ModelGateway } from "../actors/model-gateway.ts";
 import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
@@ -82,7 +83,16 @@ export class CommandContext {
 
   async actors(): Promise<ActorService> {
     const { ActorService } = await import("../plans/actor-service.ts");
-    return new ActorService({ store: await this.store(), user: await this.user() });
+    const { providerNames, PROVIDER_TYPES } = await import("../domain/provider-settings.ts");
+    const providers = [...PROVIDER_TYPES, ...providerNames((await this.config()).global.keys())];
+    return new ActorService({ store: await this.store(), user: await this.user(), providers });
+  }
+
+  /** The actor of this name, registered or a model by itself. */
+  async actorNamed(name: string): Promise<ActorDefinition> {
+    const { resolveActor } = await import("../plans/resolve-actor.ts");
+    const { global: settings } = await this.config();
+    return resolveActor(name, { store: await this.store(), settings, environment: this.environment });
   }
 
   /** The models of the configured providers. Tokens are counted only where a provider does not say how many there were. */

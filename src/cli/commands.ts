@@ -7,7 +7,7 @@ import type { CommandSpec, OptionSpec } from "./command-spec.ts";
 /** The command tree. Code is imported only when its command is called: `agents version` must not pay for the database. */
 export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly heading: string }>> = {
   init: { summary: "", heading: "Define:" },
-  actor: { summary: "Register actors, which carry out the steps of plans", heading: "Define:" },
+  actor: { summary: "Register actors, which think out and carry out plans", heading: "Define:" },
   action: { summary: "Define and manage actions, the templates of plans", heading: "Define:" },
   resource: { summary: "Manage resources, the things plans work on", heading: "Define:" },
   project: { summary: "Manage projects, the scopes of plans", heading: "Define:" },
@@ -91,7 +91,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     path: "actor add",
-    summary: "Register a tool actor from a YAML file",
+    summary: "Register the actors of a YAML file",
     options: [{ flags: "-c, --config <file>", description: 'the actor in YAML ("-" reads standard input)' }],
     example: "agents actor add --config greeter.yaml",
     run: async (context, input) => (await import("./commands/actor.ts")).actorAdd(context, input),
@@ -105,30 +105,40 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     path: "actor show",
-    summary: "Show an actor's steps and which of them run at the same time",
+    summary: "Show an actor: its model, tools and graph, or its steps",
     arguments: "<actor>",
     example: "agents actor show local/greeter",
     run: async (context, input) => (await import("./commands/actor.ts")).actorShow(context, input),
   },
   {
     path: "actor run",
-    summary: "Ask a model, outside of any plan and without tools",
+    summary: "Ask an actor or a model, outside of any plan and without tools",
     arguments: "<actor> <prompt...>",
     options: [
       { flags: "--system <text>", description: "what the model is told beforehand" },
       { flags: "--temperature <number>", description: "how freely it answers, from 0 to 2" },
       { flags: "--max-output-tokens <count>", description: "the longest answer" },
+      { flags: "--top-p <number>", description: "how many of the likely words count, from 0 to 1" },
+      { flags: "--provider <name>", description: "instead of the actor's" },
+      { flags: "--model <name>", description: "instead of the actor's" },
     ],
     example: 'agents actor run ollama/qwen3 "What is a lease?"',
     run: async (context, input) => (await import("./commands/actor-run.ts")).actorRun(context, input),
   },
   {
     path: "actor remove",
-    summary: "Remove an actor that no available action uses",
+    summary: "Remove an actor that nothing uses",
     arguments: "<actor>",
     options: [YES],
     example: "agents actor remove local/greeter --yes",
     run: async (context, input) => (await import("./commands/actor.ts")).actorRemove(context, input),
+  },
+  {
+    path: "actor set-default",
+    summary: "Name the actor of plans whose action names none for a role",
+    arguments: "<role> <actor>",
+    example: "agents actor set-default strategy anthropic/claude-sonnet-4-5",
+    run: async (context, input) => (await import("./commands/actor.ts")).actorSetDefault(context, input),
   },
   {
     path: "action create",

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { parseActorName } from "./actor-name.ts";
 import {
   ARGUMENT_NAME,
   ARGUMENT_TYPES,
@@ -8,6 +7,8 @@ import {
   type ArgumentSpec,
   type ArgumentValue,
 } from "./arguments.ts";
+import { parseActorName } from "./actor-name.ts";
+import type { ActorRole } from "./actor-roles.ts";
 import { findProfile } from "./automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
@@ -16,8 +17,7 @@ import { checkTemplate } from "./template.ts";
 
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
 
-export const ACTOR_ROLES = ["strategy", "execution", "estimation", "review", "apply", "invariant"] as const;
-export type ActorRole = (typeof ACTOR_ROLES)[number];
+export { ACTOR_ROLES, type ActorRole } from "./actor-roles.ts";
 export type Actors = Readonly<Record<ActorRole, QualifiedName | undefined>>;
 
 export type ActionState = "available" | "archived";
@@ -58,7 +58,7 @@ const actionSchema = z.strictObject({
   description: filled,
   longDescription: filled.optional(),
   strategyActor: z.string().optional(),
-  executionActor: z.string(),
+  executionActor: z.string().optional(),
   estimationActor: z.string().optional(),
   reviewActor: z.string().optional(),
   applyActor: z.string().optional(),

@@ -16,6 +16,8 @@ const MEANINGS = {
   plan: [1, -32008, 409],
   tool_failed: [1, -32008, 422],
   interrupted: [1, -32008, 409],
+  graph_failed: [1, -32008, 422],
+  graph_limit: [1, -32008, 422],
   hook_failed: [1, -32008, 422],
   policy: [1, -32010, 403],
   contained: [1, -32008, 422],

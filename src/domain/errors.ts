@@ -22,6 +22,8 @@ const ERROR_TABLE = {
   decision_phase: { exit: 4, rpc: -32004, http: 409 },
   stuck: { exit: 1, rpc: -32008, http: 422 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
+  graph_failed: { exit: 1, rpc: -32008, http: 422 },
+  graph_limit: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
   policy: { exit: 1, rpc: -32010, http: 403 },
   contained: { exit: 1, rpc: -32008, http: 422 },

@@ -23,7 +23,7 @@ export const PROVIDER_FIELDS = [
 export type ProviderField = (typeof PROVIDER_FIELDS)[number];
 
 const KEY = /^provider\.([^.]+)\.([^.]+)$/;
-const NAME = /^[a-z][a-z0-9-]{0,39}$/;
+export const PROVIDER_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const TIMEOUT_LIMIT_S = 3_600;
 
 /** What the companies' own programs read; whoever set them means them here too. */
@@ -48,7 +48,7 @@ export function defaultType(provider: string): ProviderType {
 export function providerSetting(key: string): Setting | undefined {
   const [, name = "", word = ""] = KEY.exec(key) ?? [];
   const field = PROVIDER_FIELDS.find((one) => one === word);
-  if (!NAME.test(name) || field === undefined) return undefined;
+  if (!PROVIDER_NAME.test(name) || field === undefined) return undefined;
   return {
     key,
     env: variableOf(name, field),
@@ -63,7 +63,7 @@ export function providerSetting(key: string): Setting | undefined {
 /** The key somebody may have meant. */
 export function nearProviderSetting(key: string): string | undefined {
   const [, name = "", word = ""] = KEY.exec(key) ?? [];
-  if (!NAME.test(name)) return undefined;
+  if (!PROVIDER_NAME.test(name)) return undefined;
   const field = nearest(word, PROVIDER_FIELDS);
   return field === undefined ? undefined : `provider.${name}.${field}`;
 }
@@ -73,7 +73,7 @@ export function providerNames(keys: Iterable<string>): string[] {
   const names = new Set<string>();
   for (const key of keys) {
     const [, name = ""] = KEY.exec(key) ?? [];
-    if (NAME.test(name)) names.add(name);
+    if (PROVIDER_NAME.test(name)) names.add(name);
   }
   return [...names].sort();
 }
@@ -168,7 +168,7 @@ export function parsePrice(item: string): { model: string; price: Price } | unde
  * Prompts and keys go there, so it is https, except on this machine or its own network. A name and a password in it would get into
  * every message about it.
  */
-function baseUrlProblem(value: string): string | undefined {
+export function baseUrlProblem(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol))
     return "must be a URL that begins with https://";

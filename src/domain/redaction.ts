@@ -98,6 +98,16 @@ export function maskSecrets(text: string, known: readonly string[] = []): Masked
   return { text: result, masked };
 }
 
+/** What kind of key a text holds, known by its form or its value: where one must not be at all, rather than be masked. */
+export function heldKey(text: string, known: readonly string[] = []): string | undefined {
+  if (known.some((value) => value.length >= SHORTEST_KNOWN && text.includes(value))) return "configured key";
+  for (const match of text.matchAll(KEYS.expression)) {
+    const found = foundForm(KEYS.forms, match.slice(1));
+    if (found !== undefined) return found.name;
+  }
+  return undefined;
+}
+
 /** Every string of a value, keys included. */
 export function maskJson(value: JsonValue, known: readonly string[] = []): { value: JsonValue; masked: number } {
   let masked = 0;

@@ -1,3 +1,4 @@
+import { ACTOR_SETTINGS } from "./actor-settings.ts";
 import { findProfile } from "./automation-profile.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "./errors.ts";
@@ -57,6 +58,7 @@ export const SETTINGS: readonly Setting[] = [
     perProject: false,
     problem: (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200)),
   },
+  ...ACTOR_SETTINGS,
   ...CONTEXT_SETTINGS,
 ];
 

@@ -67,9 +67,9 @@ const STEP_LIMIT = 1_000;
 const PARAMS_LIMITS = { depth: 16, bytes: 256 * 1024 };
 const RENDERED_LIMIT = 1024 * 1024;
 const STEP_ID = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
-/** Kinds of actors that are known but cannot be registered yet: what else is in their files is not judged. */
+/** Other kinds of actors: what else is in their files is not judged here. */
 const OTHER_TYPES = ["llm", "graph"];
-const ONLY_TOOL = "only tool actors are supported yet";
+const ONLY_TOOL = "this must be a tool actor";
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 const stepId = z.string().regex(STEP_ID, { message: 'must be a letter, then up to 99 letters, digits, "_" or "-"' });

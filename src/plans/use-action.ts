@@ -41,6 +41,8 @@ export interface UseActionInput {
   /** What the configuration says when neither the plan nor the action names a profile. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
+  /** What the configuration says for roles that neither the plan nor the action fills. */
+  readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
   readonly contextStages?: Readonly<Record<string, string>>;
 }
@@ -79,7 +81,7 @@ export async function makePlan(
   const projects = await links(tx, input.projects ?? []);
   const stages = planStages(input.contextStages ?? {});
   const { profile, source } = resolveProfile(action, input);
-  const actors = resolveActors(action.actors, input.actors ?? {});
+  const actors = await resolveActors(tx, action, input);
   await checkVariables(tx, action, actors.execution);
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
   const id = ambience.ids() as PlanId;
@@ -187,11 +189,27 @@ function resolveProfile(action: Action, input: UseActionInput): { profile: Autom
   return { profile: findProfile(DEFAULT_PROFILE), source: "default" };
 }
 
-function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorRole, string | undefined>>>): Actors {
-  const resolve = (role: ActorRole): QualifiedName | undefined => {
-    const override = overrides[role];
-    return override === undefined ? actors[role] : parseActorName(override, `${role}_actor`);
+/** plan > action > configuration. */
+async function resolveActors(reader: Reader, action: Action, input: UseActionInput): Promise<Actors> {
+  const named = (role: ActorRole): QualifiedName | undefined => {
+    const own = input.actors?.[role];
+    return own === undefined ? action.actors[role] : parseActorName(own, `${role}_actor`);
   };
+  const configured = (role: ActorRole): QualifiedName | undefined => {
+    const name = input.defaultActors?.[role];
+    return name === undefined ? undefined : parseActorName(name, `${role}_actor`);
+  };
+  const execution = named("execution") ?? configured("execution");
+  if (execution === undefined) {
+    const message = `neither the plan nor the action "${action.name}" names one, and there is no default`;
+    throw new ValidationError(`The plan has no execution actor: ${message}.`, [{ path: "execution_actor", message }], {
+      next: ["agents actor set-default execution <actor>", `agents plan use ${action.name} --execution-actor <actor>`],
+    });
+  }
+  // The strategy of a tool actor are its steps; a model that thinks about them is only asked when somebody says so.
+  const fixed = (await findActor(reader, execution))?.type === "tool";
+  const resolve = (role: ActorRole): QualifiedName | undefined =>
+    role === "execution" ? execution : (named(role) ?? (fixed && role === "strategy" ? undefined : configured(role)));
   return Object.fromEntries(ACTOR_ROLES.map((role) => [role, resolve(role)])) as Record<
     ActorRole,
     QualifiedName | undefined
@@ -204,7 +222,7 @@ function resolveActors(actors: Actors, overrides: Partial<Readonly<Record<ActorR
  */
 async function checkVariables(reader: Reader, action: Action, execution: QualifiedName | undefined): Promise<void> {
   const actor = execution === undefined ? undefined : await findActor(reader, execution);
-  if (actor === undefined) return;
+  if (actor?.type !== "tool") return;
   const declared = action.arguments.map(({ name }) => name);
   const missing = actorVariables(actor).filter((variable) => !declared.includes(variable));
   if (missing.length === 0) return;

@@ -273,6 +273,11 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX model_calls_by_decision ON model_calls (decision_id)`,
     ],
   },
+  {
+    version: 12,
+    name: "actors with models",
+    statements: [`ALTER TABLE actors ADD COLUMN definition TEXT`],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

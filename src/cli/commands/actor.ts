@@ -1,21 +1,36 @@
-import { actorVariables, stepOrder, type ToolActor } from "../../domain/tool-actor.ts";
+import { ACTOR_ROLES, type ActorRole } from "../../domain/actor-roles.ts";
+import { defaultActorKey } from "../../domain/actor-settings.ts";
+import type { LlmActorDefinition } from "../../domain/actor.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { findSetting } from "../../domain/settings.ts";
+import { suggested } from "../../domain/schema.ts";
+import type { ToolName } from "../../domain/tool-actor.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined, type Asking } from "../confirm.ts";
 import { readDefinition } from "../definition-file.ts";
-import { count, instant } from "../format.ts";
-import { info, type Outcome } from "../outcome.ts";
-import type { View } from "../view.ts";
+import { count, orDash } from "../format.ts";
+import { info, type Message, type Outcome } from "../outcome.ts";
+import { accessData, actorData, partsData, stepData } from "./actor-data.ts";
+import { actorView } from "./actor-view.ts";
+import { storeSetting } from "./config.ts";
 
 export async function actorAdd(context: CommandContext, input: Input): Promise<Outcome> {
   const { text, file } = readDefinition(input, { question: "Which actor?", command: "agents actor add" });
   const { parseActorFile } = await import("../../plans/actor-file.ts");
-  const actor = await (await context.actors()).addActor(parseActorFile(text, file));
+  const definitions = parseActorFile(text, file, context.environment);
+  const added = await (await context.actors()).addActors(definitions);
+  const [first] = added;
+  if (first === undefined) throw new Error("The file has no actor.");
   return {
-    data: { actor_added: actorData(actor), steps: stepData(actor) },
-    view: actorView(actor, []),
-    messages: info(`Actor ${actor.name} added.`),
-    next: [`agents actor show ${actor.name}`, "agents action create --config <file>"],
+    data: {
+      actor_added: actorData(first),
+      actors_added: added.map(({ name }) => name),
+      ...(first.type === "tool" ? { steps: stepData(first) } : partsData(first)),
+    },
+    view: added.flatMap((actor) => actorView(actor, [])),
+    messages: added.map(({ name }) => ({ level: "info", text: `Actor ${name} added.` })),
+    next: [`agents actor show ${first.name}`, "agents action create --config <file>"],
   };
 }
 
@@ -23,13 +38,19 @@ export async function actorList(context: CommandContext, input: Input): Promise<
   const namespace = input.text("namespace");
   const actors = await (await context.actors()).listActors(namespace);
   const models = await offeredModels(context, namespace);
+  const defaults = await defaultActors(context);
   const total = models.length + actors.length;
+  const rolesOf = (name: string): ActorRole[] =>
+    ACTOR_ROLES.filter((role) => defaults[role]?.toLowerCase() === name.toLowerCase());
   return {
     data: {
-      actors: [
-        ...models.map((name) => ({ name, type: "llm", builtin: true, description: MODEL })),
-        ...actors.map((actor) => ({ ...actorData(actor), steps: actor.steps.length })),
-      ],
+      actors: [...models, ...actors].map((actor) => ({
+        ...actorData(actor),
+        ...(actor.type === "tool" ? { steps: actor.steps.length } : {}),
+        ...(actor.type === "graph" ? { nodes: actor.route.nodes.length } : {}),
+        default_for: rolesOf(actor.name),
+      })),
+      defaults: Object.fromEntries(ACTOR_ROLES.map((role) => [role, defaults[role] ?? null])),
       filters: { namespace: namespace ?? null },
       summary: { total, built_in: models.length, custom: actors.length },
     },
@@ -37,11 +58,13 @@ export async function actorList(context: CommandContext, input: Input): Promise<
       {
         kind: "table",
         title: "Actors",
-        columns: [{ keep: "Name" }, "Type", "Steps", "Description"],
-        rows: [
-          ...models.map((name) => [name, "llm", "-", MODEL]),
-          ...actors.map((actor) => [actor.name, actor.type, String(actor.steps.length), actor.description]),
-        ],
+        columns: [{ keep: "Name" }, "Type", "Default for", "Description"],
+        rows: [...models, ...actors].map((actor) => [
+          actor.name,
+          actor.type,
+          orDash(rolesOf(actor.name).join(", ") || undefined),
+          actor.description,
+        ]),
         empty: "No actors yet.",
       },
     ],
@@ -50,89 +73,83 @@ export async function actorList(context: CommandContext, input: Input): Promise<
   };
 }
 
-const MODEL = "The model by itself, from the configuration";
-
 /** Never stored: what can be asked is what is configured now. */
-async function offeredModels(context: CommandContext, namespace: string | undefined): Promise<string[]> {
+async function offeredModels(context: CommandContext, namespace: string | undefined): Promise<LlmActorDefinition[]> {
   const { configuredProviders } = await import("../../actors/providers.ts");
+  const { offeredActors } = await import("../../actors/built-in-actors.ts");
   const providers = configuredProviders((await context.config()).global, context.environment);
-  return providers
-    .filter(({ name }) => namespace === undefined || name === namespace.toLowerCase())
-    .flatMap(({ name, models }) => models.map((model) => `${name}/${model}`));
+  const offered = offeredActors(providers);
+  return offered.filter(({ provider }) => namespace === undefined || provider === namespace.toLowerCase());
+}
+
+async function defaultActors(context: CommandContext): Promise<Partial<Record<ActorRole, string | undefined>>> {
+  const found: Partial<Record<ActorRole, string | undefined>> = {};
+  for (const role of ACTOR_ROLES) found[role] = (await context.setting(defaultActorKey(role))).value;
+  return found;
 }
 
 export async function actorShow(context: CommandContext, input: Input): Promise<Outcome> {
-  const actor = await (await context.actors()).getActor(input.argument(0));
+  const found = await context.actorNamed(input.argument(0));
+  const builtIn = !("version" in found);
+  const actor = builtIn ? { ...found, usedBy: [], neededBy: [] } : await (await context.actors()).getActor(found.name);
+  const { TOOLS } = await import("../../execution/tool-pipeline.ts");
+  const writes = (tool: ToolName): boolean => TOOLS.get(tool)?.writes ?? true;
   return {
     data: {
-      actor_details: actorData(actor),
-      steps: stepData(actor),
-      waves: stepOrder(actor),
-      usage: { referenced_by_actions: actor.usedBy },
+      actor_details: actorData(builtIn ? found : actor),
+      ...partsData(actor),
+      access: accessData(actor, writes),
+      usage: { referenced_by_actions: actor.usedBy, referenced_by_graphs: actor.neededBy },
     },
-    view: actorView(actor, actor.usedBy),
+    view: actorView(builtIn ? found : actor, [...actor.usedBy, ...actor.neededBy]),
     messages: [],
   };
 }
 
 export async function actorRemove(context: CommandContext, input: Input, asking?: Asking): Promise<Outcome> {
+  const found = await context.actorNamed(input.argument(0));
+  if (!("version" in found)) {
+    throw new UsageError(`${found.name} is a model of a provider, not a registered actor: it cannot be removed.`, {
+      kept: "Nothing was changed.",
+      next: ["agents config list"],
+    });
+  }
   const actors = await context.actors();
-  const { name } = await actors.getActor(input.argument(0));
+  const { name } = found;
   if (!(await confirmed(`Remove the actor ${name}?`, input.flag("yes"), asking))) return declined("removed");
   await actors.removeActor(name);
-  return { data: { removed: true, actor: name }, view: [], messages: info(`Actor ${name} removed.`) };
-}
-
-function actorData(actor: ToolActor): Record<string, unknown> {
+  const defaults = await defaultActors(context);
+  const roles = ACTOR_ROLES.filter((role) => defaults[role]?.toLowerCase() === name.toLowerCase());
+  const messages: Message[] = [
+    ...info(`Actor ${name} removed.`),
+    ...roles.map((role) => ({ level: "warning" as const, text: `It was the default for ${role}; name another.` })),
+  ];
   return {
-    name: actor.name,
-    type: actor.type,
-    builtin: false,
-    description: actor.description,
-    variables: actorVariables(actor),
-    version: actor.version,
-    created_at: instant(actor.createdAt),
-    updated_at: instant(actor.updatedAt),
+    data: { removed: true, actor: name },
+    view: [],
+    messages,
+    ...(roles.length === 0
+      ? {}
+      : { status: "warn", next: roles.map((role) => `agents actor set-default ${role} <actor>`) }),
   };
 }
 
-/** The steps in the order of the file, each with the number of the wave it runs in. */
-function stepData(actor: ToolActor): Record<string, unknown>[] {
-  const waves = waveNumbers(actor);
-  return actor.steps.map((step) => ({ ...step, wave: waves.get(step.id) }));
-}
-
-function waveNumbers(actor: ToolActor): ReadonlyMap<string, number> {
-  return new Map(stepOrder(actor).flatMap((ids, index) => ids.map((id) => [id, index + 1] as const)));
-}
-
-function actorView(actor: ToolActor, usedBy: readonly string[]): View {
-  const waves = waveNumbers(actor);
-  const variables = actorVariables(actor);
-  return [
-    {
-      kind: "fields",
-      title: actor.name,
-      rows: [
-        ["description", actor.description],
-        ["type", actor.type],
-        ["arguments", variables.length === 0 ? "-" : variables.join(", ")],
-        ...(usedBy.length === 0 ? [] : [["used by", usedBy.join("\n")] as const]),
-        ["created", instant(actor.createdAt)],
-      ],
-    },
-    {
-      kind: "table",
-      title: "Steps",
-      columns: ["Wave", { keep: "Step" }, "Tool", "Needs", "Parameters"],
-      rows: actor.steps.map((step) => [
-        String(waves.get(step.id)),
-        step.id,
-        step.tool,
-        step.needs.length === 0 ? "-" : step.needs.join(", "),
-        JSON.stringify(step.params),
-      ]),
-      empty: "",
-    },
-  ];
+export async function actorSetDefault(context: CommandContext, input: Input): Promise<Outcome> {
+  const word = input.argument(0);
+  const role = ACTOR_ROLES.find((one) => one === word.toLowerCase());
+  if (role === undefined) {
+    const { suggestion } = suggested(word, ACTOR_ROLES);
+    throw new UsageError(`There is no role "${word}"; there are ${ACTOR_ROLES.join(", ")}.`, {
+      kept: "Nothing was changed.",
+      ...(suggestion === undefined ? {} : { next: [`agents actor set-default ${suggestion} ${input.argument(1)}`] }),
+    });
+  }
+  const { name } = await context.actorNamed(input.argument(1));
+  const previous = await storeSetting(context, findSetting(defaultActorKey(role)), name);
+  return {
+    data: { role, actor: name, previous: previous ?? null, config_path: context.paths.config },
+    view: [],
+    messages: info(`Plans whose action names no ${role} actor now have ${name}.`),
+    next: ["agents actor list"],
+  };
 }

@@ -1,7 +1,7 @@
 import { UsageError, ValidationError } from "../../domain/errors.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
 import { providerSettingKeys } from "../../domain/provider-settings.ts";
-import { findSetting, SETTINGS, shownValue, type ResolvedSetting } from "../../domain/settings.ts";
+import { findSetting, SETTINGS, shownValue, type ResolvedSetting, type Setting } from "../../domain/settings.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { orDash } from "../format.ts";
@@ -76,17 +76,8 @@ export async function configSet(context: CommandContext, input: Input): Promise<
       next: [`agents config set ${setting.key} ${shownValue(setting, value)}`],
     });
   }
-  const { setConfigValue } = await import("../../store/config-file.ts");
-  const { recordConfigChange } = await import("../../plans/config-audit.ts");
-  const store = await context.store();
-  const user = await context.user();
   const shown = shownValue(setting, value);
-  let previous: string | undefined;
-  await setConfigValue(context.paths.config, { key: setting.key, value, project }, async (old) => {
-    previous = old === undefined ? undefined : shownValue(setting, old);
-    // Durable before the file changes: a change without its entry would be worse than an entry without its change.
-    await recordConfigChange(store, user, { key: setting.key, from: previous, to: shown, project });
-  });
+  const previous = await storeSetting(context, setting, value, project);
   return {
     data: {
       key: setting.key,
@@ -98,6 +89,27 @@ export async function configSet(context: CommandContext, input: Input): Promise<
     view: [],
     messages: info(`${setting.key} is now ${shown}${project === undefined ? "" : ` for ${project}`}.`),
   };
+}
+
+/** Writes a value that fits into the configuration file, with its audit entry; what it was before, as it may be shown. */
+export async function storeSetting(
+  context: CommandContext,
+  setting: Setting,
+  value: string,
+  project?: string,
+): Promise<string | undefined> {
+  const { setConfigValue } = await import("../../store/config-file.ts");
+  const { recordConfigChange } = await import("../../plans/config-audit.ts");
+  const store = await context.store();
+  const user = await context.user();
+  const shown = shownValue(setting, value);
+  let previous: string | undefined;
+  await setConfigValue(context.paths.config, { key: setting.key, value, project }, async (old) => {
+    previous = old === undefined ? undefined : shownValue(setting, old);
+    // Durable before the file changes: a change without its entry would be worse than an entry without its change.
+    await recordConfigChange(store, user, { key: setting.key, from: previous, to: shown, project });
+  });
+  return previous;
 }
 
 /** A setting as it may be seen: values of keys are not. */

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { PlanContextSummary } from "../../plans/plan-context-service.ts";
 import { count } from "../format.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/action.ts";
+import { defaultActorKey } from "../../domain/actor-settings.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -24,6 +25,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     automationProfile: input.text("automationProfile"),
     configuredProfile: await configuredProfile(context, projects),
     actors: overrides,
+    defaultActors: await defaultActors(context),
     contextStages,
   });
   const inPlace = await readInPlace(context, plan);
@@ -59,6 +61,12 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     messages: info(`Plan ${plan.id} created.`),
     next,
   };
+}
+
+async function defaultActors(context: CommandContext): Promise<Partial<Record<ActorRole, string | undefined>>> {
+  const defaults: Partial<Record<ActorRole, string | undefined>> = {};
+  for (const role of ACTOR_ROLES) defaults[role] = (await context.setting(defaultActorKey(role))).value;
+  return defaults;
 }
 
 /** `name=value` words; a name given twice collects a list. */

@@ -1,0 +1,89 @@
+import type { DecisionId } from "../../domain/ids.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { shown } from "../../domain/text.ts";
+import type { ActorHands, ToolOutcome } from "../hands.ts";
+import type { ModelMessage, ModelRef, ModelTool, ModelToolCall } from "../model.ts";
+import { filledText } from "./fill.ts";
+import { NodeFailure } from "./graph-error.ts";
+import type { ModelActor, PreparedNode } from "./prepare.ts";
+import type { GraphState } from "./state.ts";
+
+/** How often the model of one node may ask for tools before it has to have answered. */
+export const TURN_LIMIT = 25;
+
+export interface AskPorts {
+  readonly hands: ActorHands;
+  readonly modelOf: (actor: ModelActor) => ModelRef;
+  readonly toolsFor: (names: readonly string[]) => readonly ModelTool[];
+}
+
+type AskNode = Extract<PreparedNode, { type: "llm" }>;
+
+/**
+ * What the model of a node answers. It may use the tools of the node first, turn by turn; each question and each call is a step of its own,
+ * so a conversation that was cut off goes on with the question that was not answered.
+ */
+export async function askNode(
+  node: AskNode,
+  moment: { readonly state: GraphState; readonly key: string; readonly decision: DecisionId },
+  ports: AskPorts,
+): Promise<JsonValue> {
+  const { state, key, decision: parent } = moment;
+  const { by, format } = node;
+  const { temperature, maxOutputTokens, topP } = by.options;
+  const call = {
+    model: ports.modelOf(by),
+    system: node.systemPrompt ?? by.systemPrompt,
+    tools: node.tools.length === 0 ? [] : ports.toolsFor(node.tools),
+    settings: {
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(topP === undefined ? {} : { topP }),
+    },
+    ...(format === undefined ? {} : { responseSchema: format.schema }),
+  };
+  const question = node.description === "" ? `What does the node "${node.id}" answer?` : node.description;
+  const messages: ModelMessage[] = [{ role: "user", content: filledText(node.prompt, state, "prompt") }];
+  for (let turn = 1, recovers = false; ; turn += 1) {
+    const type = recovers ? "error_recovery" : "implementation_choice";
+    const { answer, decision } = await ports.hands.ask(
+      `${key}/ask-${turn}`,
+      { ...call, messages: [...messages] },
+      { type, question, parent },
+    );
+    if (answer.toolCalls.length === 0) {
+      if (answer.finish === "length") throw new NodeFailure("the answer was cut off at the model's limit of output");
+      if (answer.text.trim() === "") throw new NodeFailure("the model answered nothing");
+      return format === undefined ? answer.text : format.parsed(answer.text);
+    }
+    if (turn > TURN_LIMIT) {
+      const message = `its model asked for tools ${TURN_LIMIT} times and for more, without coming to an answer`;
+      throw new NodeFailure(message, "graph_limit");
+    }
+    messages.push({ role: "assistant", content: answer.text, toolCalls: answer.toolCalls });
+    recovers = false;
+    // One after the other: the second call may well look at what the first one wrote.
+    for (const [index, asked] of answer.toolCalls.entries()) {
+      const outcome = await called(asked, call.tools, (params) =>
+        ports.hands.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
+      );
+      recovers ||= !outcome.ok;
+      const output = outcome.ok ? outcome.output : outcome.error;
+      messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
+    }
+  }
+}
+
+/** A call that cannot be made is told to the model like any other that failed. The tools of the node are all it has. */
+async function called(
+  asked: ModelToolCall,
+  tools: readonly ModelTool[],
+  call: (params: NonNullable<ModelToolCall["parameters"]>) => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  if (!tools.some(({ name }) => name === asked.tool)) {
+    const names = tools.length === 0 ? "no tools" : `only ${tools.map(({ name }) => name).join(", ")}`;
+    return { ok: false, error: `There is no tool ${shown(asked.tool)} here, ${names}.` };
+  }
+  if (asked.parameters === undefined) return { ok: false, error: "The parameters are no JSON object." };
+  return await call(asked.parameters);
+}

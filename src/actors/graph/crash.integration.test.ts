@@ -1,0 +1,132 @@
+/** A graph that is killed at any step: another process goes on, repeats nothing that is on record, and comes to the same. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openStore, PlanLifecycleService, type PlanId, type Store } from "../../index.ts";
+import { actionInput, planAt } from "../../testing/fixtures.ts";
+import { Program } from "../../testing/program.ts";
+import { TemporaryStore } from "../../testing/temporary-store.ts";
+import type { GraphOutcome } from "./run-graph.ts";
+import { countingModel, type CountingModel } from "./testing/counting-model.ts";
+import { runThirtySteps } from "./testing/thirty-steps.ts";
+
+const STEPS = 30;
+/** Processes at a time: each spends most of its time starting. */
+const AT_ONCE = 3;
+
+interface World {
+  readonly temporary: TemporaryStore;
+  readonly service: PlanLifecycleService;
+  readonly model: CountingModel;
+  readonly toolLog: string;
+}
+
+interface Ended {
+  readonly outcome: GraphOutcome;
+  readonly records: ReadonlyMap<string, string>;
+}
+
+test("killed after every single step", async () => {
+  await using temporary = await TemporaryStore.open("file");
+  await using model = await countingModel();
+  const world = await worldOf(temporary, model);
+  const undisturbed = await undisturbedRun(world);
+  expect(undisturbed.records.size).toBe(STEPS);
+  await parallel(STEPS, async (index) => {
+    const { id } = await planAt(world.service, "execute/queued");
+    await using runner = start(world, id, index + 1);
+    await runner.exit();
+    await goesOn(world, id, { undisturbed, recorded: index + 1, inFlight: 2 });
+  });
+});
+
+test("killed while each single question is under way", async () => {
+  await using temporary = await TemporaryStore.open("file");
+  await using model = await countingModel();
+  const world = await worldOf(temporary, model);
+  const undisturbed = await undisturbedRun(world);
+  const questions = [...undisturbed.records.keys()].filter((key) => /ask-\d+$/.test(key));
+  expect(questions.length).toBeGreaterThan(10);
+  await parallel(questions.length, async (index) => {
+    const { id } = await planAt(world.service, "execute/queued");
+    const come = model.hold(`${id}${questions[index] ?? ""}`);
+    await using runner = start(world, id, STEPS + 1);
+    await come;
+    runner.kill("SIGKILL");
+    await runner.exit();
+    await goesOn(world, id, { undisturbed, recorded: undefined, inFlight: 3 });
+  });
+});
+
+async function worldOf(temporary: TemporaryStore, model: CountingModel): Promise<World> {
+  const service = new PlanLifecycleService({ store: temporary.store });
+  await service.createAction(actionInput());
+  return { temporary, service, model, toolLog: join(temporary.directory, "tools") };
+}
+
+async function undisturbedRun(world: World): Promise<Ended> {
+  const { id } = await planAt(world.service, "execute/queued");
+  return await ended(world, world.temporary.store, id);
+}
+
+function start({ temporary, model, toolLog }: World, id: PlanId, killAfter: number): Program {
+  const args = [temporary.store.url, id, model.url, toolLog, String(killAfter)];
+  return new Program("graph-runner", args, join(temporary.directory, `output-${id}`));
+}
+
+/** Takes the plan over from its dead owner, in a store that is opened anew as another process would do it. */
+async function goesOn(
+  world: World,
+  id: PlanId,
+  { undisturbed, recorded, inFlight }: { undisturbed: Ended; recorded: number | undefined; inFlight: number },
+): Promise<void> {
+  await using store = await openStore(world.temporary.store.url);
+  // As if the time of the lease had passed.
+  await store.transaction(async (tx) => await tx.run("UPDATE leases SET expires_at = 0 WHERE plan_id = ?", id));
+  const before = await recordsOf(store, id);
+  // Steps of a round are recorded side by side: of those, more than the last may be there.
+  if (recorded !== undefined) expect(before.size - recorded).toSatisfy((more: number) => more >= 0 && more <= 2);
+  const done = (key: string): number => (world.model.asked.get(`${id}${key}`) ?? 0) + toolCalls(world, `${id}${key}`);
+  for (const key of before.keys()) expect([key, done(key)]).toEqual([key, 1]);
+
+  const { outcome, records } = await ended(world, store, id);
+  expect(outcome).toEqual(undisturbed.outcome);
+  expect(records).toEqual(undisturbed.records);
+  for (const key of before.keys()) expect([key, done(key)]).toEqual([key, 1]);
+  const repeated = [...records.keys()].filter((key) => done(key) > 1);
+  expect(repeated.length).toBeLessThanOrEqual(inFlight);
+  for (const key of repeated) expect([key, done(key)]).toEqual([key, 2]);
+}
+
+async function ended({ model, toolLog }: World, store: Store, id: PlanId): Promise<Ended> {
+  const service = new PlanLifecycleService({ store });
+  const lease = await service.startExecute(id);
+  const outcome = await runThirtySteps({ lease, modelUrl: model.url, toolLog });
+  await service.completeExecute(lease);
+  return { outcome, records: await recordsOf(store, id) };
+}
+
+/** What is on record, by the keys without the plan's own. */
+async function recordsOf(store: Store, id: PlanId): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.read((reader) =>
+    reader.all<{ key: string; result: string }>(
+      "SELECT key, result FROM steps WHERE plan_id = ? AND phase = 'execute' ORDER BY key",
+      id,
+    ),
+  );
+  return new Map(rows.map(({ key, result }) => [key.slice(id.length), result]));
+}
+
+function toolCalls({ toolLog }: World, key: string): number {
+  return readFileSync(toolLog, "utf8")
+    .split("\n")
+    .filter((line) => line === key).length;
+}
+
+async function parallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const loop = async (): Promise<void> => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, loop));
+}

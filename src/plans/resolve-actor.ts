@@ -1,0 +1,36 @@
+import { builtInActor, offeredActors } from "../actors/built-in-actors.ts";
+import { configuredProviders, parseModelRef, requireProvider, type Environment } from "../actors/providers.ts";
+import { parseActorName } from "../domain/actor-name.ts";
+import type { ActorDefinition } from "../domain/actor.ts";
+import { NotFoundError } from "../domain/errors.ts";
+import { PROVIDER_TYPES } from "../domain/provider-settings.ts";
+import { nearest } from "../domain/suggest.ts";
+import { actorNames, findActor } from "../store/actors.ts";
+import type { Store } from "../store/store.ts";
+
+export interface ActorSources {
+  readonly store: Store;
+  /** The values of the configuration file. */
+  readonly settings: ReadonlyMap<string, string>;
+  readonly environment: Environment;
+}
+
+/** The actor of this name: a registered one, or a model of a configured provider by itself. */
+export async function resolveActor(text: string, sources: ActorSources): Promise<ActorDefinition> {
+  const name = parseActorName(text);
+  const registered = await sources.store.read((reader) => findActor(reader, name));
+  if (registered !== undefined) return registered;
+  const providers = configuredProviders(sources.settings, sources.environment);
+  const builtIn = builtInActor(name, providers);
+  if (builtIn !== undefined) return builtIn;
+  const ref = parseModelRef(name);
+  // A well-known one that lacks its key is told apart from a name that nobody knows.
+  if (PROVIDER_TYPES.some((type) => type === ref.provider)) requireProvider(providers, ref);
+  const offered = offeredActors(providers);
+  const known = [...(await sources.store.read(actorNames)), ...offered.map((actor) => actor.name)];
+  const suggestion = offered.find(({ model }) => model === text)?.name ?? nearest(name, known);
+  throw new NotFoundError("actor", name, {
+    ...(suggestion === undefined ? {} : { detail: { suggestion } }),
+    next: suggestion === undefined ? ["agents actor list"] : [`agents actor show ${suggestion}`],
+  });
+}
