@@ -1,4 +1,6 @@
 /** The library: everything the command line does is done through these. */
+export { BudgetedModels } from "./actors/budgeted-models.ts";
+export type { PricedModels } from "./actors/budgeted-models.ts";
 export { ModelError } from "./actors/model-error.ts";
 export type { ModelErrorKind } from "./actors/model-error.ts";
 export { ModelGateway } from "./actors/model-gateway.ts";
@@ -74,6 +76,10 @@ export { dependants, stepsOfDecision } from "./execution/decided-steps.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
 export { validationGate } from "./execution/validation-gate.ts";
 export type { GateFailure, ValidationGate } from "./execution/validation-gate.ts";
+export { daySpending, ownBudget, planSpending, setOwnBudget } from "./ledger/budget-report.ts";
+export type { DaySpending, Spending } from "./ledger/budget-report.ts";
+export { Budget } from "./ledger/budgets.ts";
+export type { Bound, BudgetWarning, Cap, Caps, Reservation } from "./ledger/budgets.ts";
 export { ChangesetStore } from "./ledger/changesets.ts";
 export type { Changeset } from "./ledger/changesets.ts";
 export { subscribeEvents } from "./ledger/events.ts";
@@ -83,6 +89,7 @@ export { runStep } from "./ledger/steps.ts";
 export type { StepResult } from "./ledger/steps.ts";
 export { latestValidations } from "./ledger/validation-runs.ts";
 export type { ValidationRunResults } from "./ledger/validation-runs.ts";
+export { budgetedModels, configuredCaps } from "./plans/budgeted-models.ts";
 export { ContextPolicyService } from "./plans/context-policy-service.ts";
 export type { ProjectPolicy } from "./plans/context-policy-service.ts";
 export { contextConfiguration } from "./plans/context-configuration.ts";

@@ -1,4 +1,5 @@
 import { findProfile } from "./automation-profile.ts";
+import { BUDGET_SETTINGS } from "./budget-settings.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "./errors.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
@@ -57,6 +58,7 @@ export const SETTINGS: readonly Setting[] = [
     perProject: false,
     problem: (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200)),
   },
+  ...BUDGET_SETTINGS,
   ...CONTEXT_SETTINGS,
 ];
 

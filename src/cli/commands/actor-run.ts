@@ -1,10 +1,12 @@
 import { UsageError } from "../../domain/errors.ts";
+import { dollars } from "../../domain/money.ts";
 import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/model.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Message, Outcome } from "../outcome.ts";
+import { budgetWarning } from "./budget-data.ts";
 
 /**
  * One question to a model, outside of any plan and without tools. The answer alone is on stdout, so that it can be piped: to a person as it
@@ -20,7 +22,8 @@ export async function actorRun(context: CommandContext, input: Input): Promise<O
     });
   }
   const settings = settingsOf(input);
-  const models = await context.models();
+  const warnings: Message[] = [];
+  const models = await context.budgetedModels(undefined, (warning) => void warnings.push(budgetWarning(warning)));
   const machine = ["json", "yaml"].includes(await context.format());
   const live = !machine && process.stdout.isTTY;
   const { signal, stop } = interruptible();
@@ -35,7 +38,7 @@ export async function actorRun(context: CommandContext, input: Input): Promise<O
       ...(live ? { onText: (text: string) => void process.stdout.write(text) } : {}),
     });
     const cost = models.costOf(answer.model, answer.usage);
-    const messages = messagesOf(answer, cost, model);
+    const messages = [...warnings, ...messagesOf(answer, cost, model)];
     if (!machine) {
       for (const { level, text } of messages)
         process.stderr.write(`${level === "warning" ? "warning: " : ""}${text}\n`);
@@ -110,8 +113,4 @@ function messagesOf(answer: ModelAnswer, cost: number | undefined, asked: ModelR
 
 function nameOf({ provider, model }: ModelRef): string {
   return `${provider}/${model}`;
-}
-
-function dollars(microdollars: number): string {
-  return `$${(microdollars / 1_000_000).toFixed(microdollars > 0 && microdollars < 10_000 ? 6 : 2)}`;
 }
