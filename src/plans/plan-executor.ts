@@ -4,7 +4,15 @@ import { HANDS, type Hands } from "../apply/hands.ts";
 import { lockPlaces } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { StepLander } from "../apply/step-landing.ts";
-import { AgentsError, PlanError, StaleLeaseError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import {
+  AgentsError,
+  AwaitingInputError,
+  BudgetError,
+  PlanError,
+  StaleLeaseError,
+  ValidationError,
+  type ValidationIssue,
+} from "../domain/errors.ts";
 import { monotonicIds, type PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
@@ -23,6 +31,7 @@ import type { Lease } from "../ledger/leases.ts";
 import { findActor } from "../store/actors.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
+import { afterStrategy, type Gate } from "./gates.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
@@ -52,6 +61,8 @@ export interface Executed {
   readonly plan: Plan;
   /** False when the plan had been executed before: then nothing was done. */
   readonly ran: boolean;
+  /** The plan stopped after strategize, to be looked at: the next call goes on. */
+  readonly stopped?: Gate;
 }
 
 /**
@@ -111,7 +122,8 @@ export class PlanExecutor {
     });
     // Without it nothing can be done, and the plan stays as it is.
     if (targets.some(isVersioned)) await requireGit();
-    await this.#queue(plan, options);
+    const stopped = await this.#queue(plan, options);
+    if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
     // Found out on the way it would leave the steps before it in the user's files.
     const compared = waves.flat().find(({ tool }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
@@ -136,13 +148,16 @@ export class PlanExecutor {
       await this.#check(lease, opened, validations, options);
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {
-      if (error instanceof StaleLeaseError) throw error;
+      // A plan that asks has given its lease up and waits.
+      if (error instanceof StaleLeaseError || error instanceof AwaitingInputError) throw error;
       if (signal.aborted) {
         await lease.release();
         throw await stoppedInPlace(this.#store, interrupted(plan), plan);
       }
       await this.#service.failExecute(lease, {
         message: storable(error instanceof Error ? error.message : String(error)),
+        // Nothing is wrong with the strategy: it goes on as soon as there is money.
+        ...(error instanceof BudgetError ? { category: "transient" } : {}),
       });
       throw await stoppedInPlace(this.#store, error, plan);
     }
@@ -168,15 +183,19 @@ export class PlanExecutor {
     await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onStart, onResult });
   }
 
-  /** Up to execute/queued, or to where somebody's work on it lapsed. */
-  async #queue(plan: Plan, options: StartOptions): Promise<void> {
+  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between, which is returned. */
+  async #queue(plan: Plan, options: StartOptions): Promise<Gate | undefined> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
-      const steps = chosenSteps(await this.#actorOf(plan), plan);
+      const actor = await this.#actorOf(plan);
+      const steps = chosenSteps(actor, plan);
       await using lease = await this.#service.startStrategize(plan.id, options);
       await recordStrategy(lease, steps);
       await this.#service.completeStrategize(lease);
+      const gate = await afterStrategy(this.#store, plan, { by: actor.type, steps: steps.map(({ chosen }) => chosen) });
+      if (!gate.go) return gate;
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+    return undefined;
   }
 
   async #decided(plan: Plan): Promise<ToolStep[][]> {

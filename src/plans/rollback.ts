@@ -135,7 +135,12 @@ async function behind(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promi
   const [kept, gone] = divided(records, ({ id }) => id, checkpoint);
   const [standing, renewed] = divided(decisionWaves(decisions).flat(), ({ step }) => step, checkpoint);
   const dropped = decisions.filter(
-    (decision) => decision.parent !== undefined && !standing.includes(decision) && !renewed.includes(decision),
+    (decision) =>
+      decision.parent !== undefined &&
+      // What a person said stays said.
+      decision.type !== "user_intervention" &&
+      !standing.includes(decision) &&
+      !renewed.includes(decision),
   );
   const superseded = new Set([...renewed, ...dropped].map(({ id }) => id));
   const calls = (await findInvocations(reader, plan.id, plan.attempt)).filter((call) =>

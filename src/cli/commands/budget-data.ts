@@ -13,16 +13,24 @@ export function budgetWarning({ scope, spent, cap }: BudgetWarning): Message {
   return { level: "warning", text: `${whose} is nearly used up: ${dollars(spent)} of ${dollars(cap)}.` };
 }
 
-export async function readSpending(
-  context: CommandContext,
-  planId: PlanId,
-): Promise<{ readonly plan: Spending; readonly day: DaySpending }> {
+export interface PlanSpending {
+  readonly plan: Spending;
+  readonly day: DaySpending;
+}
+
+export async function readSpending(context: CommandContext, planId: PlanId): Promise<PlanSpending> {
   const { planSpending, daySpending } = await import("../../ledger/budget-report.ts");
   const caps = await context.caps();
   return (await context.store()).read(async (reader) => ({
     plan: await planSpending(reader, planId, caps),
     day: await daySpending(reader, caps),
   }));
+}
+
+export async function readDaySpending(context: CommandContext): Promise<DaySpending> {
+  const { daySpending } = await import("../../ledger/budget-report.ts");
+  const caps = await context.caps();
+  return (await context.store()).read((reader) => daySpending(reader, caps));
 }
 
 export function spendingData({ calls, spent, assumed, reserved, unpriced, cap }: Spending): Record<string, unknown> {
@@ -34,6 +42,15 @@ export function spendingData({ calls, spent, assumed, reserved, unpriced, cap }:
     unpriced_calls: unpriced,
     cap_usd: cap === undefined ? null : usd(cap.amount),
   };
+}
+
+/** Of a plan that asks no model and has no limit there is nothing to say. */
+export function spendingRows({ plan, day }: PlanSpending): (readonly [string, Cell])[] {
+  if (plan.calls === 0 && plan.cap === undefined) return [];
+  return [
+    ["cost", spendingCell(plan)],
+    ...(day.cap === undefined ? [] : [["today (UTC)", spendingCell(day)] as const]),
+  ];
 }
 
 const BAR = 20;
