@@ -19,7 +19,16 @@ test("dollars are read exactly, and anything else is refused", () => {
 });
 
 test("small amounts are shown with all their digits", () => {
-  expect([0, 1, 9_999, 10_000, 1_500_000].map(dollars)).toEqual(["$0.00", "$0.000001", "$0.009999", "$0.01", "$1.50"]);
+  expect([0, 1, 9_999, 10_000, 147_000, 150_000, 1_500_000, 1_234_567].map(dollars)).toEqual([
+    "$0.00",
+    "$0.000001",
+    "$0.009999",
+    "$0.01",
+    "$0.1470",
+    "$0.15",
+    "$1.50",
+    "$1.23",
+  ]);
 });
 
 test("a cap is an amount or none", () => {

@@ -12,7 +12,8 @@ export function parseDollars(text: string): Microdollars | undefined {
   return whole === undefined ? undefined : Number(whole) * 1_000_000 + Number(part.padEnd(6, "0"));
 }
 
-/** For people: cents, or as many digits as an amount below a cent needs. */
+/** For people: cents, or as many digits as an amount below a dollar needs to be told from another. */
 export function dollars(amount: Microdollars): string {
-  return `$${(amount / 1_000_000).toFixed(amount > 0 && amount < 10_000 ? 6 : 2)}`;
+  const digits = amount % 10_000 === 0 || amount >= 1_000_000 ? 2 : amount >= 10_000 ? 4 : 6;
+  return `$${(amount / 1_000_000).toFixed(digits)}`;
 }
