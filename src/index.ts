@@ -1,4 +1,6 @@
 /** The library: everything the command line does is done through these. */
+export { BudgetedModels } from "./actors/budgeted-models.ts";
+export type { PricedModels } from "./actors/budgeted-models.ts";
 export { ModelError } from "./actors/model-error.ts";
 export type { ModelErrorKind } from "./actors/model-error.ts";
 export { ModelGateway } from "./actors/model-gateway.ts";
@@ -27,6 +29,8 @@ export type {
   FileImage,
   FileImageInput,
 } from "./domain/change-entry.ts";
+export { assess, decide } from "./domain/confidence.ts";
+export type { Assessment, ConfidenceFactors } from "./domain/confidence.ts";
 export { CONTEXT_VIEWS, resolveView } from "./domain/context-policy.ts";
 export type { ContextPolicy, ContextView, ResolvedView, ViewPolicy } from "./domain/context-policy.ts";
 export { DECISION_TYPES } from "./domain/decision.ts";
@@ -38,6 +42,7 @@ export { monotonicIds } from "./domain/ids.ts";
 export type { AttachmentId, ChangesetId, Clock, DecisionId, IdGenerator, InvocationId, PlanId } from "./domain/ids.ts";
 export type { JsonObject, JsonValue } from "./domain/json.ts";
 export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan.ts";
+export { dollars, parseDollars } from "./domain/money.ts";
 export type { Project, ProjectInput } from "./domain/project.ts";
 export { nameKey, nameParts, parseOwnName, parseQualifiedName } from "./domain/qualified-name.ts";
 export type { NameParts, QualifiedName } from "./domain/qualified-name.ts";
@@ -74,15 +79,28 @@ export { dependants, stepsOfDecision } from "./execution/decided-steps.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/plan-execution-context.ts";
 export { validationGate } from "./execution/validation-gate.ts";
 export type { GateFailure, ValidationGate } from "./execution/validation-gate.ts";
+export { daySpending, ownBudget, planSpending, setOwnBudget } from "./ledger/budget-report.ts";
+export type { DaySpending, Spending } from "./ledger/budget-report.ts";
+export { Budget } from "./ledger/budgets.ts";
+export type { Bound, BudgetWarning, Cap, Caps, Reservation } from "./ledger/budgets.ts";
 export { ChangesetStore } from "./ledger/changesets.ts";
 export type { Changeset } from "./ledger/changesets.ts";
 export { subscribeEvents } from "./ledger/events.ts";
 export type { SubscribeOptions } from "./ledger/events.ts";
 export { Lease, LEASE_TTL_MS } from "./ledger/leases.ts";
+export { openQuestion } from "./ledger/questions.ts";
+export type { Question } from "./ledger/questions.ts";
 export { runStep } from "./ledger/steps.ts";
+export { familiarity, successRate } from "./ledger/track-record.ts";
+export type { OperationType } from "./ledger/track-record.ts";
 export type { StepResult } from "./ledger/steps.ts";
 export { latestValidations } from "./ledger/validation-runs.ts";
 export type { ValidationRunResults } from "./ledger/validation-runs.ts";
+export { budgetedModels, configuredCaps } from "./plans/budgeted-models.ts";
+export { afterStrategy, beforeDecision, shouldApply } from "./plans/gates.ts";
+export type { Choice, Gate, RiskyStep } from "./plans/gates.ts";
+export { guidanceOf, pauseFor, promptPlan } from "./plans/pausing.ts";
+export type { Asking, Guidance, Prompted } from "./plans/pausing.ts";
 export { ContextPolicyService } from "./plans/context-policy-service.ts";
 export type { ProjectPolicy } from "./plans/context-policy-service.ts";
 export { contextConfiguration } from "./plans/context-configuration.ts";

@@ -31,12 +31,17 @@ const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
   "timeout",
 ]);
 
+/** What the endpoint may have worked on before it failed. All other kinds are its own word that it did not. */
+const MAY_BE_BILLED: ReadonlySet<ModelErrorKind> = new Set(["network", "malformed", "timeout", "cancelled"]);
+
 export interface ModelErrorFacts {
   readonly model: ModelRef;
   /** How long the provider asked to wait. */
   readonly retryAfterMs?: number | undefined;
   /** Tokens that may have been billed before it failed. */
   readonly usage?: ModelUsage | undefined;
+  /** There was no connection over which it could have been sent. */
+  readonly unsent?: boolean;
   readonly attempts?: readonly ModelAttempt[];
 }
 
@@ -45,11 +50,12 @@ export class ModelError extends AgentsError {
   readonly model: ModelRef;
   readonly retryAfterMs: number | undefined;
   readonly usage: ModelUsage | undefined;
+  readonly unsent: boolean;
   /** Every try that was made: what was billed although it came to nothing. */
   readonly attempts: readonly ModelAttempt[];
 
   constructor(kind: ModelErrorKind, message: string, facts: ModelErrorFacts, extras: ErrorExtras = {}) {
-    const { model, retryAfterMs, usage, attempts = [] } = facts;
+    const { model, retryAfterMs, usage, unsent = false, attempts = [] } = facts;
     super(`model_${kind}`, message, {
       kept: "Nothing was changed by this call; everything recorded before it is kept.",
       next: nextSteps(kind, model),
@@ -60,6 +66,7 @@ export class ModelError extends AgentsError {
     this.model = model;
     this.retryAfterMs = retryAfterMs;
     this.usage = usage;
+    this.unsent = unsent;
     this.attempts = attempts;
   }
 
@@ -69,6 +76,10 @@ export class ModelError extends AgentsError {
 
   get fallsBack(): boolean {
     return FALLS_BACK.has(this.kind);
+  }
+
+  get mayBeBilled(): boolean {
+    return this.usage !== undefined || (MAY_BE_BILLED.has(this.kind) && !this.unsent);
   }
 
   /** The same with what was tried. */
@@ -83,9 +94,14 @@ export class ModelError extends AgentsError {
   }
 
   #again(message: string, change: Partial<ModelErrorFacts>): ModelError {
-    const { kind, model, retryAfterMs, usage, attempts, kept = "", next } = this;
+    const { kind, model, retryAfterMs, usage, unsent, attempts, kept = "", next } = this;
     const { attempts: _count, ...detail } = this.detail;
-    return new ModelError(kind, message, { model, retryAfterMs, usage, attempts, ...change }, { kept, next, detail });
+    return new ModelError(
+      kind,
+      message,
+      { model, retryAfterMs, usage, unsent, attempts, ...change },
+      { kept, next, detail },
+    );
   }
 }
 

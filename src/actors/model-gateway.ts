@@ -178,8 +178,8 @@ class Tries {
     if (this.#shown) this.call.onRestart?.();
     this.#shown = false;
     const begun = this.#now();
-    const record = async (error: string | undefined, usage: ModelUsage | undefined): Promise<void> => {
-      const attempt: ModelAttempt = { model, durationMs: this.#now() - begun, error, usage };
+    const record = async (outcome: Pick<ModelAttempt, "error" | "usage" | "mayBeBilled">): Promise<void> => {
+      const attempt: ModelAttempt = { model, durationMs: this.#now() - begun, ...outcome };
       this.made.push(attempt);
       await this.call.afterTry?.(attempt);
     };
@@ -189,13 +189,14 @@ class Tries {
     } catch (error) {
       // Whatever it was: who reserved for this try must hear of its end.
       if (error instanceof ModelError) this.#last = error;
-      await record(
-        error instanceof Error ? error.message : String(error),
-        error instanceof ModelError ? error.usage : undefined,
-      );
+      await record({
+        error: error instanceof Error ? error.message : String(error),
+        usage: error instanceof ModelError ? error.usage : undefined,
+        mayBeBilled: error instanceof ModelError ? error.mayBeBilled : true,
+      });
       throw error;
     }
-    await record(undefined, answered.usage);
+    await record({ error: undefined, usage: answered.usage, mayBeBilled: true });
     return answered;
   }
 

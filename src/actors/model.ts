@@ -3,6 +3,7 @@
  * they become a provider's at one place only, so that no other code knows which provider answers.
  */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { Microdollars } from "../domain/money.ts";
 
 /** Which model, and by whom: "openai" and "gpt-4o", not "openai/gpt-4o". */
 export interface ModelRef {
@@ -88,11 +89,7 @@ export interface UpperBound {
   readonly cost: Microdollars | undefined;
 }
 
-/**
- * Millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost that is not known is
- * undefined, never 0: whoever keeps a budget must decide what to do about it.
- */
-export type Microdollars = number;
+export type { Microdollars };
 
 export interface ModelUsage {
   readonly inputTokens: number;
@@ -124,6 +121,8 @@ export interface ModelAttempt {
   readonly error: string | undefined;
   /** Tokens that may be billed; of a try that broke off they are counted by the tokenizer. Undefined when nothing was sent or answered. */
   readonly usage: ModelUsage | undefined;
+  /** False only when it is certain to have cost nothing: it was refused, or never got through. */
+  readonly mayBeBilled: boolean;
 }
 
 export interface Models {

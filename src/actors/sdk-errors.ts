@@ -16,7 +16,7 @@ export function asModelError(error: unknown, model: ModelRef, known: readonly st
   return new ModelError(
     kind,
     sentence(kind, model, shortened(api.message, known)),
-    { model, retryAfterMs: retryAfter(api.responseHeaders) },
+    { model, retryAfterMs: retryAfter(api.responseHeaders), unsent: isUnsent(error) },
     { detail: api.statusCode === undefined ? {} : { status: api.statusCode } },
   );
 }
@@ -76,8 +76,32 @@ function otherError(error: unknown, model: ModelRef, known: readonly string[]): 
   const kind = otherKind(error);
   // The library puts the whole answer into its sentence about an answer it cannot read.
   const quotes = kind === "malformed" && error instanceof Error && error.name.startsWith("AI_");
-  return new ModelError(kind, sentence(kind, model, quotes ? "" : shortened(text, known)), { model });
+  return new ModelError(kind, sentence(kind, model, quotes ? "" : shortened(text, known)), {
+    model,
+    unsent: isUnsent(error),
+  });
 }
+
+/** There never was a connection: whoever is offline is not billed. */
+function isUnsent(error: unknown): boolean {
+  return findInChain(error, isNoConnection) !== undefined;
+}
+
+function isNoConnection(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  // Several addresses were tried, each in vain.
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isNoConnection);
+  return "code" in error && NO_CONNECTION.has(String(error.code));
+}
+
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 function otherKind(error: unknown): ModelErrorKind {
   const name = error instanceof Error ? error.name : "";

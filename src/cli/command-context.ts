@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
 import type { ActorDefinition } from "../domain/actor.ts";
+import type { PricedModels } from "../actors/budgeted-models.ts";
 import type { ModelGateway } from "../actors/model-gateway.ts";
+import type { BudgetWarning, Caps } from "../ledger/budgets.ts";
+import type { Lease } from "../ledger/leases.ts";
 import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
 import type { ContextPolicyService } from "../plans/context-policy-service.ts";
@@ -104,6 +107,18 @@ export class CommandContext {
       environment: this.environment,
       count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
     });
+  }
+
+  /** The same within the budgets: of the plan whose lease is given, and of the day. */
+  async budgetedModels(lease: Lease | undefined, onWarning: (warning: BudgetWarning) => void): Promise<PricedModels> {
+    const { budgetedModels } = await import("../plans/budgeted-models.ts");
+    const [models, store, user] = [await this.models(), await this.store(), await this.user()];
+    return budgetedModels({ models, store, caps: await this.caps(), lease, user, onWarning });
+  }
+
+  async caps(): Promise<Caps> {
+    const { configuredCaps } = await import("../plans/budgeted-models.ts");
+    return configuredCaps((key) => this.setting(key));
   }
 
   async projects(): Promise<ProjectService> {

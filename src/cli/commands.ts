@@ -407,6 +407,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         description: "a trusted module instead of a stage of context assembly",
         repeatable: true,
       },
+      { flags: "--budget <dollars>", description: "what its models may cost: 1.50; not more than is configured" },
     ],
     example: "agents plan use fix-bug shop --arg issue=42",
     run: async (context, input) => (await import("./commands/plan-use.ts")).planUse(context, input),
@@ -519,6 +520,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     arguments: "<plan>",
     example: "agents plan status 01JABCDE",
     run: async (context, input) => (await import("./commands/plan-status.ts")).planStatus(context, input),
+  },
+  {
+    path: "plan prompt",
+    summary: "Answer a plan's question, or give it guidance on its way",
+    arguments: "<plan> <text...>",
+    example: 'agents plan prompt 01JABCDE "use the second approach"',
+    run: async (context, input) => (await import("./commands/plan-prompt.ts")).planPrompt(context, input),
+  },
+  {
+    path: "plan budget",
+    summary: "Show what a plan's models cost, or change what they may cost",
+    arguments: "<plan> [dollars]",
+    example: "agents plan budget 01JABCDE 2.50",
+    run: async (context, input) => (await import("./commands/plan-budget.ts")).planBudget(context, input),
   },
   {
     path: "plan cancel",

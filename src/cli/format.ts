@@ -64,11 +64,6 @@ export function thousands(quantity: number): string {
   return String(quantity).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** "$0.50"; small amounts keep enough digits to be told from nothing. */
-export function dollars(microdollars: number): string {
-  return `$${(microdollars / 1_000_000).toFixed(microdollars > 0 && microdollars < 10_000 ? 6 : 2)}`;
-}
-
 /** "12 ms", "3.4 s", "2 min 05 s". */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;

@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { RunEvent } from "../plans/run-events.ts";
-import { count, dollars, duration, thousands } from "./format.ts";
+import { dollars } from "../domain/money.ts";
+import { count, duration, thousands } from "./format.ts";
 import { painter, type Screen } from "./render.ts";
 import { fit, oneLine, width } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";

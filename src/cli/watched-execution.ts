@@ -5,7 +5,9 @@ import type { Plan } from "../domain/plan.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
 import type { DecidedStep, StepFacts } from "../execution/step-runner.ts";
 import { PlanExecutor } from "../plans/plan-executor.ts";
+import type { Gate } from "../plans/gates.ts";
 import type { RunEvent } from "../plans/run-events.ts";
+import { budgetWarning } from "./commands/budget-data.ts";
 import type { CommandContext } from "./command-context.ts";
 import { interruptible } from "./interrupt.ts";
 import { liveView, type CheckEvent, type LiveView } from "./live-view.ts";
@@ -16,6 +18,8 @@ export interface WatchedExecution {
   readonly plan: Plan;
   /** False when the plan had been executed before. */
   readonly ran: boolean;
+  /** Why it stopped before it began: a person is to look at the strategy first. */
+  readonly stopped: Gate | undefined;
   readonly steps: readonly WatchedStep[];
   readonly sandboxes: readonly Sandbox[];
   /** Files that were replaced in place while some program was still writing into them. */
@@ -35,20 +39,20 @@ export async function executeWatched(
   planId: PlanId,
   options: { readonly includeDirty: boolean; readonly verify: boolean },
 ): Promise<WatchedExecution> {
+  const view = await viewFor(context, undefined);
   const executor = new PlanExecutor({
     store: await context.store(),
     service: await context.plans(),
     directory: join(context.paths.dataDir, "sandboxes"),
     context: await context.planContext(),
-    models: () => context.models(),
+    models: (lease) => context.budgetedModels(lease, (warning) => view.say(budgetWarning(warning).text)),
   });
   const steps: WatchedStep[] = [];
   const sandboxes: Sandbox[] = [];
   const kept: string[] = [];
-  const view = await viewFor(context, undefined);
   const { signal, stop } = interruptible(view.say);
   try {
-    const { plan, ran } = await executor.execute(planId, {
+    const { plan, ran, stopped } = await executor.execute(planId, {
       ...options,
       signal,
       onStep: (step, event, facts) => {
@@ -65,7 +69,7 @@ export async function executeWatched(
       onSandbox: (sandbox) => void sandboxes.push(sandbox),
       onKept: (files) => void kept.push(...files),
     });
-    return { plan, ran, steps, sandboxes, kept };
+    return { plan, ran, stopped, steps, sandboxes, kept };
   } finally {
     view.end();
     stop();

@@ -22,6 +22,9 @@ const MEANINGS = {
   policy: [1, -32010, 403],
   contained: [1, -32008, 422],
   git_failed: [1, -32008, 500],
+  budget_exceeded: [1, -32010, 402],
+  price_unknown: [1, -32009, 422],
+  awaiting_input: [1, -32010, 409],
   breaker_open: [1, -32603, 503],
   breaker_full: [1, -32603, 500],
   merge_conflict: [4, -32004, 409],
@@ -83,6 +86,16 @@ describe("every class", () => {
     },
     StaleLeaseError: { error: new errors.StaleLeaseError("Lost."), code: "stale_lease", kept: "Nothing was written." },
     PlanError: { error: new errors.PlanError("No changeset."), code: "plan", kept: "Nothing was recorded." },
+    BudgetError: {
+      error: new errors.BudgetError("budget_exceeded", "Too much."),
+      code: "budget_exceeded",
+      kept: "Nothing was sent; everything recorded before is kept.",
+    },
+    AwaitingInputError: {
+      error: new errors.AwaitingInputError("It waits."),
+      code: "awaiting_input",
+      kept: "Everything recorded so far is kept.",
+    },
     BreakerOpenError: { error: new errors.BreakerOpenError("grep"), code: "breaker_open", detail: { name: "grep" } },
     BreakerFullError: { error: new errors.BreakerFullError(8), code: "breaker_full", detail: { capacity: 8 } },
     DecisionPhaseViolationError: {

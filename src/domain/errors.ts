@@ -29,6 +29,9 @@ const ERROR_TABLE = {
   contained: { exit: 1, rpc: -32008, http: 422 },
   git_failed: { exit: 1, rpc: -32008, http: 500 },
   interrupted: { exit: 1, rpc: -32008, http: 409 },
+  budget_exceeded: { exit: 1, rpc: -32010, http: 402 },
+  price_unknown: { exit: 1, rpc: -32009, http: 422 },
+  awaiting_input: { exit: 1, rpc: -32010, http: 409 },
   breaker_open: { exit: 1, rpc: -32603, http: 503 },
   breaker_full: { exit: 1, rpc: -32603, http: 500 },
   configuration: { exit: 1, rpc: -32009, http: 500 },
@@ -185,6 +188,24 @@ export class DecisionPhaseViolationError extends AgentsError {
 export class StuckError extends AgentsError {
   constructor(message: string, extras: ErrorExtras = {}) {
     super("stuck", message, { kept: "Everything that was done before is recorded.", ...extras });
+  }
+}
+
+/** A call was not sent because it could cost more than a budget has left, or because what it costs is not known. */
+export class BudgetError extends AgentsError {
+  constructor(
+    code: Extract<ErrorCode, "budget_exceeded" | "price_unknown">,
+    message: string,
+    extras: ErrorExtras = {},
+  ) {
+    super(code, message, { kept: "Nothing was sent; everything recorded before is kept.", ...extras });
+  }
+}
+
+/** The plan waits for a person's answer. */
+export class AwaitingInputError extends AgentsError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super("awaiting_input", message, { kept: "Everything recorded so far is kept.", ...extras });
   }
 }
 

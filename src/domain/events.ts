@@ -32,6 +32,12 @@ export const EVENT_TYPES = [
   "breaker.half_opened",
   "breaker.closed",
   "breaker.reset",
+  "budget.changed",
+  "budget.warning",
+  "budget.exceeded",
+  "plan.awaiting_input",
+  "plan.answered",
+  "plan.guided",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -1,5 +1,6 @@
 import { ACTOR_SETTINGS } from "./actor-settings.ts";
 import { findProfile } from "./automation-profile.ts";
+import { BUDGET_SETTINGS } from "./budget-settings.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "./errors.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
@@ -59,6 +60,7 @@ export const SETTINGS: readonly Setting[] = [
     problem: (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200)),
   },
   ...ACTOR_SETTINGS,
+  ...BUDGET_SETTINGS,
   ...CONTEXT_SETTINGS,
 ];
 

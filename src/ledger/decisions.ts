@@ -125,6 +125,16 @@ export async function findDecisions(
   return rows.map(readDecision);
 }
 
+/** What people said to the plan, in any attempt, in the order in which they did. */
+export async function findInterventions(reader: Reader, planId: PlanId): Promise<Decision[]> {
+  const rows = await reader.all<DecisionRow>(
+    `SELECT * FROM decisions WHERE plan_id = ? AND type = 'user_intervention' AND superseded_at IS NULL
+      ORDER BY sequence`,
+    planId,
+  );
+  return rows.map(readDecision);
+}
+
 /** The decisions of a plan whose id begins with `prefix` (upper case), of any attempt, superseded or not; at most six. */
 export async function decisionsByPrefix(reader: Reader, planId: PlanId, prefix: string): Promise<Decision[]> {
   const rows = await reader.all<DecisionRow>(

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { About, ActorHands, Asked, HandsCall, Told, ToolOutcome } from "../actors/hands.ts";
+import type { PricedModels } from "../actors/budgeted-models.ts";
 import { ModelError } from "../actors/model-error.ts";
-import type { Microdollars, ModelAnswer, ModelRef, Models, ModelUsage, Shown } from "../actors/model.ts";
+import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, Shown } from "../actors/model.ts";
 import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { storable } from "../domain/text.ts";
@@ -14,12 +15,6 @@ import { stageContent, type StagedContent } from "../store/contents.ts";
 import type { OnRunEvent } from "./run-events.ts";
 import { snapshotBytes } from "./snapshot.ts";
 
-/** Models together with what is known of their prices and windows. */
-export interface PlanModels extends Models {
-  costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined;
-  windowOf(model: ModelRef): number | undefined;
-}
-
 /** Where and for what somebody acts. */
 export interface HandsParts {
   readonly lease: Lease;
@@ -29,7 +24,7 @@ export interface HandsParts {
   readonly order: Order;
   /** How many records the step has already: what comes now comes after them. */
   readonly recorded: number;
-  readonly models: PlanModels;
+  readonly models: PricedModels;
   /** Undefined while a strategy is made: nothing may be changed then. */
   readonly place: StepPlace | undefined;
   readonly signal: AbortSignal;

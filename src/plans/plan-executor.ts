@@ -6,6 +6,8 @@ import { lockPlaces } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { StepLander } from "../apply/step-landing.ts";
 import {
+  AwaitingInputError,
+  BudgetError,
   ConfigurationError,
   PlanError,
   StaleLeaseError,
@@ -16,7 +18,7 @@ import { monotonicIds, type PlanId } from "../domain/ids.ts";
 import type { FailureCategory, Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { storable } from "../domain/text.ts";
-import type { ActorDefinition } from "../domain/actor.ts";
+import type { ActorDefinition, ActorType } from "../domain/actor.ts";
 import { decidedWaves } from "../execution/decided-steps.ts";
 import { requireGit } from "../execution/git.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
@@ -29,11 +31,12 @@ import type { SandboxTarget } from "../execution/sandbox.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
+import { afterStrategy, type Gate } from "./gates.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
-import type { PlanModels } from "./actor-hands.ts";
+import type { PricedModels } from "../actors/budgeted-models.ts";
 import { actorNamed, type ModelActorDefinition } from "./actor-named.ts";
 import type { PlanThinking, RunGraph } from "./plan-thinking.ts";
 import type { OnRunEvent } from "./run-events.ts";
@@ -64,6 +67,8 @@ export interface Executed {
   readonly plan: Plan;
   /** False when the plan had been executed before: then nothing was done. */
   readonly ran: boolean;
+  /** The plan stopped after strategize, to be looked at: the next call goes on. */
+  readonly stopped?: Gate;
 }
 
 /**
@@ -77,12 +82,12 @@ export class PlanExecutor {
   readonly #directory: string;
   readonly #context: PlanContextService | undefined;
   readonly #hands: Hands;
-  readonly #models: (() => Promise<PlanModels>) | undefined;
+  readonly #models: ((lease: Lease) => Promise<PricedModels>) | undefined;
   readonly #runGraph: RunGraph | undefined;
 
   /**
    * `directory`: below which sandboxes are kept; the kernel locks are beside it. `context`: what answers steps that ask about their
-   * plan. `models`: whoever thinks in plans that need it; opened by the first one that does. `runGraph`: what runs graph actors.
+   * plan. `models`: whoever thinks in plans that need it, within the budget of the lease's plan. `runGraph`: what runs graph actors.
    */
   constructor(parts: {
     store: Store;
@@ -90,7 +95,7 @@ export class PlanExecutor {
     directory: string;
     context?: PlanContextService | undefined;
     hands?: Hands;
-    models?: (() => Promise<PlanModels>) | undefined;
+    models?: ((lease: Lease) => Promise<PricedModels>) | undefined;
     runGraph?: RunGraph | undefined;
   }) {
     this.#models = parts.models;
@@ -129,7 +134,8 @@ export class PlanExecutor {
     });
     // Without it nothing can be done, and the plan stays as it is.
     if (targets.some(isVersioned)) await requireGit();
-    await this.#queue(plan, options);
+    const stopped = await this.#queue(plan, options);
+    if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
     options.onEvent?.({ type: "decided", steps: waves.flat().map(newsOf) });
     // Found out on the way it would leave the steps before it in the user's files.
@@ -137,17 +143,18 @@ export class PlanExecutor {
     const [place] = inPlace;
     if (compared !== undefined && place !== undefined) throw notInPlace(`The step "${compared.id}"`, place);
 
-    const thinker = await this.#thinkerFor(plan, waves, options);
+    const actor = await this.#thinkerFor(plan, waves);
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
-    await using context = this.#context?.executing(lease.plan, thinker?.actor.contextView ?? "execute");
+    await using context = this.#context?.executing(lease.plan, actor?.contextView ?? "execute");
     try {
+      const thinking = actor === undefined ? undefined : await this.#think(lease, options);
       await using opened = await runToolSteps({
         lease,
         directory: this.#directory,
         targets,
         waves,
-        ...(thinker === undefined ? {} : { work: thinker.thinking.worker(lease, thinker.actor, waves) }),
+        ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor, waves) }),
         knowledge: context?.port,
         signal,
         onStep,
@@ -157,7 +164,8 @@ export class PlanExecutor {
       await this.#check(lease, opened, validations, options);
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {
-      if (error instanceof StaleLeaseError) throw error;
+      // A plan that asks has given its lease up and waits.
+      if (error instanceof StaleLeaseError || error instanceof AwaitingInputError) throw error;
       if (signal.aborted) {
         await lease.release();
         throw await stoppedInPlace(this.#store, interrupted(plan), plan);
@@ -187,31 +195,39 @@ export class PlanExecutor {
     await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onStart, onResult });
   }
 
-  /** Up to execute/queued, or to where somebody's work on it lapsed. */
-  async #queue(plan: Plan, options: ExecuteOptions): Promise<void> {
-    if (plan.phase === "strategize" && plan.state !== "complete") await this.#strategize(plan, options);
+  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between, which is returned. */
+  async #queue(plan: Plan, options: ExecuteOptions): Promise<Gate | undefined> {
+    if (plan.phase === "strategize" && plan.state !== "complete") {
+      const by = await this.#strategize(plan, options);
+      const steps = (await this.#decided(plan)).flat().map((step) => ({ tool: step.tool, risk: riskOf(step) }));
+      const gate = await afterStrategy(this.#store, plan, { by, steps });
+      if (!gate.go) return gate;
+    }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+    return undefined;
   }
 
   /** The steps of a tool actor are known; a model decides on them first. */
-  async #strategize(plan: Plan, options: ExecuteOptions): Promise<void> {
+  async #strategize(plan: Plan, options: ExecuteOptions): Promise<ActorType> {
     const actor = await this.#actorOf(plan, "execution");
     if (actor.type === "tool") {
       const steps = chosenSteps(actor, plan);
       await using lease = await this.#service.startStrategize(plan.id, options);
       await recordStrategy(lease, steps);
       await this.#service.completeStrategize(lease);
-      return;
+      return actor.type;
     }
-    const strategist = plan.actors.strategy === undefined ? actor : await this.#actorOf(plan, "strategy");
-    const thinking = await this.#think(options);
+    const strategist = requireModel(plan.actors.strategy === undefined ? actor : await this.#actorOf(plan, "strategy"));
+    this.#requireModels();
     const { signal } = options;
     await using lease = await this.#service.startStrategize(plan.id, options);
     try {
-      await thinking.strategize(lease, requireModel(strategist));
+      const thinking = await this.#think(lease, options);
+      await thinking.strategize(lease, strategist);
       await this.#service.completeStrategize(lease);
+      return actor.type;
     } catch (error) {
-      if (error instanceof StaleLeaseError) throw error;
+      if (error instanceof StaleLeaseError || error instanceof AwaitingInputError) throw error;
       if (signal?.aborted === true) throw interrupted(plan);
       await this.#service.failStrategize(lease, failureOf(error));
       throw error;
@@ -219,24 +235,23 @@ export class PlanExecutor {
   }
 
   /** Whoever carries out the steps that are no single tool calls, if there are any. */
-  async #thinkerFor(
-    plan: Plan,
-    waves: readonly (readonly DecidedStep[])[],
-    options: ExecuteOptions,
-  ): Promise<{ readonly thinking: PlanThinking; readonly actor: ModelActorDefinition } | undefined> {
+  async #thinkerFor(plan: Plan, waves: readonly (readonly DecidedStep[])[]): Promise<ModelActorDefinition | undefined> {
     if (waves.flat().every(({ tool }) => tool !== undefined)) return undefined;
-    return { thinking: await this.#think(options), actor: requireModel(await this.#actorOf(plan, "execution")) };
+    this.#requireModels();
+    return requireModel(await this.#actorOf(plan, "execution"));
   }
 
-  async #think({ signal, onEvent = () => undefined }: ExecuteOptions): Promise<PlanThinking> {
-    if (this.#models === undefined) {
-      throw new ConfigurationError("The plan needs a model, and there is none here.", { kept: "Nothing was changed." });
-    }
+  #requireModels(): (lease: Lease) => Promise<PricedModels> {
+    if (this.#models !== undefined) return this.#models;
+    throw new ConfigurationError("The plan needs a model, and there is none here.", { kept: "Nothing was changed." });
+  }
+
+  async #think(lease: Lease, { signal, onEvent = () => undefined }: ExecuteOptions): Promise<PlanThinking> {
     // Plans of tool actors need none of it.
     const { PlanThinking } = await import("./plan-thinking.ts");
     return new PlanThinking({
       store: this.#store,
-      models: await this.#models(),
+      models: await this.#requireModels()(lease),
       context: this.#context,
       runGraph: this.#runGraph,
       signal: signal ?? new AbortController().signal,
@@ -284,6 +299,10 @@ export class PlanExecutor {
   }
 }
 
+function riskOf(step: DecidedStep): number | undefined {
+  return step.tool === undefined ? (step.work.risk ?? undefined) : undefined;
+}
+
 function newsOf(step: DecidedStep): { step: string; description: string } {
   return { step: step.id, description: step.tool ?? step.work.description };
 }
@@ -307,7 +326,8 @@ function requireModel(actor: ActorDefinition): ModelActorDefinition {
 const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "server", "timeout"];
 
 function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
-  const passes = error instanceof ModelError && PASSING.includes(error.kind);
+  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, or as there is money.
+  const passes = error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
   const message = storable(error instanceof Error ? error.message : String(error));
   return { message, category: passes ? "transient" : "strategy" };
 }

@@ -21,7 +21,8 @@ import {
 } from "../execution/step-runner.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
-import { StepHands, type PlanModels } from "./actor-hands.ts";
+import type { PricedModels } from "../actors/budgeted-models.ts";
+import { StepHands } from "./actor-hands.ts";
 import { actorNamed, modelOf, type ModelActorDefinition } from "./actor-named.ts";
 import { planResources } from "./in-place.ts";
 import { modelTools } from "./model-tools.ts";
@@ -41,7 +42,7 @@ export type RunGraph = (
 
 export interface ThinkingParts {
   readonly store: Store;
-  readonly models: PlanModels;
+  readonly models: PricedModels;
   readonly context: PlanContextService | undefined;
   readonly runGraph: RunGraph | undefined;
   readonly signal: AbortSignal;

@@ -144,7 +144,13 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   const renewed = step === undefined ? onSteps : last === -1 ? [] : onSteps.slice(last + 1);
   // What a model decided on the way stands as long as its answer does; hooks come last, and are always behind.
   const standing = new Set(kept.flatMap(({ decision }) => decision ?? []));
-  const dropped = decisions.filter(({ id, phase }) => phase === "execute" && !standing.has(id));
+  const dropped = decisions.filter(
+    ({ id, phase, type }) =>
+      phase === "execute" &&
+      // What a person said stays said.
+      type !== "user_intervention" &&
+      !standing.has(id),
+  );
   const superseded = new Set([...renewed, ...dropped].map(({ id }) => id));
   const goneChangesets = gone.flatMap(({ changeset }) => changeset ?? []);
   const calls = (await findInvocations(reader, plan.id, plan.attempt)).filter(

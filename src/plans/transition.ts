@@ -29,6 +29,7 @@ import {
   staleLease,
   type LeaseFacts,
 } from "../ledger/leases.ts";
+import { requireNoQuestion, withdrawQuestion } from "../ledger/questions.ts";
 import { appendAudit } from "../store/audit.ts";
 import { findPlan, insertFailure, movePlan } from "../store/plans.ts";
 import type { Store, Tx } from "../store/store.ts";
@@ -100,6 +101,8 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   // Only whoever is at it may end it.
   if (request.lease.kind !== "end" && (await isLanding(tx, plan.id))) throw landing(plan);
   if (request.operation === "revertPlan") await requireNothingInPlace(tx, plan);
+  if (request.lease.kind === "acquire") await requireNoQuestion(tx, plan.id);
+  if (WITHDRAWS.has(request.operation)) await withdrawQuestion(tx, plan.id);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
   const at = ambience.clock();
@@ -123,6 +126,9 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   await record(tx, ambience, request, from, after, lease);
   return { plan: after, lease };
 }
+
+/** After these nobody comes to what the plan waited for. */
+const WITHDRAWS: ReadonlySet<Operation> = new Set(["cancelPlan", "revertPlan", "rollbackPlan"]);
 
 /** Where the request leads the plan; refused when its version is another, or its status has no such move. */
 export function permitted(

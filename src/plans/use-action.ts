@@ -10,6 +10,7 @@ import {
 } from "../domain/automation-profile.ts";
 import { ConflictError, NotFoundError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
+import type { Microdollars } from "../domain/money.ts";
 import type { Plan, ProjectLink } from "../domain/plan.ts";
 import {
   NAME_PART_LIMIT,
@@ -21,6 +22,7 @@ import {
 import { nearest } from "../domain/suggest.ts";
 import { renderTemplate } from "../domain/template.ts";
 import { actorVariables } from "../domain/tool-actor.ts";
+import { setOwnBudget } from "../ledger/budget-report.ts";
 import { actionNames, findAction } from "../store/actions.ts";
 import { findActor } from "../store/actors.ts";
 import { insertPlanStages } from "../store/plan-stages.ts";
@@ -45,6 +47,8 @@ export interface UseActionInput {
   readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
   readonly contextStages?: Readonly<Record<string, string>>;
+  /** What its models may cost, if less than what is configured. */
+  readonly budget?: Microdollars | undefined;
 }
 
 export interface ProjectLinkInput {
@@ -126,6 +130,7 @@ export async function makePlan(
       ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
     },
   });
+  await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user });
   return plan;
 }
 

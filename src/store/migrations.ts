@@ -254,6 +254,31 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   {
+    version: 10,
+    name: "budgets, questions",
+    statements: [
+      `CREATE TABLE plan_budgets (plan_id TEXT PRIMARY KEY REFERENCES plans (id), cap BIGINT NOT NULL)`,
+      `CREATE TABLE spending (
+        scope TEXT PRIMARY KEY, spent BIGINT NOT NULL, reserved BIGINT NOT NULL, warned_cap BIGINT, exceeded_cap BIGINT
+      )`,
+      `CREATE TABLE reservations (
+        id TEXT PRIMARY KEY, plan_id TEXT REFERENCES plans (id), epoch BIGINT, day BIGINT NOT NULL, provider TEXT NOT NULL,
+        model TEXT NOT NULL, bound BIGINT, state TEXT NOT NULL, cost BIGINT, at BIGINT NOT NULL, lapses_at BIGINT,
+        ended_at BIGINT
+      )`,
+      `CREATE INDEX reservations_by_plan ON reservations (plan_id, id)`,
+      `CREATE INDEX reservations_by_day ON reservations (day, id)`,
+      `CREATE TABLE questions (
+        id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL, phase TEXT NOT NULL,
+        key TEXT NOT NULL, question TEXT NOT NULL, alternatives TEXT NOT NULL, assessment TEXT, asked_at BIGINT NOT NULL,
+        closed_at BIGINT, answer_id TEXT REFERENCES decisions (id)
+      )`,
+      `CREATE UNIQUE INDEX questions_open ON questions (plan_id) WHERE closed_at IS NULL`,
+      `CREATE INDEX questions_by_key ON questions (plan_id, attempt, key)`,
+      `CREATE INDEX tool_invocations_by_tool ON tool_invocations (tool, id)`,
+    ],
+  },
+  {
     version: 11,
     name: "thoughts and model calls",
     statements: [

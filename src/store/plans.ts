@@ -149,6 +149,8 @@ export interface PlanSummary {
   readonly status: PlanStatus;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** What it waits for a person to say. */
+  readonly awaiting: string | undefined;
 }
 
 /** The newest plans first, before the id `before` when one is given. */
@@ -162,8 +164,10 @@ export async function findPlanSummaries(
     where.push("id < ?");
     parameters.push(page.before);
   }
-  const rows = await reader.all<PlanRow>(
-    `SELECT id, name, action_name, phase, state, created_at, updated_at FROM plans
+  const rows = await reader.all<PlanRow & { awaiting: string | null }>(
+    `SELECT id, name, action_name, phase, state, created_at, updated_at,
+            (SELECT question FROM questions WHERE plan_id = plans.id AND closed_at IS NULL) AS awaiting
+       FROM plans
       ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} ORDER BY id DESC LIMIT ?`,
     ...parameters,
     page.limit,
@@ -183,6 +187,7 @@ export async function findPlanSummaries(
       status: { phase: row.phase, state: row.state } as PlanStatus,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
+      awaiting: row.awaiting ?? undefined,
     });
   }
   return summaries;

@@ -1,5 +1,6 @@
 import { modelOf } from "../../actors/model-of.ts";
-import type { ModelGateway } from "../../actors/model-gateway.ts";
+import type { PricedModels } from "../../actors/budgeted-models.ts";
+import { dollars } from "../../domain/money.ts";
 import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/model.ts";
 import { NO_DECISION, UnrecordedHands } from "../../actors/unrecorded-hands.ts";
 import type { ActorDefinition, GraphActorDefinition, LlmActorDefinition } from "../../domain/actor.ts";
@@ -9,6 +10,7 @@ import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Message, Outcome } from "../outcome.ts";
+import { budgetWarning } from "./budget-data.ts";
 
 /**
  * One question to an actor, outside of any plan and without tools. The answer alone is on stdout, so that it can be piped: to a person as
@@ -24,7 +26,8 @@ export async function actorRun(context: CommandContext, input: Input): Promise<O
   }
   const settings = settingsOf(input);
   const actor = asked(await context.actorNamed(input.argument(0)), input, settings);
-  const models = await context.models();
+  const warnings: Message[] = [];
+  const models = await context.budgetedModels(undefined, (warning) => void warnings.push(budgetWarning(warning)));
   const machine = ["json", "yaml"].includes(await context.format());
   const live = !machine && process.stdout.isTTY && actor.type === "llm";
   const { signal, stop } = interruptible();
@@ -32,7 +35,7 @@ export async function actorRun(context: CommandContext, input: Input): Promise<O
     const run = { context, models, prompt, signal };
     const done = actor.type === "llm" ? await askModel(actor, run, live) : await askGraph(actor, run);
     const cost = costOf(models, done.answers);
-    const messages = messagesOf(done, cost);
+    const messages = [...warnings, ...messagesOf(done, cost)];
     if (!machine) {
       for (const { level, text } of messages)
         process.stderr.write(`${level === "warning" ? "warning: " : ""}${text}\n`);
@@ -61,7 +64,7 @@ export async function actorRun(context: CommandContext, input: Input): Promise<O
 
 interface Run {
   readonly context: CommandContext;
-  readonly models: ModelGateway;
+  readonly models: PricedModels;
   readonly prompt: string;
   readonly signal: AbortSignal;
 }
@@ -144,7 +147,7 @@ function usageData(answers: readonly ModelAnswer[]): Record<string, unknown> {
 }
 
 /** Undefined as soon as the price of one of them is not known. */
-function costOf(models: ModelGateway, answers: readonly ModelAnswer[]): number | undefined {
+function costOf(models: PricedModels, answers: readonly ModelAnswer[]): number | undefined {
   let total = 0;
   for (const { model, usage } of answers) {
     const cost = models.costOf(model, usage);
@@ -198,8 +201,4 @@ function messagesOf({ response, answers, asked: wanted }: Done, cost: number | u
 
 function nameOf({ provider, model }: ModelRef): string {
   return `${provider}/${model}`;
-}
-
-function dollars(microdollars: number): string {
-  return `$${(microdollars / 1_000_000).toFixed(microdollars > 0 && microdollars < 10_000 ? 6 : 2)}`;
 }

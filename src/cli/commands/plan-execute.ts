@@ -2,8 +2,10 @@ import { recordedHooks } from "../../execution/hooks.ts";
 import { diffOf } from "../../execution/kept-diff.ts";
 import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges } from "../../execution/step-runner.ts";
+import type { Plan } from "../../domain/plan.ts";
+import type { Gate } from "../../plans/gates.ts";
 import type { CommandContext } from "../command-context.ts";
-import type { Input } from "../command-spec.ts";
+import { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { executeWatched } from "../watched-execution.ts";
@@ -19,7 +21,8 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const seen = await service.getPlan(input.argument(0));
   const includeDirty = input.flag("includeDirty");
   const options = { includeDirty, verify: input.flag("verify") };
-  const { plan, ran, steps, sandboxes, kept } = await executeWatched(context, seen.id, options);
+  const { plan, ran, stopped, steps, sandboxes, kept } = await executeWatched(context, seen.id, options);
+  if (stopped !== undefined) return strategyShown(context, plan, stopped);
   const entries = await planChanges(store, plan.id, plan.attempt);
   const diff = await diffOf(store, entries);
   const left = await leftOutOf(context, plan, entries);
@@ -58,6 +61,27 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     ],
     next,
     status: gate.ok ? "ok" : "warn",
+  };
+}
+
+/** What was planned, for the person whose `plan execute` is the yes to it. */
+async function strategyShown(context: CommandContext, plan: Plan, { assessment }: Gate): Promise<Outcome> {
+  const { planTree } = await import("./plan-tree.ts");
+  const { data, view } = await planTree(context, new Input([plan.id], {}));
+  const next = [`agents plan execute ${plan.id}`, `agents plan prompt ${plan.id} "<guidance>"`];
+  return {
+    data: {
+      ...planData(plan),
+      ran: false,
+      strategy: data["tree"],
+      assessment: { confidence: assessment.confidence, factors: assessment.factors },
+      next_steps: next,
+    },
+    view,
+    messages: info(
+      `This is what plan ${plan.id} would do. The profile ${plan.profile.name} asks first; nothing was changed. ${assessment.explanation}`,
+    ),
+    next,
   };
 }
 

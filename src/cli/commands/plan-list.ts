@@ -7,6 +7,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, instant, orDash, planElapsed, stateCell } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
+import { toned } from "../view.ts";
 
 const DEFAULT_LIMIT = 50;
 const PAGE = 500;
@@ -41,6 +42,7 @@ export async function planList(context: CommandContext, input: Input): Promise<O
         name: plan.name,
         phase: plan.status.phase,
         state: plan.status.state,
+        awaiting_input: plan.awaiting ?? null,
         action: plan.action,
         project: plan.projects[0] ?? null,
         projects: plan.projects,
@@ -74,7 +76,7 @@ export async function planList(context: CommandContext, input: Input): Promise<O
         rows: shown.map((plan) => [
           plan.shortId,
           plan.status.phase,
-          stateCell(plan.status.state),
+          plan.awaiting === undefined ? stateCell(plan.status.state) : toned("asks", "warn"),
           plan.action,
           orDash(plan.projects.join(", ") || undefined),
           planElapsed(plan, now),

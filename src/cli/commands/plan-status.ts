@@ -6,6 +6,8 @@ import type { Input } from "../command-spec.ts";
 import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
+import { readSpending, spendingData, spendingRows } from "./budget-data.ts";
+import { questionData, questionRows } from "./question-data.ts";
 import { planData, readInPlace, readUndoneSteps, undoneAt } from "./plan-data.ts";
 import { readValidations, summaryCell, summaryData } from "./validation-data.ts";
 
@@ -17,11 +19,16 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const undoneSteps = await readUndoneSteps(context, plan);
   const validated = await readValidations(await context.store(), plan);
   const inPlace = await readInPlace(context, plan);
+  const spending = await readSpending(context, plan.id);
+  const { question } = activity;
   // In place no command runs.
   const idle = plan.phase === "apply" || isTerminal(plan) || inPlace.where !== "";
   const confined = idle ? undefined : await canConfine();
   const now = Date.now();
-  const next = nextSteps(plan, undoneSteps, inPlace.where !== "" && activity.changes > 0);
+  const next =
+    question === undefined
+      ? nextSteps(plan, undoneSteps, inPlace.where !== "" && activity.changes > 0)
+      : [`agents plan prompt ${plan.id} "<answer>"`, `agents plan cancel ${plan.id}`];
   return {
     data: {
       ...planData(plan),
@@ -38,7 +45,9 @@ export async function planStatus(context: CommandContext, input: Input): Promise
               expires_at: instant(activity.lease.expiresAt),
             },
       abandoned_by: activity.abandonedBy ?? null,
+      awaiting_input: question === undefined ? null : questionData(question),
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
+      cost: { ...spendingData(spending.plan), today: { date: spending.day.date, ...spendingData(spending.day) } },
       validation_summary: summaryData(validated),
       confined: confined ?? null,
       cancel_reason: plan.cancelReason ?? null,
@@ -69,7 +78,9 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             ? [["commands", toned("not confined: bubblewrap does not work here", "warn")] as const]
             : []),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
+          ...spendingRows(spending),
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
+          ...(question === undefined ? [] : questionRows(question)),
           ...(activity.abandonedBy === undefined
             ? []
             : [["worked on by", toned(`nobody: ${activity.abandonedBy} stopped without ending it`, "warn")] as const]),
@@ -91,12 +102,16 @@ export async function planStatus(context: CommandContext, input: Input): Promise
 async function readActivity(context: CommandContext, plan: Plan) {
   const { findLease } = await import("../../ledger/leases.ts");
   const { planActivity } = await import("../../ledger/activity.ts");
+  const { openQuestion } = await import("../../ledger/questions.ts");
   const store = await context.store();
   return store.read(async (reader) => {
     const lease = await findLease(reader, plan.id);
+    const question = await openQuestion(reader, plan.id);
+    const abandoned = plan.state === "processing" && lease?.lapsed === true && question === undefined;
     return {
+      question,
       lease: lease?.lapsed === false ? lease : undefined,
-      abandonedBy: plan.state === "processing" && lease?.lapsed === true ? lease.holder : undefined,
+      abandonedBy: abandoned ? lease?.holder : undefined,
       ...(await planActivity(reader, plan.id)),
     };
   });

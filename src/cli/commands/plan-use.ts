@@ -4,10 +4,12 @@ import { count } from "../format.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/action.ts";
 import { defaultActorKey } from "../../domain/actor-settings.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { dollars } from "../../domain/money.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { info, type Outcome } from "../outcome.ts";
+import { givenBudget } from "./plan-budget.ts";
 import { planData, readInPlace } from "./plan-data.ts";
 
 export async function planUse(context: CommandContext, input: Input): Promise<Outcome> {
@@ -16,6 +18,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
   for (const role of ACTOR_ROLES) overrides[role] = input.text(`${role}Actor`);
   const contextStages = givenStages(input.texts("stage"));
   await requireStages(context, projects[0], contextStages);
+  const budget = await givenBudget(context, input.text("budget"));
   const plan = await (
     await context.plans()
   ).useAction({
@@ -27,6 +30,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     actors: overrides,
     defaultActors: await defaultActors(context),
     contextStages,
+    budget,
   });
   const inPlace = await readInPlace(context, plan);
   const summary = await (await context.planContext()).summaryOf(plan);
@@ -41,6 +45,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
         view: summary.view,
         budget: summary.budget,
       },
+      budget_usd: budget === undefined ? null : budget / 1_000_000,
       next_steps: next,
     },
     view: [
@@ -54,6 +59,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
           ["profile", `${plan.profile.name} (${plan.profileSource}): ${plan.profile.description}`],
           ...inPlace.rows,
           ["context", contextText(summary)],
+          ...(budget === undefined ? [] : [["budget", `${dollars(budget)} for its models`] as const]),
           ["now", `${plan.phase}/${plan.state}`],
         ],
       },

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import type { CommandContext } from "../command-context.ts";
 import { count } from "../format.ts";
 import { info as say, type Outcome } from "../outcome.ts";
+import { readDaySpending, spendingCell, spendingData } from "./budget-data.ts";
 import { VERSION } from "./version.ts";
 
 /** Creates what is missing and never touches what is there. */
@@ -32,6 +33,7 @@ export async function info(context: CommandContext): Promise<Outcome> {
   const { dataDir, config, database } = context.paths;
   const exists = existsSync(database);
   const counts = exists ? await entityCounts(context) : undefined;
+  const today = exists ? await readDaySpending(context) : undefined;
   const data = {
     version: VERSION,
     node: process.versions.node,
@@ -43,6 +45,7 @@ export async function info(context: CommandContext): Promise<Outcome> {
     user: await context.user(),
     format: await context.format(),
     counts: counts ?? null,
+    cost_today: today === undefined ? null : { date: today.date, ...spendingData(today) },
   };
   return {
     data,
@@ -68,6 +71,7 @@ export async function info(context: CommandContext): Promise<Outcome> {
                   ].join(", "),
                 ] as const,
               ]),
+          ...(today === undefined ? [] : [["models today", spendingCell(today)] as const]),
         ],
       },
     ],

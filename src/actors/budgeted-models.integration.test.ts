@@ -1,0 +1,138 @@
+/** Spending stops at the cap however many ask, in one process or in several: a server on loopback counts what really goes out. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  budgetedModels,
+  daySpending,
+  ModelGateway,
+  type BudgetError,
+  type Caps,
+  type ModelCall,
+  type ModelRef,
+} from "../index.ts";
+import { Program } from "../testing/program.ts";
+import { TemporaryStore } from "../testing/temporary-store.ts";
+import { countingServer } from "./testing/counting-server.ts";
+import { patience } from "./testing/model-world.ts";
+
+/** What one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
+const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 100;
+const NONE: Caps = { perPlan: undefined, perDay: undefined };
+const MODEL: ModelRef = { provider: "house", model: "m" };
+
+function callOf(more: Partial<ModelCall> = {}): ModelCall {
+  return {
+    model: MODEL,
+    system: "",
+    messages: [{ role: "user", content: "hello" }],
+    tools: [],
+    settings: { maxOutputTokens: 100 },
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+async function world(url: string, cap: number | undefined, more: Readonly<Record<string, string>> = {}) {
+  const temporary = await TemporaryStore.open("file");
+  const { store } = temporary;
+  const settings = new Map([
+    ["provider.house.base-url", `${url}/v1`],
+    ["provider.house.prices", "m=1/1"],
+    ...Object.entries(more),
+  ]);
+  const gateway = new ModelGateway({ settings, environment: {}, count: (text) => text.length, patience: patience() });
+  const caps = cap === undefined ? NONE : { ...NONE, perDay: { amount: cap, raise: "raise it" } };
+  const models = budgetedModels({ models: gateway, store, caps, lease: undefined, user: "test" });
+  const spending = () => store.read((reader) => daySpending(reader, caps));
+  return { temporary, models, spending, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
+}
+
+test("of 50 calls at once exactly the 10 that fit go out, and what they cost is known to the last token", async () => {
+  // As much as was reserved, so that nothing given back makes room for an eleventh.
+  await using server = await countingServer({ prompt_tokens: BOUND - 100, completion_tokens: 100 });
+  await using at = await world(server.url, BOUND * 10);
+  const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => at.models.call(callOf())));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  expect(server.asked()).toBe(10);
+  const refusals = outcomes.flatMap((one) => (one.status === "rejected" ? [(one.reason as BudgetError).code] : []));
+  expect(new Set(refusals)).toEqual(new Set(["budget_exceeded"]));
+  expect(await at.spending()).toMatchObject({ calls: 10, spent: BOUND * 10, reserved: 0, assumed: 0 });
+});
+
+test("the same from five processes with ten calls each", async () => {
+  await using server = await countingServer({ prompt_tokens: BOUND - 100, completion_tokens: 100 });
+  await using at = await world(server.url, BOUND * 10);
+  const { store, directory } = at.temporary;
+  await using programs = new AsyncDisposableStack();
+  const spenders = Array.from({ length: 5 }, (_, index) =>
+    programs.use(
+      new Program("spender", [store.url, server.url, String(BOUND * 10), "10"], join(directory, `out-${index}`)),
+    ),
+  );
+  for (const spender of spenders) await spender.written(1);
+  for (const spender of spenders) spender.go();
+  for (const spender of spenders) expect(await spender.exit()).toBe(0);
+  const ended = spenders.flatMap((spender) => spender.lines<string>().slice(1));
+  expect(ended.filter((one) => one === "answered")).toHaveLength(10);
+  expect(ended.filter((one) => one === "budget_exceeded")).toHaveLength(40);
+  expect(server.asked()).toBe(10);
+  expect(await at.spending()).toMatchObject({ calls: 10, spent: BOUND * 10, reserved: 0 });
+});
+
+test("each try is reserved and settled: refused ones cost nothing, and a retry that does not fit is not sent", async () => {
+  await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, (response, asked) => {
+    if (asked === 3) return false;
+    response.writeHead(429).end("{}");
+    return true;
+  });
+  await using at = await world(server.url, BOUND);
+  expect((await at.models.call(callOf())).attempts).toHaveLength(3);
+  expect(await at.spending()).toMatchObject({ calls: 1, spent: 40, reserved: 0 });
+  const error: unknown = await at.models.call(callOf()).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "budget_exceeded", detail: { spent_usd: 0.00004 } });
+  expect(server.asked()).toBe(3);
+});
+
+test("what broke off after it was sent is assumed in full; what never got through costs nothing", async () => {
+  await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, (response) => {
+    response.destroy();
+    return true;
+  });
+  await using at = await world(server.url, BOUND * 10);
+  await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "model_network" });
+  expect(await at.spending()).toMatchObject({ calls: 3, spent: 0, assumed: BOUND * 3, reserved: 0 });
+
+  const gone = await countingServer({ prompt_tokens: 1, completion_tokens: 1 });
+  await gone[Symbol.asyncDispose]();
+  await using offline = await world(gone.url, BOUND * 10);
+  await expect(offline.models.call(callOf())).rejects.toMatchObject({ code: "model_network" });
+  expect(await offline.spending()).toMatchObject({ calls: 0, spent: 0, assumed: 0, reserved: 0 });
+});
+
+test("a call that is stopped half way is settled at what it may have cost", async () => {
+  const stop = new AbortController();
+  await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, () => {
+    stop.abort();
+    return true;
+  });
+  await using at = await world(server.url, BOUND * 10);
+  await expect(at.models.call(callOf({ signal: stop.signal }))).rejects.toMatchObject({ code: "model_cancelled" });
+  expect(await at.spending()).toMatchObject({ calls: 1, spent: 0, assumed: BOUND, reserved: 0 });
+});
+
+test("a model without a known price is not asked under a cap, and the user is told how to go on", async () => {
+  const far = { "provider.far.base-url": "https://models.invalid/v1" };
+  await using at = await world("http://127.0.0.1:1", 1_000_000, far);
+  const error: unknown = await at.models
+    .call(callOf({ model: { provider: "far", model: "big" }, settings: {} }))
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    code: "price_unknown",
+    next: [
+      "agents config set provider.far.prices big=<dollars per million tokens in>/<out>",
+      "and limit the answer: max_output_tokens of the actor, --max-output-tokens",
+      "raise it",
+    ],
+  });
+  expect(await at.spending()).toMatchObject({ calls: 0 });
+});

@@ -1,0 +1,81 @@
+import type { PlanId } from "../domain/ids.ts";
+import { dollars, type Microdollars } from "../domain/money.ts";
+import type { Reader, Tx } from "../store/store.ts";
+import { tellBeside } from "./beside.ts";
+import type { Cap, Caps } from "./budgets.ts";
+
+/** What was spent, and of how much. */
+export interface Spending {
+  /** Calls that were sent, or may have been. */
+  readonly calls: number;
+  /** What is known to have been spent, and what had to be assumed of calls that ended before they could say. */
+  readonly spent: Microdollars;
+  readonly assumed: Microdollars;
+  /** For calls under way. */
+  readonly reserved: Microdollars;
+  /** Calls whose price is not known; they are not in the sums. */
+  readonly unpriced: number;
+  readonly cap: Cap | undefined;
+}
+
+export interface DaySpending extends Spending {
+  /** The UTC day, "2026-11-16". */
+  readonly date: string;
+}
+
+/** The plan's own budget, where it is lower than what is configured for all. */
+export async function planCap(reader: Reader, planId: PlanId, configured: Cap | undefined): Promise<Cap | undefined> {
+  const own = await ownBudget(reader, planId);
+  if (own === undefined || (configured !== undefined && configured.amount <= own)) return configured;
+  return { amount: own, raise: `agents plan budget ${planId} <dollars>` };
+}
+
+export async function ownBudget(reader: Reader, planId: PlanId): Promise<Microdollars | undefined> {
+  const row = await reader.get<{ cap: number }>("SELECT cap FROM plan_budgets WHERE plan_id = ?", planId);
+  return row?.cap;
+}
+
+/** Undefined takes it back. Counts from the next call on, also of whoever is executing the plan now. */
+export async function setOwnBudget(
+  tx: Tx,
+  change: { readonly planId: PlanId; readonly cap: Microdollars | undefined; readonly user: string },
+): Promise<void> {
+  const { planId, cap, user } = change;
+  const before = await ownBudget(tx, planId);
+  if (before === cap) return;
+  await tx.run("DELETE FROM plan_budgets WHERE plan_id = ?", planId);
+  if (cap !== undefined) await tx.run("INSERT INTO plan_budgets (plan_id, cap) VALUES (?, ?)", planId, cap);
+  const text = (amount: Microdollars | undefined): string | null => (amount === undefined ? null : dollars(amount));
+  const details = { from: text(before), to: text(cap) };
+  await tellBeside(tx, { type: "budget.changed", user, planId, details });
+}
+
+export async function planSpending(reader: Reader, planId: PlanId, caps: Caps): Promise<Spending> {
+  return { ...(await spendingWhere(reader, "plan_id = ?", planId)), cap: await planCap(reader, planId, caps.perPlan) };
+}
+
+export async function daySpending(reader: Reader, caps: Caps): Promise<DaySpending> {
+  const row = await reader.get<{ day: number }>("SELECT now_ms() / 86400000 AS day");
+  const day = row?.day ?? 0;
+  const date = new Date(day * 86_400_000).toISOString().slice(0, 10);
+  return { ...(await spendingWhere(reader, "day = ?", day)), date, cap: caps.perDay };
+}
+
+/** A reservation is lost when the lease it was made under is no longer held; outside of plans, when no call can take so long. */
+const LOST = `state = 'reserved' AND CASE WHEN plan_id IS NULL THEN lapses_at <= now_ms() ELSE NOT EXISTS (
+  SELECT 1 FROM leases WHERE leases.plan_id = reservations.plan_id AND leases.epoch = reservations.epoch
+     AND leases.expires_at > now_ms()) END`;
+
+async function spendingWhere(reader: Reader, which: string, value: string | number): Promise<Omit<Spending, "cap">> {
+  const row = await reader.get<Omit<Spending, "cap">>(
+    `SELECT COUNT(*) AS calls,
+            COALESCE(SUM(CASE WHEN state = 'settled' THEN cost ELSE 0 END), 0) AS spent,
+            COALESCE(SUM(CASE WHEN state = 'assumed' OR lost = 1 THEN bound ELSE 0 END), 0) AS assumed,
+            COALESCE(SUM(CASE WHEN state = 'reserved' AND lost = 0 THEN bound ELSE 0 END), 0) AS reserved,
+            COALESCE(SUM(CASE WHEN bound IS NULL AND cost IS NULL THEN 1 ELSE 0 END), 0) AS unpriced
+       FROM (SELECT state, bound, cost, CASE WHEN ${LOST} THEN 1 ELSE 0 END AS lost FROM reservations
+              WHERE ${which} AND state <> 'released') AS calls`,
+    value,
+  );
+  return row ?? { calls: 0, spent: 0, assumed: 0, reserved: 0, unpriced: 0 };
+}

@@ -1,0 +1,184 @@
+/** What models may cost: no two reservations together pass a cap, and what nobody settled counts in full. */
+import { describe, expect, test } from "vitest";
+import { BudgetError, PlanLifecycleService, StaleLeaseError, verifyAudit, type Lease, type Store } from "../index.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { actionInput, planAt } from "../testing/fixtures.ts";
+import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
+import { daySpending, ownBudget, planSpending, setOwnBudget } from "./budget-report.ts";
+import { Budget, type Caps } from "./budgets.ts";
+
+const MODEL = { provider: "openai", model: "gpt-4o" };
+const NONE: Caps = { perPlan: undefined, perDay: undefined };
+const plan = (amount: number) => ({ ...NONE, perPlan: { amount, raise: "raise <dollars>" } });
+const day = (amount: number) => ({ ...NONE, perDay: { amount, raise: "raise <dollars>" } });
+
+async function leased(store: Store, clock?: FakeClock): Promise<{ service: PlanLifecycleService; lease: Lease }> {
+  const service = new PlanLifecycleService({ store, ...(clock === undefined ? {} : { clock: clock.now }) });
+  await service.createAction(actionInput());
+  const { lease } = await planAt(service, "execute/processing");
+  if (lease === undefined) throw new Error("no lease");
+  return { service, lease };
+}
+
+async function refused(promise: Promise<unknown>): Promise<BudgetError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof BudgetError) return error;
+  throw new Error(`not refused: ${String(error)}`);
+}
+
+async function eventsOf(store: Store): Promise<string[]> {
+  const rows = await store.read((reader) =>
+    reader.all<{ type: string }>("SELECT type FROM events WHERE type LIKE 'budget.%' ORDER BY sequence"),
+  );
+  return rows.map(({ type }) => type);
+}
+
+describe.each(STORE_KINDS)("in a store of kind %s", (kind) => {
+  test("of 50 at once exactly the 10 that fit are granted, and one event tells of the refusals", async () => {
+    await using temporary = await TemporaryStore.open(kind);
+    const { store } = temporary;
+    const budget = new Budget({ store, caps: day(1_000) });
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => budget.reserve(MODEL, 100)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+    expect(await eventsOf(store)).toEqual(["budget.exceeded"]);
+    expect(await store.read((reader) => daySpending(reader, NONE))).toMatchObject({
+      calls: 10,
+      reserved: 1_000,
+      spent: 0,
+    });
+  });
+});
+
+test("settling and releasing give back what was not used", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const budget = new Budget({ store, caps: day(1_000) });
+  const first = await budget.reserve(MODEL, 600);
+  const error = await refused(budget.reserve(MODEL, 401));
+  expect(error).toMatchObject({ code: "budget_exceeded", detail: { budget: "day", reserved_usd: 0.0006 } });
+  await budget.settle(first, 100);
+  const second = await budget.reserve(MODEL, 900);
+  await refused(budget.reserve(MODEL, 1));
+  await budget.release(second);
+  await budget.settle(await budget.reserve(MODEL, 900), 900);
+  await expect(budget.settle(first, 100)).rejects.toThrow("ended before");
+  const spending = await store.read((reader) => daySpending(reader, day(1_000)));
+  expect(spending).toMatchObject({ calls: 2, spent: 1_000, reserved: 0, assumed: 0, unpriced: 0 });
+});
+
+test("zero is a cap: what is free passes, what is not does not", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const budget = new Budget({ store: temporary.store, caps: day(0) });
+  await budget.settle(await budget.reserve(MODEL, 0), 0);
+  await refused(budget.reserve(MODEL, 1));
+  expect(await eventsOf(temporary.store)).toEqual(["budget.exceeded"]);
+});
+
+test("what has no known price is refused under a cap, and counted without one", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const unknown = { unknown: ["set a price"] };
+  const error = await refused(new Budget({ store, caps: day(1_000) }).reserve(MODEL, unknown));
+  expect(error).toMatchObject({ code: "price_unknown", next: ["set a price", "raise none"] });
+  const free = new Budget({ store, caps: NONE });
+  await free.settle(await free.reserve(MODEL, unknown), undefined);
+  await free.settle(await free.reserve(MODEL, unknown), 70);
+  const spending = await store.read((reader) => daySpending(reader, NONE));
+  expect(spending).toMatchObject({ calls: 2, spent: 70, unpriced: 1 });
+  // What was learnt afterwards counts against a cap that is set later.
+  await refused(new Budget({ store, caps: day(100) }).reserve(MODEL, 31));
+});
+
+test("a plan's own budget tightens the configured one and never loosens it", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const { lease } = await leased(store);
+  const { planId } = lease;
+  const set = (cap: number | undefined) => store.transaction((tx) => setOwnBudget(tx, { planId, cap, user: "ann" }));
+  await set(300);
+  const own = await refused(new Budget({ store, caps: plan(500), lease }).reserve(MODEL, 301));
+  expect(own.next).toEqual([`agents plan budget ${planId} <dollars>`, `agents plan execute ${planId}`]);
+  await set(900);
+  const configured = await refused(new Budget({ store, caps: plan(500), lease }).reserve(MODEL, 501));
+  expect(configured.next).toEqual(["raise <dollars>", `agents plan execute ${planId}`]);
+  await set(undefined);
+  await set(undefined);
+  expect(await store.read((reader) => ownBudget(reader, planId))).toBeUndefined();
+  const both = { ...plan(1_000), perDay: { amount: 100, raise: "raise the day's" } };
+  const ofDay = await refused(new Budget({ store, caps: both, lease }).reserve(MODEL, 101));
+  expect(ofDay.next).toEqual(["raise the day's", "or wait until 00:00 UTC", `agents plan execute ${planId}`]);
+  // Refused by the day, nothing is held of the plan's.
+  const { reserved } = await store.read((reader) => planSpending(reader, planId, both));
+  expect(reserved).toBe(0);
+  const told = await eventsOf(store);
+  expect(told.filter((type) => type === "budget.changed")).toHaveLength(3);
+  expect((await verifyAudit(store, { at: Date.now() })).problem).toBeUndefined();
+});
+
+test("a warning is given once for each cap, when nine tenths are spent", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const spend = async (cap: number, cost: number) => {
+    const budget = new Budget({ store, caps: day(cap) });
+    return budget.settle(await budget.reserve(MODEL, cost), cost);
+  };
+  expect(await spend(1_000, 899)).toEqual([]);
+  expect(await spend(1_000, 1)).toEqual([{ scope: "day", spent: 900, cap: 1_000 }]);
+  expect(await spend(1_000, 1)).toEqual([]);
+  expect(await spend(1_001, 1)).toEqual([{ scope: "day", spent: 902, cap: 1_001 }]);
+  expect(await eventsOf(store)).toEqual(["budget.warning", "budget.warning"]);
+});
+
+test("a day begins at 00:00 UTC; what was reserved before belongs to the day before", async () => {
+  const clock = new FakeClock(Date.parse("2026-11-16T23:59:59.999Z"));
+  await using temporary = await TemporaryStore.open("memory", { clock: clock.now });
+  const { store } = temporary;
+  const budget = new Budget({ store, caps: day(100) });
+  const late = await budget.reserve(MODEL, 100);
+  await refused(budget.reserve(MODEL, 1));
+  clock.advance(1);
+  await budget.settle(late, 100);
+  const today = await store.read((reader) => daySpending(reader, day(100)));
+  expect(today).toMatchObject({ date: "2026-11-17", calls: 0, spent: 0 });
+  await budget.reserve(MODEL, 100);
+});
+
+describe("what a dead owner reserved", () => {
+  test("stays reserved in full, is shown as assumed, and is corrected by an owner that was only slow", async () => {
+    const clock = new FakeClock();
+    await using temporary = await TemporaryStore.open("memory", { clock: clock.now });
+    const { store } = temporary;
+    const { service, lease } = await leased(store, clock);
+    const { planId } = lease;
+    const caps = plan(1_000);
+    const slow = new Budget({ store, caps, lease });
+    const held = await slow.reserve(MODEL, 600);
+    const read = () => store.read((reader) => planSpending(reader, planId, caps));
+    expect(await read()).toMatchObject({ reserved: 600, assumed: 0 });
+    clock.advance(lease.ttlMs);
+    expect(await read()).toMatchObject({ reserved: 0, assumed: 600 });
+    await expect(slow.reserve(MODEL, 1)).rejects.toBeInstanceOf(StaleLeaseError);
+    const next = await service.startExecute(planId);
+    expect(await read()).toMatchObject({ reserved: 0, assumed: 600 });
+    await refused(new Budget({ store, caps, lease: next }).reserve(MODEL, 401));
+    await slow.settle(held, 50);
+    expect(await read()).toMatchObject({ reserved: 0, assumed: 0, spent: 50 });
+    await new Budget({ store, caps, lease: next }).reserve(MODEL, 950);
+    next.stop();
+    lease.stop();
+  });
+
+  test("outside of plans is assumed once no call can take so long", async () => {
+    const clock = new FakeClock(Date.parse("2026-11-16T01:00:00Z"));
+    await using temporary = await TemporaryStore.open("memory", { clock: clock.now });
+    const { store } = temporary;
+    await new Budget({ store, caps: NONE }).reserve(MODEL, 600);
+    const read = () => store.read((reader) => daySpending(reader, NONE));
+    expect(await read()).toMatchObject({ reserved: 600, assumed: 0 });
+    clock.advance(3 * 3_600_000);
+    expect(await read()).toMatchObject({ reserved: 0, assumed: 600 });
+  });
+});

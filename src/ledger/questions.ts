@@ -1,0 +1,120 @@
+import type { Assessment } from "../domain/confidence.ts";
+import { AwaitingInputError } from "../domain/errors.ts";
+import type { DecisionId, IdGenerator, PlanId } from "../domain/ids.ts";
+import type { Phase } from "../domain/transitions.ts";
+import type { Reader, Tx } from "../store/store.ts";
+
+/**
+ * What plans wait for a person to say. A plan has at most one open question, and while it is open no phase of it can be started. It is asked
+ * in the transaction that gives the lease up and closed in the one that records the answer, so a plan never waits for nothing and never
+ * goes on without what it waited for.
+ */
+export interface Question {
+  readonly id: string;
+  readonly planId: PlanId;
+  readonly attempt: number;
+  readonly phase: Phase;
+  /** The position in the program that asks: whoever comes there again finds the answer by it. */
+  readonly key: string;
+  readonly question: string;
+  readonly alternatives: readonly string[];
+  /** Why it was not decided without asking. */
+  readonly assessment: Assessment | undefined;
+  readonly askedAt: number;
+}
+
+interface QuestionRow {
+  readonly id: string;
+  readonly plan_id: PlanId;
+  readonly attempt: number;
+  readonly phase: Phase;
+  readonly key: string;
+  readonly question: string;
+  readonly alternatives: string;
+  readonly assessment: string | null;
+  readonly asked_at: number;
+}
+
+export type NewQuestion = Omit<Question, "id" | "askedAt">;
+
+export async function insertQuestion(tx: Tx, ids: IdGenerator, asked: NewQuestion): Promise<void> {
+  await tx.run(
+    `INSERT INTO questions (id, plan_id, attempt, phase, key, question, alternatives, assessment, asked_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, now_ms())`,
+    ids(),
+    asked.planId,
+    asked.attempt,
+    asked.phase,
+    asked.key,
+    asked.question,
+    JSON.stringify(asked.alternatives),
+    asked.assessment === undefined ? null : JSON.stringify(asked.assessment),
+  );
+}
+
+export async function openQuestion(reader: Reader, planId: PlanId): Promise<Question | undefined> {
+  const row = await reader.get<QuestionRow>("SELECT * FROM questions WHERE plan_id = ? AND closed_at IS NULL", planId);
+  return row === undefined ? undefined : readQuestion(row);
+}
+
+/** False when somebody else closed it first. */
+export async function answerQuestion(tx: Tx, id: string, answer: DecisionId): Promise<boolean> {
+  const changed = await tx.run(
+    "UPDATE questions SET closed_at = now_ms(), answer_id = ? WHERE id = ? AND closed_at IS NULL",
+    answer,
+    id,
+  );
+  return changed === 1;
+}
+
+/** The plan takes another way, on which nobody will come to the question's answer. */
+export async function withdrawQuestion(tx: Tx, planId: PlanId): Promise<void> {
+  await tx.run("UPDATE questions SET closed_at = now_ms() WHERE plan_id = ? AND closed_at IS NULL", planId);
+}
+
+/** The decision that answers what was asked at this position in this attempt. */
+export async function answerAt(
+  reader: Reader,
+  plan: { readonly id: PlanId; readonly attempt: number },
+  key: string,
+): Promise<DecisionId | undefined> {
+  const row = await reader.get<{ answer_id: DecisionId }>(
+    `SELECT answer_id FROM questions WHERE plan_id = ? AND attempt = ? AND key = ? AND answer_id IS NOT NULL
+      ORDER BY id DESC LIMIT 1`,
+    plan.id,
+    plan.attempt,
+    key,
+  );
+  return row?.answer_id;
+}
+
+/** Refuses to start a phase of a plan that waits for an answer; in the transaction that would start it. */
+export async function requireNoQuestion(tx: Tx, planId: PlanId): Promise<void> {
+  const open = await openQuestion(tx, planId);
+  if (open !== undefined) throw awaitingInput(open);
+}
+
+export function awaitingInput(
+  asked: Pick<Question, "planId" | "question" | "alternatives" | "assessment">,
+): AwaitingInputError {
+  const { planId, question, alternatives, assessment } = asked;
+  const choices = alternatives.length === 0 ? "" : ` (${alternatives.join("; ")})`;
+  return new AwaitingInputError(`The plan ${planId} waits for an answer: ${question}${choices}`, {
+    next: [`agents plan prompt ${planId} "<answer>"`, `agents plan cancel ${planId}`],
+    detail: { plan_id: planId, question, alternatives, ...(assessment === undefined ? {} : { assessment }) },
+  });
+}
+
+function readQuestion(row: QuestionRow): Question {
+  return {
+    id: row.id,
+    planId: row.plan_id,
+    attempt: row.attempt,
+    phase: row.phase,
+    key: row.key,
+    question: row.question,
+    alternatives: JSON.parse(row.alternatives) as string[],
+    assessment: row.assessment === null ? undefined : (JSON.parse(row.assessment) as Assessment),
+    askedAt: row.asked_at,
+  };
+}

@@ -1,0 +1,36 @@
+import { BudgetedModels, type PricedModels } from "../actors/budgeted-models.ts";
+import { capOf } from "../domain/budget-settings.ts";
+import { findSetting, type ResolvedSetting } from "../domain/settings.ts";
+import { Budget, type BudgetWarning, type Cap, type Caps } from "../ledger/budgets.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Store } from "../store/store.ts";
+
+/** The configured budgets, each with what raises it. */
+export async function configuredCaps(read: (key: string) => Promise<ResolvedSetting>): Promise<Caps> {
+  const cap = async (key: string): Promise<Cap | undefined> => {
+    const { value, level } = await read(key);
+    const amount = capOf(value);
+    if (amount === undefined) return undefined;
+    // A value in the environment is stronger than any in the file.
+    const raise = level === "environment" ? `${findSetting(key).env}=<dollars>` : `agents config set ${key} <dollars>`;
+    return { amount, raise };
+  };
+  return { perPlan: await cap("budget.per-plan"), perDay: await cap("budget.per-day") };
+}
+
+/**
+ * The models as whoever works on a plan may ask them: every try within the budgets of the plan and of the day, and only while the lease is
+ * held. Without a lease, for calls outside of plans: within the day's.
+ */
+export function budgetedModels(parts: {
+  readonly models: PricedModels;
+  readonly store: Store;
+  readonly caps: Caps;
+  readonly lease: Lease | undefined;
+  readonly user: string;
+  readonly onWarning?: (warning: BudgetWarning) => void;
+}): PricedModels {
+  const { models, store, caps, lease, user, onWarning } = parts;
+  const budget = new Budget({ store, caps, lease, user });
+  return new BudgetedModels({ models, budget, ...(onWarning === undefined ? {} : { onWarning }) });
+}

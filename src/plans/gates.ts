@@ -1,0 +1,113 @@
+import { assess, decide, type Assessment } from "../domain/confidence.ts";
+import type { ActorType } from "../domain/actor.ts";
+import type { DecisionId } from "../domain/ids.ts";
+import type { Plan } from "../domain/plan.ts";
+import { READ_ONLY_TOOLS } from "../domain/validation.ts";
+import { CONTEXT_TOOL_NAMES } from "../domain/tool-actor.ts";
+import type { Lease } from "../ledger/leases.ts";
+import { answerAt } from "../ledger/questions.ts";
+import { familiarity, successRate, type OperationType } from "../ledger/track-record.ts";
+import type { Reader, Store } from "../store/store.ts";
+import { pauseFor } from "./pausing.ts";
+
+/**
+ * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and between the
+ * confidence decides.
+ */
+export interface Gate {
+  readonly go: boolean;
+  readonly assessment: Assessment;
+}
+
+/** A step as far as its risk goes. */
+export interface RiskyStep {
+  /** From 0 to 1, if whoever planned it said so. */
+  readonly risk?: number | undefined;
+  readonly tool?: string | undefined;
+}
+
+/** More rules than these are as hard to keep as can be. */
+const MANY_INVARIANTS = 10;
+
+/**
+ * Between strategize and execute. The steps of a tool actor are in its file, so whoever says `plan execute` has said yes to them; what a
+ * model came up with is shown first, unless the profile goes on by itself, and the next `plan execute` is the yes.
+ */
+export async function afterStrategy(
+  store: Store,
+  plan: Plan,
+  strategy: { readonly by: ActorType; readonly steps: readonly RiskyStep[] },
+): Promise<Gate> {
+  const assessment = await assessSteps(store, plan, strategy.steps);
+  const go = strategy.by === "tool" || decide(plan.profile.thresholds.autoExecute, assessment.confidence) === "go";
+  return { go, assessment };
+}
+
+export interface Choice {
+  /** The position in the program, the same in every run. */
+  readonly key: string;
+  readonly question: string;
+  readonly chosen: string;
+  /** What else could be done. A choice without alternatives is none, and is never asked about. */
+  readonly alternatives: readonly string[];
+  readonly operation: OperationType;
+  readonly step: RiskyStep;
+}
+
+/**
+ * Before a model's decision counts: resolves when it may, with why; and with the answer once a person has given one. Otherwise the plan
+ * asks, gives its lease up, and this rejects with an AwaitingInputError: whoever works on the plan ends here, and comes to the same
+ * position again in the next run.
+ */
+export async function beforeDecision(
+  lease: Lease<"strategize" | "execute">,
+  choice: Choice,
+  user: string,
+): Promise<{ readonly assessment: Assessment; readonly answer: DecisionId | undefined }> {
+  const { plan, store } = lease;
+  const { key, question, chosen, alternatives } = choice;
+  const { assessment, answer } = await store.read(async (reader) => ({
+    assessment: await assessmentOf(reader, plan, choice.operation, riskOf(choice.step)),
+    answer: await answerAt(reader, plan, key),
+  }));
+  const { thresholds } = plan.profile;
+  const threshold = lease.phase === "strategize" ? thresholds.autoDecisionsStrategize : thresholds.autoDecisionsExecute;
+  const settled = answer !== undefined || alternatives.length === 0;
+  if (settled || decide(threshold, assessment.confidence) === "go") return { assessment, answer };
+  throw await pauseFor(lease, { key, question, alternatives: [chosen, ...alternatives], assessment }, user);
+}
+
+/** Whether what was executed may land without asking. */
+export async function shouldApply(store: Store, plan: Plan, steps: readonly RiskyStep[]): Promise<Gate> {
+  const assessment = await assessSteps(store, plan, steps);
+  return { go: decide(plan.profile.thresholds.autoApply, assessment.confidence) === "go", assessment };
+}
+
+/** The riskiest step decides. */
+async function assessSteps(store: Store, plan: Plan, steps: readonly RiskyStep[]): Promise<Assessment> {
+  const operation = { kind: "phase", phase: "execute", action: plan.action } as const;
+  const risk = Math.max(0, ...steps.map(riskOf));
+  return store.read((reader) => assessmentOf(reader, plan, operation, risk));
+}
+
+async function assessmentOf(reader: Reader, plan: Plan, operation: OperationType, risk: number): Promise<Assessment> {
+  return assess({
+    successRate: await successRate(reader, operation),
+    familiarity: await familiarity(reader, plan),
+    risk,
+    invariantComplexity: Math.min(1, plan.invariants.length / MANY_INVARIANTS),
+  });
+}
+
+const HARMLESS: ReadonlySet<string> = new Set([...READ_ONLY_TOOLS, ...CONTEXT_TOOL_NAMES]);
+const DELETING: ReadonlySet<string> = new Set(["delete_file", "delete_directory", "move_file"]);
+
+/** What the planner said, else by what the tool can do; a step of which nothing is known is in the middle. */
+function riskOf({ risk, tool }: RiskyStep): number {
+  if (risk !== undefined) return Math.min(1, Math.max(0, risk));
+  if (tool === undefined) return 0.5;
+  const name = tool.replace(/^builtin\//, "").replaceAll("-", "_");
+  if (HARMLESS.has(name)) return 0.1;
+  if (name === "shell_execute") return 0.8;
+  return DELETING.has(name) ? 0.6 : 0.4;
+}

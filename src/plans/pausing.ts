@@ -1,0 +1,150 @@
+import type { Decision } from "../domain/decision.ts";
+import { ConflictError, NotFoundError, PlanError, ValidationError, type AwaitingInputError } from "../domain/errors.ts";
+import { monotonicIds, type DecisionId, type PlanId } from "../domain/ids.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Plan } from "../domain/plan.ts";
+import { textProblem } from "../domain/text.ts";
+import { isTerminal, statusKey } from "../domain/transitions.ts";
+import { tellBeside } from "../ledger/beside.ts";
+import { findDecisions, findInterventions, insertDecision } from "../ledger/decisions.ts";
+import { endLease, type Lease } from "../ledger/leases.ts";
+import {
+  answerQuestion,
+  awaitingInput,
+  insertQuestion,
+  openQuestion,
+  type NewQuestion,
+  type Question,
+} from "../ledger/questions.ts";
+import { findPlan } from "../store/plans.ts";
+import type { Reader, Store, Tx } from "../store/store.ts";
+
+/** Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked. */
+export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
+
+const ids = monotonicIds();
+
+/**
+ * Asks, and gives the lease up in the same transaction: from then on the plan waits, and nobody works on it. Returns the error that ends
+ * what the caller is doing.
+ */
+export async function pauseFor(lease: Lease, asking: Asking, user: string): Promise<AwaitingInputError> {
+  const { plan, planId, phase } = lease;
+  const asked = { ...asking, planId, phase, attempt: plan.attempt };
+  await lease.store.transaction(async (tx) => {
+    await endLease(tx, lease);
+    await insertQuestion(tx, ids, asked);
+    const { question, alternatives, assessment } = asked;
+    const confidence = assessment?.confidence ?? null;
+    await tellBeside(tx, {
+      type: "plan.awaiting_input",
+      user,
+      planId,
+      details: { question, alternatives, confidence },
+    });
+  });
+  lease.stop();
+  return awaitingInput(asked);
+}
+
+export interface Prompted {
+  readonly plan: Plan;
+  readonly decision: DecisionId;
+  /** The question it answers; undefined when it is guidance that nobody asked for. */
+  readonly answered: Question | undefined;
+}
+
+/**
+ * Records what a person says as a decision and, if the plan asked, closes the question with it, in one transaction. `answering` is the
+ * question the person saw: when another is open by now, or none, somebody else was first and nothing is recorded.
+ */
+export async function promptPlan(
+  store: Store,
+  said: {
+    readonly planId: PlanId;
+    readonly text: string;
+    readonly answering: string | undefined;
+    readonly user: string;
+  },
+): Promise<Prompted> {
+  const text = said.text.trim();
+  const problem = text === "" ? "is empty" : textProblem(text);
+  if (problem !== undefined)
+    throw new ValidationError(`The guidance ${problem}.`, [{ path: "text", message: problem }]);
+  return store.transaction(async (tx) => {
+    const plan = await findPlan(tx, said.planId);
+    if (plan === undefined) throw new NotFoundError("plan", said.planId, { next: ["agents plan list"] });
+    const open = await openQuestion(tx, plan.id);
+    if (open?.id !== said.answering) throw answeredMeanwhile(plan, open);
+    const decision = await recordIntervention(tx, plan, text, open);
+    if (open !== undefined && !(await answerQuestion(tx, open.id, decision))) throw answeredMeanwhile(plan, undefined);
+    const type = open === undefined ? "plan.guided" : "plan.answered";
+    const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
+    await tellBeside(tx, { type, user: said.user, planId: plan.id, details });
+    return { plan, decision, answered: open };
+  });
+}
+
+export interface Guidance {
+  readonly decision: DecisionId;
+  /** What was asked; undefined when it was said unasked. */
+  readonly question: string | undefined;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** What people said to the plan, in order, over all attempts: every prompt from then on has it. */
+export async function guidanceOf(reader: Reader, plan: Pick<Plan, "id">): Promise<Guidance[]> {
+  return (await findInterventions(reader, plan.id)).map(readGuidance);
+}
+
+function readGuidance({ id, chosen, createdAt }: Decision): Guidance {
+  const { guidance, question } = chosen as Said;
+  return { decision: id, question: question ?? undefined, text: guidance, at: createdAt };
+}
+
+interface Said extends JsonObject {
+  readonly guidance: string;
+  readonly question: string | null;
+}
+
+async function recordIntervention(tx: Tx, plan: Plan, text: string, open: Question | undefined): Promise<DecisionId> {
+  const root = (await findDecisions(tx, plan.id, plan.attempt)).find(({ parent }) => parent === undefined);
+  if (root === undefined || !isActive(plan)) throw notActive(plan);
+  const chosen: Said = { guidance: text, question: open?.question ?? null };
+  return insertDecision(tx, ids, {
+    planId: plan.id,
+    attempt: plan.attempt,
+    type: "user_intervention",
+    phase: plan.phase,
+    step: undefined,
+    question: open?.question ?? "What should be kept in mind from here on?",
+    chosen,
+    parent: root.id,
+    needs: [],
+  });
+}
+
+/** Whether there is anything ahead that guidance could reach. */
+function isActive(plan: Plan): boolean {
+  return !isTerminal(plan) && plan.phase !== "apply" && statusKey(plan) !== "execute/complete";
+}
+
+function notActive(plan: Plan): PlanError {
+  const before = plan.phase === "strategize";
+  return new PlanError(
+    before
+      ? `The plan ${plan.id} is ${statusKey(plan)} and has not begun: there is nobody to be guided yet.`
+      : `The plan ${plan.id} is ${statusKey(plan)}: nothing is ahead that guidance could reach.`,
+    { next: [before ? `agents plan execute ${plan.id}` : `agents plan status ${plan.id}`] },
+  );
+}
+
+function answeredMeanwhile(plan: Plan, open: Question | undefined): ConflictError {
+  const now = open === undefined ? "it asks nothing any more" : `it asks now: ${open.question}`;
+  return new ConflictError(
+    `The plan ${plan.id} got another answer meanwhile; ${now}.`,
+    { expected: "the question that was shown", actual: open?.question ?? "no question" },
+    { kept: "Nothing was recorded.", next: [`agents plan status ${plan.id}`] },
+  );
+}
