@@ -16,6 +16,8 @@ const MEANINGS = {
   interrupted: [1, -32008, 409],
   hook_failed: [1, -32008, 422],
   policy: [1, -32010, 403],
+  guard_refused: [1, -32010, 403],
+  approval_needed: [1, -32010, 403],
   contained: [1, -32008, 422],
   git_failed: [1, -32008, 500],
   breaker_open: [1, -32603, 503],

@@ -137,7 +137,12 @@ export function secretValues(environment: Readonly<Record<string, string | undef
 
 /** Whether something in this text was masked: who writes it to a file would destroy what it stood for. */
 export function holdsMask(text: string): boolean {
-  return /\[masked: [A-Za-z ]{3,30}\]/.test(text);
+  return masksIn(text).length > 0;
+}
+
+/** What stands for secrets in the text, each once. */
+export function masksIn(text: string): string[] {
+  return [...new Set(text.match(/\[masked: [A-Za-z ]{3,30}\]/g))];
 }
 
 function mask(name: string): string {

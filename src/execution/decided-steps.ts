@@ -3,7 +3,7 @@ import { dependantsOf, type Touch } from "../domain/dependants.ts";
 import { NotFoundError } from "../domain/errors.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
 import { stepOrder } from "../domain/tool-actor.ts";
-import { findDecisions } from "../ledger/decisions.ts";
+import { exactChoices, findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/store.ts";
 import { isHookStep, planChanges, recordedSteps, type ToolStep } from "./step-runner.ts";
@@ -23,9 +23,10 @@ export function decisionWaves(decisions: readonly Decision[]): Decision[][] {
 /** What an attempt at the plan is to run: exactly what was decided, whatever became of the actor since. */
 export async function decidedWaves(store: Store, planId: PlanId, attempt: number): Promise<ToolStep[][]> {
   const decisions = await store.read((reader) => findDecisions(reader, planId, attempt));
+  const exact = await exactChoices(store, decisions);
   return decisionWaves(decisions).map((wave) =>
     wave.map((decision) => {
-      const { tool, params } = decision.chosen as ChosenCall;
+      const { tool, params } = (exact.get(decision.id) ?? decision.chosen) as ChosenCall;
       return { id: decision.step ?? decision.id, tool, params, decision: decision.id };
     }),
   );

@@ -3,8 +3,9 @@ import type { ChosenCall } from "../domain/decision.ts";
 import { monotonicIds, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { renderParams, stepOrder, type ToolActor } from "../domain/tool-actor.ts";
-import { findDecisions, insertDecision } from "../ledger/decisions.ts";
+import { findDecisions, insertDecision, stageExact } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
+import type { StagedContent } from "../store/contents.ts";
 
 /** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
 export interface ChosenStep {
@@ -33,6 +34,8 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
   const { plan } = lease;
   const ids = monotonicIds();
   const common = { planId: plan.id, attempt: plan.attempt, phase: lease.phase };
+  const staged: (StagedContent | undefined)[] = [];
+  for (const { chosen } of steps) staged.push(await stageExact(lease.store, chosen));
   await lease.store.transaction(async (tx) => {
     await assertHeld(tx, lease);
     if ((await findDecisions(tx, plan.id, plan.attempt)).length > 0) return;
@@ -46,13 +49,16 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
       needs: [],
     });
     const decided = new Map<string, DecisionId>();
-    for (const { id, needs, chosen } of steps) {
+    for (const [index, { id, needs, chosen }] of steps.entries()) {
+      const exact = staged[index];
+      await exact?.commit(tx);
       const decision = await insertDecision(tx, ids, {
         ...common,
         type: "strategy_choice",
         step: id,
         question: `What does the step "${id}" do?`,
         chosen,
+        exactHash: exact?.hash,
         parent: root,
         needs: needs.flatMap((need) => decided.get(need) ?? []),
       });

@@ -76,6 +76,7 @@ export async function configSet(context: CommandContext, input: Input): Promise<
       next: [`agents config set ${setting.key} ${shownValue(setting, value)}`],
     });
   }
+  if (setting.key === "core.automation-profile") await requireKnownProfile(context, value);
   const { setConfigValue } = await import("../../store/config-file.ts");
   const { recordConfigChange } = await import("../../plans/config-audit.ts");
   const store = await context.store();
@@ -98,6 +99,12 @@ export async function configSet(context: CommandContext, input: Input): Promise<
     view: [],
     messages: info(`${setting.key} is now ${shown}${project === undefined ? "" : ` for ${project}`}.`),
   };
+}
+
+/** The setting itself knows only the built-in ones. */
+async function requireKnownProfile(context: CommandContext, name: string): Promise<void> {
+  const { requireProfile } = await import("../../store/profiles.ts");
+  await (await context.store()).read((reader) => requireProfile(reader, name, "core.automation-profile"));
 }
 
 /** A setting as it may be seen: values of keys are not. */

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors.ts";
 import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
+import { holdsMask } from "../../domain/redaction.ts";
 import { shown } from "../../domain/text.ts";
 import { ContainedDirectory, ifCode } from "../contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
 import { notThere, occupied, type Workspace } from "../workspace.ts";
+import { refuseMasks } from "./masks.ts";
 
 const path = z.string();
 /** What is written comes back as it was given: half a surrogate pair has no bytes. */
@@ -36,7 +38,10 @@ export const FILE_TOOLS: readonly Tool[] = [
     parameters: z.strictObject({ path, content, mode: z.enum(["644", "755"]).optional() }),
     run: async ({ path, content, mode }, { workspace, by }) => {
       const bytes = Buffer.from(content, "utf8");
-      await workspace.change(by, path, (before) => ({ content: bytes, mode: modeOf(mode, before) }));
+      await workspace.change(by, path, (before) => {
+        refuseMasks(content, before, path);
+        return { content: bytes, mode: modeOf(mode, before) };
+      });
       return { path, size: bytes.byteLength };
     },
   }),
@@ -49,9 +54,15 @@ export const FILE_TOOLS: readonly Tool[] = [
       let replaced = 0;
       await workspace.change(by, path, (before) => {
         if (before === undefined || before.mode === LINK) throw notThere(path);
+        refuseMasks(replacement, before, path);
         const parts = text(before.content, path).split(old);
         replaced = parts.length - 1;
-        if (replaced === 0) throw failed(path, `does not contain ${shown(old)}`);
+        if (replaced === 0) {
+          const why = holdsMask(old)
+            ? "; a masked secret stands for another text, so leave it out of what is replaced"
+            : "";
+          throw failed(path, `does not contain ${shown(old)}${why}`);
+        }
         if (replaced > 1 && !all)
           throw failed(path, `contains ${shown(old)} ${replaced} times; say all: true to replace each`);
         return { ...before, content: Buffer.from(parts.join(replacement), "utf8") };
