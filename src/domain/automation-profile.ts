@@ -118,7 +118,7 @@ export function findProfile(
   const found = builtIn ?? own.find((candidate) => candidate.name.toLowerCase() === ownKey(name));
   if (found !== undefined) return found;
   const known = [...PROFILE_NAMES, ...own.map((profile) => profile.name)];
-  const suggestion = nearest(name, known);
+  const suggestion = nearest(name, known) ?? nearest(`local/${name}`, known);
   const message = `There is no automation profile ${shown(name)} (known: ${known.slice(0, 20).join(", ")}).`;
   throw new ValidationError(message, [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
 }

@@ -123,8 +123,8 @@ export async function countCalls(
     planId,
   );
   return {
-    tools: new Map(rows.map(({ tool, calls }) => [tool, Number(calls)])),
-    step: rows.reduce((total, { own }) => total + Number(own), 0),
+    tools: new Map(rows.map(({ tool, calls }) => [tool, calls])),
+    step: rows.reduce((total, { own }) => total + own, 0),
   };
 }
 
@@ -140,7 +140,7 @@ async function countFailures(tx: Tx, call: CallStart): Promise<number> {
     chosen,
     parameters,
   );
-  return Number(row?.failures ?? 0);
+  return row?.failures ?? 0;
 }
 
 function refusedError(planId: PlanId, profile: AutomationProfile, call: CallStart, refusal: Refusal): AgentsError {

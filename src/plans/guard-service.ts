@@ -53,7 +53,7 @@ export class GuardService {
         planId,
       );
       const approvals = await findApprovals(reader, planId, plan.attempt);
-      return { plan, guards, calls: tools, refused: Number(row?.refused ?? 0), approvals };
+      return { plan, guards, calls: tools, refused: row?.refused ?? 0, approvals };
     });
   }
 

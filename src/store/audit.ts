@@ -12,14 +12,12 @@ export const SYSTEM_CHAIN = "system";
 
 /** What is told of a plan besides its moves, of which its own chain has exactly one entry each. */
 export function besideChain(planId: string): string {
-  return `${planId}${BESIDE}`;
+  return `${planId}:beside`;
 }
-
-const BESIDE = ":beside";
 
 /** The plan a chain is about; undefined for the system's. */
 export function planOfChain(chain: string): string | undefined {
-  return chain === SYSTEM_CHAIN ? undefined : chain.replace(BESIDE, "");
+  return chain === SYSTEM_CHAIN ? undefined : chain.replace(besideChain(""), "");
 }
 const FIRST_HASH = "0".repeat(64);
 
