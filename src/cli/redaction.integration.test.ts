@@ -59,18 +59,19 @@ test("no byte of a secret is in what is recorded or shown, and every byte is in 
   writeFileSync(join(world.repository, "keys.env"), file);
   world.commit("keys");
   const yaml = (text: string): string => JSON.stringify(text);
-  const id = await world.plan(
+  await world.plan(
     `  - { id: write, tool: write_file, params: { path: new.env, content: ${yaml(file)} } }
   - { id: read, tool: read_file, params: { path: keys.env } }
   - { id: search, tool: search_files, params: { pattern: "." } }
+  - { id: blame, tool: git_blame, params: { path: keys.env } }
   - { id: shell, tool: shell_execute, params: { command: "cat keys.env" } }
   - { id: edit, tool: edit_file, params: { path: keys.env, old: ${yaml(secrets[0]?.text ?? "")}, new: "gone" } }
   - { id: fail, tool: shell_execute, params: { command: "cat new.env; exit 3" } }
 `,
-    "--arg",
-    `who=${file}`,
   );
-  const outputs: string[] = [];
+  const made = await agents.json("plan", "use", "greet", "shop", "--arg", `who=${file}`);
+  const id = String(made.data["plan_id"]);
+  const outputs = [JSON.stringify(made)];
   const run = async (...args: string[]): Promise<void> => {
     for (const format of ["json", "plain"]) {
       const { stdout, stderr } = await agents.run([...args, "--format", format]);

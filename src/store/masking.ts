@@ -23,8 +23,8 @@ export function maskedJson(value: JsonValue): { readonly value: JsonValue; reado
 }
 
 /**
- * Facts of ours, whose keys say nothing about secrets: in `{ key: "provider.a1.base-url" }` the value is a name. Only the texts are
- * looked at, each by itself.
+ * Facts of ours, whose keys say nothing about secrets: what stands under "key" in the event of a changed setting is its name.
+ * Only the texts are looked at, each by itself.
  */
 export function maskedFacts<T>(value: T): T {
   return walk(value) as T;

@@ -5,6 +5,7 @@ import { AgentsError } from "../../domain/errors.ts";
 import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
 import { holdsMask } from "../../domain/redaction.ts";
 import { shown } from "../../domain/text.ts";
+import { maskedText } from "../../store/masking.ts";
 import { ContainedDirectory, ifCode } from "../contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
@@ -185,6 +186,11 @@ interface Found {
   readonly text: string;
 }
 
+interface FileLine extends Found {
+  /** All that is in the file. */
+  readonly file: string;
+}
+
 /** Looks at several files at once: each look costs a third of a millisecond besides. */
 const SEARCHED_AT_ONCE = 64;
 
@@ -206,18 +212,29 @@ async function searchFiles(
     );
     if (hits === undefined)
       throw new AgentsError("tool_failed", `The pattern ${shown(expression.source)} ${TOO_SLOW}.`);
-    found.push(...hits.flatMap((hit) => lines[hit] ?? []));
+    found.push(...withoutSecrets(hits.flatMap((hit) => lines[hit] ?? [])));
   }
   return found.slice(0, limit).map(({ path, line, text }) => ({ path, line, text: text.slice(0, 500) }));
 }
 
-async function linesOf(workspace: Workspace, files: readonly string[]): Promise<Found[]> {
-  const lines: Found[] = [];
+/** Of a key that goes over several lines none looks like a secret by itself, so they are masked as part of their file. */
+function withoutSecrets(found: readonly FileLine[]): Found[] {
+  const files = new Map(
+    [...Map.groupBy(found, ({ path }) => path)].map(([path, [first]]) => [
+      path,
+      maskedText(first?.file ?? "").split("\n"),
+    ]),
+  );
+  return found.map(({ path, line }) => ({ path, line, text: files.get(path)?.[line - 1] ?? "" }));
+}
+
+async function linesOf(workspace: Workspace, files: readonly string[]): Promise<FileLine[]> {
+  const lines: FileLine[] = [];
   for (const path of files) {
     const state = await workspace.read(path);
     if (state === undefined || state.mode === LINK || state.content.includes(0)) continue;
-    const texts = Buffer.from(state.content).toString("utf8").split("\n");
-    for (const [index, text] of texts.entries()) lines.push({ path, line: index + 1, text });
+    const file = Buffer.from(state.content).toString("utf8");
+    for (const [index, text] of file.split("\n").entries()) lines.push({ path, line: index + 1, text, file });
   }
   return lines;
 }
