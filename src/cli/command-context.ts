@@ -10,9 +10,11 @@ import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
 import type { ContextPolicyService } from "../plans/context-policy-service.ts";
 import type { ContextService } from "../plans/context-service.ts";
+import type { GuardService } from "../plans/guard-service.ts";
 import type { PlanContextService } from "../plans/plan-context-service.ts";
 import type { PlanApplier } from "../plans/plan-applier.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { ProfileService } from "../plans/profile-service.ts";
 import type { ProjectService } from "../plans/project-service.ts";
 import type { ResourceService } from "../plans/resource-service.ts";
 import type { ValidationService } from "../plans/validation-service.ts";
@@ -96,6 +98,16 @@ export class CommandContext {
     const { resolveActor } = await import("../plans/resolve-actor.ts");
     const { global: settings } = await this.config();
     return resolveActor(name, { store: await this.store(), settings, environment: this.environment });
+  }
+
+  async profiles(): Promise<ProfileService> {
+    const { ProfileService } = await import("../plans/profile-service.ts");
+    return new ProfileService({ store: await this.store(), user: await this.user() });
+  }
+
+  async guards(): Promise<GuardService> {
+    const { GuardService } = await import("../plans/guard-service.ts");
+    return new GuardService({ store: await this.store(), user: await this.user() });
   }
 
   /** The models of the configured providers. Tokens are counted only where a provider does not say how many there were. */

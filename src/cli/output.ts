@@ -1,5 +1,6 @@
 import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { OutputFormat } from "../domain/settings.ts";
+import { maskedFacts, maskedText } from "../store/masking.ts";
 import type { Message, Outcome } from "./outcome.ts";
 import { painter, render, screenFor, type HumanFormat, type Terminal } from "./render.ts";
 
@@ -59,7 +60,7 @@ function messageLine({ level, text }: Message, format: HumanFormat, paint: Retur
 
 /** Says what happened, what was kept and how to go on; returns the exit code. */
 export async function writeError(error: unknown, run: Run, streams: Streams): Promise<number> {
-  const known = asAgentsError(error);
+  const known = withoutSecrets(asAgentsError(error));
   const exitCode = known.meaning.exit;
   if (run.format === "json" || run.format === "yaml") {
     const body = {
@@ -83,9 +84,27 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
   if (known instanceof ValidationError) lines.push(...known.issues.slice(0, 10).flatMap(issueLine));
   if (known.kept !== undefined) lines.push(`${paint("kept:", "dim")}  ${known.kept}`);
   if (known.next.length > 0) lines.push(`${paint("next:", "dim")}  ${known.next.join("  or  ")}`);
-  if (run.verbose) lines.push(errorChain(error));
+  if (run.verbose) lines.push(maskedText(errorChain(error)));
   streams.err(`${lines.join("\n")}\n`);
   return exitCode;
+}
+
+/** What a command or a parser complains of may hold what it was given. */
+function withoutSecrets(error: AgentsError): AgentsError {
+  const { message, kept, next, detail } = maskedFacts({
+    message: error.message,
+    kept: error.kept,
+    next: error.next,
+    detail: error.detail,
+  });
+  if (error instanceof ValidationError) {
+    return new ValidationError(message, maskedFacts(error.issues), {
+      ...(kept === undefined ? {} : { kept }),
+      next,
+      detail,
+    });
+  }
+  return new AgentsError(error.code, message, { ...(kept === undefined ? {} : { kept }), next, detail });
 }
 
 /** In a file: where exactly. Elsewhere the message has said it all but the suggestion. */

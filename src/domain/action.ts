@@ -9,7 +9,7 @@ import {
 } from "./arguments.ts";
 import { parseActorName } from "./actor-name.ts";
 import type { ActorRole } from "./actor-roles.ts";
-import { findProfile } from "./automation-profile.ts";
+import { findProfile, type AutomationProfile } from "./automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, formIssues, onlyKeys, text, type KnownKeys } from "./schema.ts";
@@ -80,8 +80,8 @@ const KNOWN_KEYS: KnownKeys = {
   items: Object.keys(argumentSchema.shape),
 };
 
-/** Parses and checks an action completely; every problem is in the one error. */
-export function parseAction(input: unknown): ActionDefinition {
+/** Parses and checks an action completely; every problem is in the one error. `own` are the profiles it may name besides the built-in ones. */
+export function parseAction(input: unknown, own: readonly AutomationProfile[] = []): ActionDefinition {
   const issues: ValidationIssue[] = [];
   let parsed = actionSchema.safeParse(input);
   if (!parsed.success) {
@@ -114,7 +114,8 @@ export function parseAction(input: unknown): ActionDefinition {
     ...checkTemplate(data.definitionOfDone, "definitionOfDone", names),
   );
   const profileName = data.automationProfile;
-  const profile = profileName === undefined ? undefined : attempt(() => findProfile(profileName, "automationProfile"));
+  const profile =
+    profileName === undefined ? undefined : attempt(() => findProfile(profileName, "automationProfile", own));
   if (issues.length > 0 || name === undefined) refuse(issues);
   return {
     name,

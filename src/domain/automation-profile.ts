@@ -1,4 +1,6 @@
 import { ValidationError } from "./errors.ts";
+import { NO_GUARDS, type Guards } from "./guards.ts";
+import { nameKey, parseQualifiedName } from "./qualified-name.ts";
 import { nearest } from "./suggest.ts";
 import { shown } from "./text.ts";
 
@@ -28,13 +30,33 @@ export interface AutomationProfile {
   readonly thresholds: Readonly<Record<Threshold, number>>;
   readonly requireSandbox: boolean;
   readonly requireCheckpoints: boolean;
+  /** Commands, hooks and validations may use the network. */
   readonly allowUnsafeTools: boolean;
+  /** Never applied by itself, whatever the threshold says. */
+  readonly requireHumanApproval: boolean;
+  /** How often a step that failed may be tried again in one attempt at the plan. */
+  readonly maxRetriesPerStep: number;
+  readonly guards: Guards;
+  readonly budget: ProfileBudget;
+}
+
+/** What a plan may cost together with all its children; undefined is no limit. */
+export interface ProfileBudget {
+  readonly maxCostUsd: number | undefined;
+  readonly maxTokens: number | undefined;
 }
 
 /** Where the profile of a plan was decided, the strongest first. */
 export type ProfileSource = "plan" | "action" | "project" | "global" | "default";
 
 export const DEFAULT_PROFILE = "supervised";
+
+const SAFE = {
+  requireHumanApproval: false,
+  maxRetriesPerStep: 3,
+  guards: NO_GUARDS,
+  budget: { maxCostUsd: undefined, maxTokens: undefined },
+} as const satisfies Partial<AutomationProfile>;
 
 function profile(
   name: string,
@@ -51,10 +73,22 @@ function profile(
     requireSandbox: safety,
     requireCheckpoints: safety,
     allowUnsafeTools: !safety,
+    ...SAFE,
   };
 }
 
-const BUILT_IN: readonly AutomationProfile[] = [
+/** A profile as it was written down, which may have been before some of its parts existed. */
+export function keptProfile(text: string): AutomationProfile {
+  const kept = JSON.parse(text) as AutomationProfile;
+  return { ...SAFE, ...kept, guards: { ...NO_GUARDS, ...kept.guards }, budget: { ...SAFE.budget, ...kept.budget } };
+}
+
+/** Whether a plan may be applied without a person who says so: what runs plans by itself asks this first. */
+export function mustBeApproved({ requireHumanApproval, guards }: AutomationProfile): boolean {
+  return requireHumanApproval || guards.requireApprovalForApply;
+}
+
+export const BUILT_IN: readonly AutomationProfile[] = [
   profile("manual", "Every step waits for a person", 1),
   profile("review", "Phases start by themselves, decisions and apply wait", 1, { autoStrategize: 0, autoExecute: 0 }),
   profile("supervised", "Planning runs by itself, execution waits", 1, {
@@ -74,11 +108,30 @@ const BUILT_IN: readonly AutomationProfile[] = [
 
 export const PROFILE_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name);
 
-/** An unknown name is an error, never silently another profile. */
-export function findProfile(name: string, path = "automation_profile"): AutomationProfile {
-  const found = BUILT_IN.find((candidate) => candidate.name === name.toLowerCase());
+/** The built-in profile or one of `own`. An unknown name is an error, never silently another profile. */
+export function findProfile(
+  name: string,
+  path = "automation_profile",
+  own: readonly AutomationProfile[] = [],
+): AutomationProfile {
+  const builtIn = BUILT_IN.find((candidate) => candidate.name === name.toLowerCase());
+  const found = builtIn ?? own.find((candidate) => candidate.name.toLowerCase() === ownKey(name));
   if (found !== undefined) return found;
-  const suggestion = nearest(name, PROFILE_NAMES);
-  const message = `There is no automation profile ${shown(name)} (known: ${PROFILE_NAMES.join(", ")}).`;
+  const known = [...PROFILE_NAMES, ...own.map((profile) => profile.name)];
+  const suggestion = nearest(name, known) ?? nearest(`local/${name}`, known);
+  const message = `There is no automation profile ${shown(name)} (known: ${known.slice(0, 20).join(", ")}).`;
   throw new ValidationError(message, [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
+}
+
+export function isBuiltIn(name: string): boolean {
+  return PROFILE_NAMES.includes(name.toLowerCase());
+}
+
+function ownKey(name: string): string | undefined {
+  try {
+    return nameKey(parseQualifiedName(name));
+  } catch {
+    // No name at all is no profile's name; the caller says which there are.
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import type { GuardName } from "./guards.ts";
 import type { ChangesetId, DecisionId, InvocationId, PlanId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Phase } from "./transitions.ts";
@@ -34,7 +35,10 @@ export interface Decision {
   /** The step it decides on; the same step of another attempt, or after a rollback, is decided on anew. */
   readonly step: string | undefined;
   readonly question: string;
+  /** With secrets masked. */
   readonly chosen: JsonValue;
+  /** Where the choice is kept as it was made, if something in it is masked: contents are kept apart, like those of files. */
+  readonly exactHash: string | undefined;
   /** Only the first of an attempt has none. */
   readonly parent: DecisionId | undefined;
   /** The decisions whose outcome it builds on. */
@@ -102,6 +106,8 @@ export interface ToolInvocation {
   /** Undefined while it runs, and for ever when whoever ran it was stopped. */
   readonly end: InvocationEnd | undefined;
   readonly supersededAt: number | undefined;
+  /** The guard that did not let it through. */
+  readonly refusedBy: GuardName | undefined;
 }
 
 export type InvocationEnd =

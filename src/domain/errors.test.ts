@@ -20,6 +20,8 @@ const MEANINGS = {
   graph_limit: [1, -32008, 422],
   hook_failed: [1, -32008, 422],
   policy: [1, -32010, 403],
+  guard_refused: [1, -32010, 403],
+  approval_needed: [1, -32010, 403],
   contained: [1, -32008, 422],
   git_failed: [1, -32008, 500],
   budget_exceeded: [1, -32010, 402],

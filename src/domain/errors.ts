@@ -26,6 +26,8 @@ const ERROR_TABLE = {
   graph_limit: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
   policy: { exit: 1, rpc: -32010, http: 403 },
+  guard_refused: { exit: 1, rpc: -32010, http: 403 },
+  approval_needed: { exit: 1, rpc: -32010, http: 403 },
   contained: { exit: 1, rpc: -32008, http: 422 },
   git_failed: { exit: 1, rpc: -32008, http: 500 },
   interrupted: { exit: 1, rpc: -32008, http: 409 },

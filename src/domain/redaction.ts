@@ -26,8 +26,9 @@ const START = "(?<![A-Za-z0-9_])";
 const KEY_FORMS: readonly Form[] = [
   {
     name: "private key",
+    // Also with what quotations, comments, diffs and `git blame` put in front of each line.
     pattern:
-      "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=,:. \\t\\r\\n\\\\\"']|-(?!----)){64,}(?:-----END [A-Z0-9 ]{0,60}-----)?",
+      "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=,:. \\t\\r\\n\\\\\"'()^|>#*]|-(?!----)){64,}(?:-----END [A-Z0-9 ]{0,60}-----)?",
   },
   { name: "API key", pattern: `${START}sk-[A-Za-z0-9_-]{20,300}`, unless: isWords },
   {
@@ -92,7 +93,8 @@ export function maskSecrets(text: string, known: readonly string[] = []): Masked
       const found = foundForm(forms, groups);
       if (found === undefined) return whole;
       masked += 1;
-      return found.before + mask(found.name);
+      // The lines behind it keep their numbers.
+      return found.before + mask(found.name) + "\n".repeat(whole.split("\n").length - 1);
     });
   }
   return { text: result, masked };
@@ -147,7 +149,12 @@ export function secretValues(environment: Readonly<Record<string, string | undef
 
 /** Whether something in this text was masked: who writes it to a file would destroy what it stood for. */
 export function holdsMask(text: string): boolean {
-  return /\[masked: [A-Za-z ]{3,30}\]/.test(text);
+  return masksIn(text).length > 0;
+}
+
+/** What stands for secrets in the text, each once. */
+export function masksIn(text: string): string[] {
+  return [...new Set(text.match(/\[masked: [A-Za-z ]{3,30}\]/g))];
 }
 
 function mask(name: string): string {

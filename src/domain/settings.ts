@@ -4,6 +4,7 @@ import { BUDGET_SETTINGS } from "./budget-settings.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "./errors.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
+import { parseQualifiedName } from "./qualified-name.ts";
 import { maskSecrets } from "./redaction.ts";
 import { HIDDEN } from "./secret.ts";
 import { nearest } from "./suggest.ts";
@@ -44,7 +45,9 @@ export const SETTINGS: readonly Setting[] = [
     perProject: true,
     problem: (value) => {
       try {
-        findProfile(value);
+        // Own ones are named with their namespace here, so that a mistyped built-in one is told from them without the database.
+        if (value.includes("/")) parseQualifiedName(value);
+        else findProfile(value);
         return undefined;
       } catch (error) {
         return error instanceof Error ? error.message : String(error);

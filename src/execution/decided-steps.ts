@@ -4,7 +4,7 @@ import { NotFoundError } from "../domain/errors.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { stepOrder } from "../domain/tool-actor.ts";
-import { findDecisions } from "../ledger/decisions.ts";
+import { exactChoices, findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/store.ts";
 import { isHookStep, planChanges, recordedSteps, type DecidedStep } from "./step-runner.ts";
@@ -24,11 +24,13 @@ export function decisionWaves(decisions: readonly Decision[]): Decision[][] {
 /** What an attempt at the plan is to run: exactly what was decided, whatever became of the actor since. */
 export async function decidedWaves(store: Store, planId: PlanId, attempt: number): Promise<DecidedStep[][]> {
   const decisions = await store.read((reader) => findDecisions(reader, planId, attempt));
+  const exact = await exactChoices(store, decisions);
   return decisionWaves(decisions).map((wave) =>
     wave.map((decision) => {
       const step = { id: decision.step ?? decision.id, decision: decision.id };
-      if (!isCall(decision.chosen)) return { ...step, tool: undefined, work: decision.chosen as ChosenWork };
-      const { tool, params } = decision.chosen;
+      const chosen = exact.get(decision.id) ?? decision.chosen;
+      if (!isCall(chosen)) return { ...step, tool: undefined, work: chosen as ChosenWork };
+      const { tool, params } = chosen;
       return { ...step, tool, params };
     }),
   );

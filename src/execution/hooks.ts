@@ -9,6 +9,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import { findDecisions, insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { runStep } from "../ledger/steps.ts";
+import { maskedText } from "../store/masking.ts";
 import type { Store } from "../store/store.ts";
 import { commitMessage } from "./commit-message.ts";
 import { git } from "./git.ts";
@@ -141,7 +142,7 @@ async function captured(run: HookRun, hook: Hook): Promise<HookRecord> {
     await changeset.close({ outcome: "failed", durationMs, error: `It ${failure}.` });
     throw failed(run, hook, failure, finished.result);
   }
-  const output = printable(finished.result.output);
+  const output = maskedText(printable(finished.result.output));
   await changeset.close({ outcome: "ok", durationMs, resultSize: Buffer.byteLength(output) });
   const { message } = finished;
   return { order: hook.order, changeset: changeset.id, output, ...(message === undefined ? {} : { message }) };

@@ -6,6 +6,7 @@ import { monotonicIds, type ChangesetId, type IdGenerator, type InvocationId, ty
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { CallStart } from "../ledger/invocations.ts";
 import type { Lease } from "../ledger/leases.ts";
+import { maskedJson } from "../store/masking.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -45,7 +46,10 @@ export class PlanExecutionContext {
   async startChangeset(call?: Omit<CallStart, "id">): Promise<ChangesetHandle> {
     this.#pendingStarts += 1;
     try {
-      const begun = call === undefined ? undefined : { ...call, id: this.#ids() as InvocationId };
+      const begun =
+        call === undefined
+          ? undefined
+          : { ...call, parameters: maskedJson(call.parameters).value, id: this.#ids() as InvocationId };
       const id = await this.#changesets.start(this.#planId, this.#epoch, begun);
       const handle = new ChangesetHandle(this.#changesets, id, this.#epoch, () => this.#open.delete(id), begun);
       this.#open.set(id, handle);

@@ -6,6 +6,7 @@ import type { ChangesetId, DecisionId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { InvocationEnd } from "../domain/decision.ts";
 import { toolWord } from "../domain/tool-actor.ts";
+import { maskedJson } from "../store/masking.ts";
 import type { ContextPort } from "./context-port.ts";
 import type { ChangesetHandle, PlanExecutionContext } from "./plan-execution-context.ts";
 import type { Tool } from "./tool.ts";
@@ -17,8 +18,9 @@ import { SHELL_TOOL } from "./tools/shell-tool.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * The one way a tool is called: resolve, check the parameters, check that it is allowed, bind the resource, run, record. The call
- * itself is on record from before it is looked at until it ended, so what was refused can be seen as well.
+ * The one way a tool is called: ask the guards, resolve, check the parameters, check that it is allowed, bind the resource, run, record.
+ * The guards are asked where the call is put on record, and it stays there from before it is looked at until it ended, so what was
+ * refused can be seen as well.
  */
 export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
   [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL, ...CONTEXT_TOOLS].map((tool) => [tool.name, tool]),
@@ -80,7 +82,8 @@ export async function tryTool(
   const { context, signal } = environment;
   signal.throwIfAborted();
   const { decision, tool, params: parameters } = request;
-  const changeset = await context.startChangeset({ decision, tool, parameters });
+  const guarded = { step: request.by, writes: TOOLS.get(toolWord(tool))?.writes ?? true };
+  const changeset = await context.startChangeset({ decision, tool, parameters, guarded });
   const started = performance.now();
   const durationMs = (): number => performance.now() - started;
   let output: JsonValue;
@@ -90,7 +93,8 @@ export async function tryTool(
     resultSize: sizeOf(output),
   });
   try {
-    output = await context.run(changeset, () => perform(request, environment));
+    // What comes out is recorded, and shown to models: without secrets.
+    output = maskedJson(await context.run(changeset, () => perform(request, environment))).value;
     await endCall?.(changeset, ended(), output);
   } catch (error) {
     const end = { outcome: "failed", durationMs: durationMs(), error: messageOf(error) } as const;

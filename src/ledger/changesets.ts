@@ -12,7 +12,8 @@ import {
 import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import { contentHash, readContents, stageContent, type StagedContent } from "../store/contents.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
-import { beginInvocation, endInvocation, type CallEnd, type CallStart } from "./invocations.ts";
+import { findPlanGuards, judge, recordRefusal } from "./guards.ts";
+import { beginInvocation, endInvocation, markRefused, type CallEnd, type CallStart } from "./invocations.ts";
 import { assertHeld, staleLease } from "./leases.ts";
 
 /** An ordered set of change entries of one plan. Once closed it never grows. */
@@ -38,12 +39,15 @@ export class ChangesetStore {
     this.#ids = ids;
   }
 
-  /** With `call`, a tool call begins in the same transaction, and what is recorded here is what that call does. */
+  /**
+   * With `call`, a tool call begins in the same transaction, and what is recorded here is what that call does. A call that a guard
+   * refuses is on record with that, and the error says so.
+   */
   async start(planId: PlanId, epoch?: number, call?: CallStart): Promise<ChangesetId> {
     const id = this.#ids() as ChangesetId;
-    await this.#store.transaction(async (tx) => {
-      if ((await tx.get("SELECT 1 FROM plans WHERE id = ?", planId)) === undefined)
-        throw new NotFoundError("plan", planId);
+    const refused = await this.#store.transaction(async (tx) => {
+      const found = await findPlanGuards(tx, planId);
+      if (found === undefined) throw new NotFoundError("plan", planId);
       if (epoch !== undefined) await assertHeld(tx, { planId, epoch });
       await tx.run(
         "INSERT INTO changesets (id, plan_id, epoch, entry_count, opened_at) VALUES (?, ?, ?, 0, now_ms())",
@@ -51,8 +55,19 @@ export class ChangesetStore {
         planId,
         epoch ?? null,
       );
-      if (call !== undefined) await beginInvocation(tx, call, { planId, changesetId: id, epoch });
+      if (call === undefined) return undefined;
+      const { guarded } = call;
+      const refusal = guarded === undefined ? undefined : await judge(tx, found, planId, { ...call, guarded });
+      await beginInvocation(tx, call, { planId, changesetId: id, epoch });
+      if (refusal === undefined) return undefined;
+      await endInvocation(tx, call.id, { outcome: "failed", durationMs: 0, error: refusal.error.message });
+      await markRefused(tx, call.id, refusal.guard);
+      await tx.run("UPDATE changesets SET closed_at = now_ms() WHERE id = ?", id);
+      await recordRefusal(tx, this.#ids, { planId, found, call, refusal });
+      return refusal.error;
     });
+    // Told only once it is on record.
+    if (refused !== undefined) throw refused;
     return id;
   }
 

@@ -3,12 +3,15 @@ import { DecisionPhaseViolationError, NotFoundError } from "../domain/errors.ts"
 import type { DecisionId, IdGenerator, PlanId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Phase } from "../domain/transitions.ts";
-import type { Reader, Tx } from "../store/store.ts";
+import { readContents, stageContent, type StagedContent } from "../store/contents.ts";
+import { maskedJson, maskedText } from "../store/masking.ts";
+import type { Reader, Store, Tx } from "../store/store.ts";
 
 /** The decisions of plans, as they are kept. Rows are only ever added; superseding one is the one mark that is set later, once. */
 export type NewDecision = Pick<Decision, "planId" | "attempt" | "type" | "phase" | "step" | "question" | "chosen"> & {
   readonly parent: DecisionId | undefined;
   readonly needs: readonly DecisionId[];
+  readonly exactHash?: string | undefined;
   readonly thought?: Thought;
 };
 
@@ -22,6 +25,7 @@ interface DecisionRow {
   readonly step_id: string | null;
   readonly question: string;
   readonly chosen: string;
+  readonly exact_hash: string | null;
   readonly parent_id: DecisionId | null;
   readonly needs: string;
   readonly confidence: string | null;
@@ -32,6 +36,27 @@ interface DecisionRow {
   readonly created_at: number;
   readonly superseded_at: number | null;
   readonly superseded_by: DecisionId | null;
+}
+
+/** What must be carried out as it was chosen, although a secret is in it: staged before the transaction that records the decision. */
+export async function stageExact(store: Store, chosen: JsonValue): Promise<StagedContent | undefined> {
+  if (maskedJson(chosen).masked === 0) return undefined;
+  return stageContent(store, Buffer.from(JSON.stringify(chosen), "utf8"));
+}
+
+/** The choices as they were made, of the decisions in which something is masked. */
+export async function exactChoices(
+  store: Store,
+  decisions: readonly Decision[],
+): Promise<ReadonlyMap<DecisionId, JsonValue>> {
+  const byHash = Map.groupBy(decisions, ({ exactHash }) => exactHash);
+  const exact = new Map<DecisionId, JsonValue>();
+  const hashes = [...byHash.keys()].filter((hash) => hash !== undefined);
+  for await (const [hash, bytes] of readContents(store, hashes)) {
+    const chosen = JSON.parse(Buffer.from(bytes).toString("utf8")) as JsonValue;
+    for (const { id } of byHash.get(hash) ?? []) exact.set(id, chosen);
+  }
+  return exact;
 }
 
 /**
@@ -55,23 +80,25 @@ export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: Ne
   const { thought = {} } = decision;
   const id = ids() as DecisionId;
   await tx.run(
-    `INSERT INTO decisions (id, plan_id, attempt, sequence, type, phase, step_id, question, chosen, parent_id,
+    `INSERT INTO decisions (id, plan_id, attempt, sequence, type, phase, step_id, question, chosen, exact_hash, parent_id,
        needs, confidence, rationale, alternatives, reasoning, snapshot, created_at)
-     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions WHERE plan_id = ?`,
+     SELECT ?, ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM decisions
+      WHERE plan_id = ?`,
     id,
     decision.planId,
     decision.attempt,
     decision.type,
     decision.phase,
     decision.step ?? null,
-    decision.question,
-    JSON.stringify(decision.chosen),
+    maskedText(decision.question),
+    JSON.stringify(maskedJson(decision.chosen).value),
+    decision.exactHash ?? null,
     decision.parent ?? null,
     JSON.stringify(decision.needs),
     thought.confidence === undefined ? null : String(thought.confidence),
-    thought.rationale ?? null,
-    thought.alternatives === undefined ? null : JSON.stringify(thought.alternatives),
-    thought.reasoning === undefined ? null : JSON.stringify(thought.reasoning),
+    thought.rationale === undefined ? null : maskedText(thought.rationale),
+    thought.alternatives === undefined ? null : JSON.stringify(maskedJson([...thought.alternatives]).value),
+    thought.reasoning === undefined ? null : JSON.stringify(maskedText(thought.reasoning)),
     thought.snapshot ?? null,
     decision.planId,
   );
@@ -162,6 +189,7 @@ function readDecision(row: DecisionRow): Decision {
     step: row.step_id ?? undefined,
     question: row.question,
     chosen: JSON.parse(row.chosen) as JsonValue,
+    exactHash: row.exact_hash ?? undefined,
     parent: row.parent_id ?? undefined,
     needs: JSON.parse(row.needs) as DecisionId[],
     thought: readThought(row),

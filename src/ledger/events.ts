@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DomainEvent, EventType } from "../domain/events.ts";
 import type { PlanId } from "../domain/ids.ts";
+import { maskedFacts } from "../store/masking.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
 
 /**
@@ -14,7 +15,7 @@ export async function appendEvent(tx: Tx, event: Omit<DomainEvent, "sequence">):
     event.type,
     event.planId ?? null,
     event.at,
-    JSON.stringify(event.details),
+    JSON.stringify(maskedFacts(event.details)),
   );
 }
 

@@ -1,8 +1,10 @@
 import type { ChosenCall, InvocationEnd, ToolInvocation } from "../domain/decision.ts";
 import { PlanError } from "../domain/errors.ts";
+import type { GuardName } from "../domain/guards.ts";
 import type { ChangesetId, DecisionId, InvocationId, PlanId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { storable } from "../domain/text.ts";
+import { maskedText } from "../store/masking.ts";
 import type { Reader, Tx } from "../store/store.ts";
 
 /**
@@ -14,7 +16,10 @@ export interface CallStart {
   /** What the call is made for. */
   readonly decision: DecisionId;
   readonly tool: string;
+  /** Without secrets. */
   readonly parameters: JsonValue;
+  /** Guards are asked about it; undefined for what no actor calls, such as the user's own hooks. */
+  readonly guarded?: { readonly step: string; readonly writes: boolean } | undefined;
 }
 
 export type CallEnd = InvocationEnd & Pick<CallStart, "id">;
@@ -28,15 +33,17 @@ export async function beginInvocation(
   call: CallStart,
   place: { readonly planId: PlanId; readonly changesetId: ChangesetId; readonly epoch: number | undefined },
 ): Promise<void> {
+  const { chosen, parameters } = chosenText(call);
   const begun = await tx.run(
-    `INSERT INTO tool_invocations (id, plan_id, attempt, changeset_id, decision_id, tool, parameters, epoch, started_at)
-     SELECT ?, plan_id, attempt, ?, id, ?, CASE WHEN chosen = ? THEN NULL ELSE ? END, ?, now_ms() FROM decisions
+    `INSERT INTO tool_invocations (id, plan_id, attempt, changeset_id, decision_id, tool, parameters, step, epoch, started_at)
+     SELECT ?, plan_id, attempt, ?, id, ?, CASE WHEN chosen = ? THEN NULL ELSE ? END, ?, ?, now_ms() FROM decisions
       WHERE id = ? AND plan_id = ? AND superseded_at IS NULL`,
     call.id,
     place.changesetId,
-    storable(call.tool, 200),
-    JSON.stringify({ tool: call.tool, params: call.parameters }),
-    JSON.stringify(call.parameters),
+    toolText(call),
+    chosen,
+    parameters,
+    call.guarded?.step ?? null,
     place.epoch ?? null,
     call.decision,
     place.planId,
@@ -47,13 +54,31 @@ export async function beginInvocation(
   });
 }
 
+/** The call as a decision has it that chose just this, and its parameters alone. */
+export function chosenText({ tool, parameters }: Pick<CallStart, "tool" | "parameters">): {
+  readonly chosen: string;
+  readonly parameters: string;
+} {
+  return { chosen: JSON.stringify({ tool, params: parameters }), parameters: JSON.stringify(parameters) };
+}
+
+/** The tool's name as it is kept: whoever calls may have made it up. */
+export function toolText({ tool }: Pick<CallStart, "tool">): string {
+  return storable(tool, 200);
+}
+
+/** Says which guard refused the call that just ended. */
+export async function markRefused(tx: Tx, id: InvocationId, guard: GuardName): Promise<void> {
+  await tx.run("UPDATE tool_invocations SET refused_by = ? WHERE id = ?", guard, id);
+}
+
 export async function endInvocation(tx: Tx, id: InvocationId, end: InvocationEnd): Promise<void> {
   await tx.run(
     `UPDATE tool_invocations SET outcome = ?, duration_ms = ?, error = ?, result_size = ?
       WHERE id = ? AND outcome IS NULL`,
     end.outcome,
     Math.round(end.durationMs),
-    end.outcome === "failed" ? storable(end.error, 4_096) : null,
+    end.outcome === "failed" ? storable(maskedText(end.error), 4_096) : null,
     end.outcome === "ok" ? end.resultSize : null,
     id,
   );
@@ -73,6 +98,7 @@ interface InvocationRow {
   readonly error: string | null;
   readonly result_size: number | null;
   readonly superseded_at: number | null;
+  readonly refused_by: GuardName | null;
 }
 
 /** The tool calls of an attempt in the order in which they began, also those that count no more. */
@@ -101,6 +127,7 @@ function readInvocation(row: InvocationRow): ToolInvocation {
     startedAt: row.started_at,
     end: readEnd(row),
     supersededAt: row.superseded_at ?? undefined,
+    refusedBy: row.refused_by ?? undefined,
   };
 }
 

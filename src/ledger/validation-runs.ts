@@ -3,6 +3,7 @@ import type { Plan } from "../domain/plan.ts";
 import type { QualifiedName } from "../domain/qualified-name.ts";
 import type { ValidatedPlace, ValidationResult, ValidationRun } from "../domain/validation-result.ts";
 import type { ValidationMode } from "../domain/validation.ts";
+import { maskedText } from "../store/masking.ts";
 import type { Reader } from "../store/store.ts";
 import { appendEvent } from "./events.ts";
 import { staleLease, type Lease } from "./leases.ts";
@@ -65,8 +66,8 @@ export async function recordValidation(
       result.validation,
       result.mode,
       Number(result.passed),
-      result.message,
-      result.output,
+      maskedText(result.message),
+      maskedText(result.output),
       Number(result.outputCut),
       JSON.stringify(result.changedFiles),
       result.durationMs,

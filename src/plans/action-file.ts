@@ -1,16 +1,17 @@
 import { parseAction, type ActionInput } from "../domain/action.ts";
+import type { AutomationProfile } from "../domain/automation-profile.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import { readYaml } from "../domain/yaml-file.ts";
 
 /** The loader of action files. YAML keys are snake_case, the schema's camelCase: this is the one place where they are turned into each other. */
-export function parseActionFile(text: string, file: string): ActionInput {
-  return readYaml(text, file, "an action", readAction);
+export function parseActionFile(text: string, file: string, own: readonly AutomationProfile[] = []): ActionInput {
+  return readYaml(text, file, "an action", (value) => readAction(value, own));
 }
 
-function readAction(value: unknown): ActionInput {
+function readAction(value: unknown, own: readonly AutomationProfile[]): ActionInput {
   const { input, issues } = camelCased(value);
   try {
-    parseAction(input);
+    parseAction(input, own);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     issues.push(...error.issues.map((issue) => ({ ...issue, path: snake(issue.path), ...snakeSuggestion(issue) })));

@@ -67,6 +67,12 @@ export function requireSandboxes(
       ],
     );
   }
+  if (profile.requireCheckpoints) {
+    refuse(
+      `The resource "${first.resource}" is worked on in place, where nothing can be rolled back, and the automation profile "${profile.name}" requires checkpoints.`,
+      [`agents automation-profile show ${profile.name}`, `agents resource show ${first.resource}`],
+    );
+  }
   const sandboxed = resources.find(({ sandbox }) => sandbox !== "none");
   if (sandboxed !== undefined) {
     refuse(

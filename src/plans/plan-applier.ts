@@ -15,6 +15,7 @@ import { hasMoved, validateMerged, type Began } from "../apply/merged-validation
 import { changedInPlace, requireRecorded } from "../apply/oracle.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
+import { mustBeApproved } from "../domain/automation-profile.ts";
 import { PlanError, StaleLeaseError } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
@@ -41,6 +42,7 @@ import {
   takenBack,
 } from "./landing-errors.ts";
 import { requireNotUndone, stoppedInPlace, type InPlace } from "./in-place.ts";
+import { approveApply, requireApplyApproval } from "./apply-approval.ts";
 import { landedOf } from "./landed.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
@@ -59,6 +61,8 @@ export interface ApplyOptions {
   readonly allowEmpty?: boolean;
   /** False: also when the repositories' own hooks were skipped. */
   readonly verify?: boolean;
+  /** A person has just been asked and said yes: recorded as their approval where the plan's profile wants one. */
+  readonly approved?: boolean;
   /** Told what is being done, in a few words. */
   readonly onProgress?: (doing: string) => void;
   /** Stops it as long as nothing has been touched; from then on it ends in all of it or nothing anyway, within moments. */
@@ -133,6 +137,11 @@ export class PlanApplier {
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
       requireChanges(plan, entries, options.allowEmpty === true);
       if (options.verify !== false) await this.#requireHooks(plan);
+      if (statusKey(plan) !== "apply/applied") {
+        if (options.approved === true && mustBeApproved(plan.profile))
+          await approveApply(this.#store, this.#ambience, plan);
+        await requireApplyApproval(this.#store, plan);
+      }
     }
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
       await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });

@@ -16,6 +16,7 @@ import {
   planIdsByPrefix,
   type PlanSummary,
 } from "../store/plans.ts";
+import { findOwnProfiles, requireProfile } from "../store/profiles.ts";
 import type { Store } from "../store/store.ts";
 import { rollBack, type RolledBack } from "./rollback.ts";
 import {
@@ -90,9 +91,11 @@ export class PlanLifecycleService {
 
   /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
   async createAction(input: ActionInput): Promise<Action> {
-    const definition = parseAction(input);
+    const definition = parseAction(input, await this.#store.read((reader) => findOwnProfiles(reader)));
     return this.#store.transaction(async (tx) => {
       const at = this.#ambience.clock();
+      // One that was removed since must not be named by what comes after.
+      if (definition.automationProfile !== undefined) await requireProfile(tx, definition.automationProfile);
       if (!(await insertAction(tx, definition, at))) {
         throw new ConflictError(
           `There is already an action "${definition.name}".`,

@@ -5,8 +5,9 @@ import { monotonicIds, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { renderParams, stepOrder, type ToolActorDefinition } from "../domain/tool-actor.ts";
 import { storable } from "../domain/text.ts";
-import { findDecisions, insertDecision } from "../ledger/decisions.ts";
+import { findDecisions, insertDecision, stageExact } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
+import type { StagedContent } from "../store/contents.ts";
 import type { Tx } from "../store/store.ts";
 
 /** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
@@ -36,18 +37,23 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
   const { plan } = lease;
   const ids = monotonicIds();
   const common = { planId: plan.id, attempt: plan.attempt, phase: lease.phase };
+  const staged: (StagedContent | undefined)[] = [];
+  for (const { chosen } of steps) staged.push(await stageExact(lease.store, chosen));
   await lease.store.transaction(async (tx) => {
     await assertHeld(tx, lease);
     if ((await findDecisions(tx, plan.id, plan.attempt)).length > 0) return;
     const root = await insertRoot(tx, lease);
     const decided = new Map<string, DecisionId>();
-    for (const { id, needs, chosen } of steps) {
+    for (const [index, { id, needs, chosen }] of steps.entries()) {
+      const exact = staged[index];
+      await exact?.commit(tx);
       const decision = await insertDecision(tx, ids, {
         ...common,
         type: "strategy_choice",
         step: id,
         question: `What does the step "${id}" do?`,
         chosen,
+        exactHash: exact?.hash,
         parent: root,
         needs: needs.flatMap((need) => decided.get(need) ?? []),
       });

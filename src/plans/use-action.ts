@@ -2,12 +2,7 @@ import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors 
 import { parseActorName } from "../domain/actor-name.ts";
 import { aliasIssue } from "../domain/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/arguments.ts";
-import {
-  DEFAULT_PROFILE,
-  findProfile,
-  type AutomationProfile,
-  type ProfileSource,
-} from "../domain/automation-profile.ts";
+import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/automation-profile.ts";
 import { ConflictError, NotFoundError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Microdollars } from "../domain/money.ts";
@@ -25,8 +20,10 @@ import { actorVariables } from "../domain/tool-actor.ts";
 import { setOwnBudget } from "../ledger/budget-report.ts";
 import { actionNames, findAction } from "../store/actions.ts";
 import { findActor } from "../store/actors.ts";
+import { maskedText } from "../store/masking.ts";
 import { insertPlanStages } from "../store/plan-stages.ts";
 import { hasPlans, insertPlan } from "../store/plans.ts";
+import { requireProfile } from "../store/profiles.ts";
 import { findProject, findProjects } from "../store/projects.ts";
 import type { Reader, Tx } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
@@ -84,7 +81,7 @@ export async function makePlan(
   }
   const projects = await links(tx, input.projects ?? []);
   const stages = planStages(input.contextStages ?? {});
-  const { profile, source } = resolveProfile(action, input);
+  const { profile, source } = await resolveProfile(tx, action, input);
   const actors = await resolveActors(tx, action, input);
   await checkVariables(tx, action, actors.execution);
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
@@ -100,8 +97,9 @@ export async function makePlan(
     version: 1,
     phase: "strategize",
     state: "queued",
-    description: renderTemplate(action.description, texts, "description"),
-    definitionOfDone: renderTemplate(action.definitionOfDone, texts, "definition_of_done"),
+    // They go into prompts and commit messages; the arguments themselves stay as they are.
+    description: maskedText(renderTemplate(action.description, texts, "description")),
+    definitionOfDone: maskedText(renderTemplate(action.definitionOfDone, texts, "definition_of_done")),
     readOnly: action.readOnly,
     actors,
     arguments: values,
@@ -185,13 +183,21 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
 }
 
 /** plan > action > project > global > default. */
-function resolveProfile(action: Action, input: UseActionInput): { profile: AutomationProfile; source: ProfileSource } {
-  if (input.automationProfile !== undefined) return { profile: findProfile(input.automationProfile), source: "plan" };
-  if (action.automationProfile !== undefined)
-    return { profile: findProfile(action.automationProfile), source: "action" };
-  const configured = input.configuredProfile;
-  if (configured !== undefined) return { profile: findProfile(configured.name), source: configured.source };
-  return { profile: findProfile(DEFAULT_PROFILE), source: "default" };
+async function resolveProfile(
+  reader: Reader,
+  action: Action,
+  input: UseActionInput,
+): Promise<{ profile: AutomationProfile; source: ProfileSource }> {
+  const { configuredProfile: configured } = input;
+  const levels: readonly (readonly [ProfileSource, string | undefined])[] = [
+    ["plan", input.automationProfile],
+    ["action", action.automationProfile],
+    [configured?.source ?? "global", configured?.name],
+  ];
+  for (const [source, name] of levels) {
+    if (name !== undefined) return { profile: await requireProfile(reader, name), source };
+  }
+  return { profile: await requireProfile(reader, DEFAULT_PROFILE), source: "default" };
 }
 
 /** plan > action > configuration. */

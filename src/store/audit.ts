@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { maskedFacts } from "./masking.ts";
 import type { Reader, Tx } from "./store.ts";
 
 /**
@@ -8,6 +9,16 @@ import type { Reader, Tx } from "./store.ts";
  * elsewhere can prove later that nothing before it was changed.
  */
 export const SYSTEM_CHAIN = "system";
+
+/** What is told of a plan besides its moves, of which its own chain has exactly one entry each. */
+export function besideChain(planId: string): string {
+  return `${planId}:beside`;
+}
+
+/** The plan a chain is about; undefined for the system's. */
+export function planOfChain(chain: string): string | undefined {
+  return chain === SYSTEM_CHAIN ? undefined : chain.replace(besideChain(""), "");
+}
 const FIRST_HASH = "0".repeat(64);
 
 /** A seal is written with every 256th entry (and by `audit verify`): its cost is spread over the entries it covers. */
@@ -68,7 +79,7 @@ export async function appendAudit(tx: Tx, record: AuditRecord): Promise<void> {
     status: record.plan?.status ?? null,
     user_name: record.user,
     at: record.at,
-    details: JSON.stringify(record.details),
+    details: JSON.stringify(maskedFacts(record.details)),
     previous_hash: head?.head_hash ?? FIRST_HASH,
   };
   const hash = entryHash(entry);
@@ -131,11 +142,26 @@ export function newestSeal(reader: Reader): Promise<SealRow | undefined> {
   return reader.get<SealRow>("SELECT number, at, previous_hash, hash FROM audit_seals ORDER BY number DESC LIMIT 1");
 }
 
-/** The newest entries, optionally of one chain only, newest first. */
-export function listAudit(reader: Reader, limit: number, chain?: string): Promise<AuditRow[]> {
-  return chain === undefined
+/** The newest entries, optionally of one plan only, newest first. */
+export function listAudit(reader: Reader, limit: number, planId?: string): Promise<AuditRow[]> {
+  return planId === undefined
     ? reader.all<AuditRow>("SELECT * FROM audit_entries ORDER BY sequence DESC LIMIT ?", limit)
-    : reader.all<AuditRow>("SELECT * FROM audit_entries WHERE chain = ? ORDER BY position DESC LIMIT ?", chain, limit);
+    : reader.all<AuditRow>(
+        "SELECT * FROM audit_entries WHERE chain IN (?, ?) ORDER BY sequence DESC LIMIT ?",
+        planId,
+        besideChain(planId),
+        limit,
+      );
+}
+
+/** Who made the move that brought the plan to where it is. */
+export async function lastMover(reader: Reader, planId: string, version: number): Promise<string> {
+  const row = await reader.get<{ user_name: string }>(
+    "SELECT user_name FROM audit_entries WHERE chain = ? AND position = ?",
+    planId,
+    version,
+  );
+  return row?.user_name ?? "unknown";
 }
 
 export function entryHash(entry: Omit<AuditRow, "sequence" | "hash">): string {

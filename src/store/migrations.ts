@@ -303,6 +303,28 @@ export const MIGRATIONS: readonly Migration[] = [
     name: "actors with models",
     statements: [`ALTER TABLE actors ADD COLUMN definition TEXT`],
   },
+  {
+    version: 13,
+    name: "automation profiles, guards, masked decisions",
+    statements: [
+      `CREATE TABLE automation_profiles (
+        key TEXT PRIMARY KEY, name TEXT NOT NULL, namespace TEXT NOT NULL, extended TEXT, profile TEXT NOT NULL,
+        version BIGINT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE plan_guards (
+        plan_id TEXT NOT NULL REFERENCES plans (id), guard TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (plan_id, guard, value)
+      )`,
+      `CREATE TABLE plan_approvals (
+        plan_id TEXT NOT NULL REFERENCES plans (id), attempt BIGINT NOT NULL, subject TEXT NOT NULL,
+        asked_at BIGINT NOT NULL, approved_at BIGINT, approved_by TEXT, PRIMARY KEY (plan_id, attempt, subject)
+      )`,
+      `ALTER TABLE tool_invocations ADD COLUMN step TEXT`,
+      `ALTER TABLE tool_invocations ADD COLUMN refused_by TEXT`,
+      `CREATE INDEX tool_invocations_by_decision ON tool_invocations (decision_id)`,
+      `ALTER TABLE decisions ADD COLUMN exact_hash TEXT`,
+    ],
+  },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;

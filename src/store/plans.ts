@@ -1,10 +1,11 @@
 import type { ArgumentValue } from "../domain/arguments.ts";
-import type { AutomationProfile, ProfileSource } from "../domain/automation-profile.ts";
+import { keptProfile, type ProfileSource } from "../domain/automation-profile.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan, PlanFailure } from "../domain/plan.ts";
 import { nameKey, type QualifiedName } from "../domain/qualified-name.ts";
 import { STATES, type Phase, type PlanStatus, type State } from "../domain/transitions.ts";
 import { actorColumns, readActors, type ActorColumns } from "./actor-columns.ts";
+import { maskedText } from "./masking.ts";
 import type { Reader, SqlValue, Tx } from "./store.ts";
 
 interface PlanRow extends ActorColumns {
@@ -266,7 +267,7 @@ export async function insertFailure(tx: Tx, planId: PlanId, failure: Omit<PlanFa
     failure.phase,
     failure.attempt,
     failure.kind,
-    failure.message,
+    maskedText(failure.message),
     failure.category,
     failure.at,
     planId,
@@ -337,7 +338,7 @@ async function readPlan(reader: Reader, row: PlanRow): Promise<Plan> {
       alias: link.alias,
       readOnly: link.read_only === 1,
     })),
-    profile: JSON.parse(row.profile) as AutomationProfile,
+    profile: keptProfile(row.profile),
     profileSource: row.profile_source as ProfileSource,
     cancelReason: row.cancel_reason ?? undefined,
     undoneAt: row.undone_at ?? undefined,

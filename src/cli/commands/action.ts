@@ -10,7 +10,9 @@ import { toned, type View } from "../view.ts";
 export async function actionCreate(context: CommandContext, input: Input): Promise<Outcome> {
   const { text, file } = readDefinition(input, { question: "Which action?", command: "agents action create" });
   const { parseActionFile } = await import("../../plans/action-file.ts");
-  const definition = parseActionFile(text, file);
+  const { findOwnProfiles } = await import("../../store/profiles.ts");
+  const own = await (await context.store()).read((reader) => findOwnProfiles(reader));
+  const definition = parseActionFile(text, file, own);
   const action = await (await context.plans()).createAction(definition);
   return {
     data: { action: actionData(action) },

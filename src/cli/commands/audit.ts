@@ -6,7 +6,7 @@ import { info, type Outcome } from "../outcome.ts";
 import { parseLimit } from "./plan-list.ts";
 
 export async function auditList(context: CommandContext, input: Input): Promise<Outcome> {
-  const { listAudit } = await import("../../store/audit.ts");
+  const { listAudit, planOfChain } = await import("../../store/audit.ts");
   const wanted = input.text("plan");
   const chain = wanted === undefined ? undefined : (await (await context.plans()).getPlan(wanted)).id;
   const limit = parseLimit(input.text("limit"), 50);
@@ -18,7 +18,7 @@ export async function auditList(context: CommandContext, input: Input): Promise<
         sequence: row.sequence,
         at: instant(row.at),
         type: row.type,
-        plan_id: row.chain === "system" ? null : row.chain,
+        plan_id: planOfChain(row.chain) ?? null,
         position: row.position,
         user: row.user_name,
         status: row.status,
@@ -37,8 +37,8 @@ export async function auditList(context: CommandContext, input: Input): Promise<
         rows: rows.map((row) => [
           shortInstant(row.at),
           row.type,
-          row.chain === "system" ? "-" : row.chain,
-          row.status ?? summary(row.details),
+          planOfChain(row.chain) ?? "-",
+          row.chain === planOfChain(row.chain) ? (row.status ?? "") : summary(row.details),
           row.user_name,
         ]),
         empty: "No entries.",

@@ -76,6 +76,7 @@ export async function configSet(context: CommandContext, input: Input): Promise<
       next: [`agents config set ${setting.key} ${shownValue(setting, value)}`],
     });
   }
+  if (setting.key === "core.automation-profile") await requireKnownProfile(context, value);
   const shown = shownValue(setting, value);
   const previous = await storeSetting(context, setting, value, project);
   return {
@@ -110,6 +111,12 @@ export async function storeSetting(
     await recordConfigChange(store, user, { key: setting.key, from: previous, to: shown, project });
   });
   return previous;
+}
+
+/** The setting itself knows only the built-in ones. */
+async function requireKnownProfile(context: CommandContext, name: string): Promise<void> {
+  const { requireProfile } = await import("../../store/profiles.ts");
+  await (await context.store()).read((reader) => requireProfile(reader, name, "core.automation-profile"));
 }
 
 /** A setting as it may be seen: values of keys are not. */

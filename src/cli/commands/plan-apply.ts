@@ -29,7 +29,14 @@ export async function planApply(context: CommandContext, input: Input): Promise<
 
   const onProgress = progress(await context.format());
   const { signal, stop } = interruptible();
-  const options = { allowEmpty: input.flag("allowEmpty"), verify: input.flag("verify"), onProgress, signal };
+  const options = {
+    allowEmpty: input.flag("allowEmpty"),
+    verify: input.flag("verify"),
+    // With --yes nobody was asked.
+    approved: !input.flag("yes"),
+    onProgress,
+    signal,
+  };
   const { plan, landings, kept, inPlace, changedSince } = await applier.apply(seen.id, options).finally(stop);
   const next = [`agents plan undo ${plan.id}`, ...(inPlace.length === 0 ? ["agents cleanup run"] : [])];
   const already = inPlace.map(({ path }) => path).join(", ");

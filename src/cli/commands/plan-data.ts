@@ -1,4 +1,5 @@
 import type { Plan } from "../../domain/plan.ts";
+import { maskedJson } from "../../store/masking.ts";
 import type { CommandContext } from "../command-context.ts";
 import { instant } from "../format.ts";
 import { toned, type Cell } from "../view.ts";
@@ -18,7 +19,7 @@ export function planData(plan: Plan): Record<string, unknown> {
     projects: plan.projects.map((link) => ({ project: link.project, alias: link.alias, read_only: link.readOnly })),
     description: plan.description,
     definition_of_done: plan.definitionOfDone,
-    inputs: Object.fromEntries(plan.arguments),
+    inputs: maskedJson(Object.fromEntries(plan.arguments)).value,
     invariants: plan.invariants,
     actors: actorData(plan.actors),
     automation_profile: plan.profile.name,

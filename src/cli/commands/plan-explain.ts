@@ -116,6 +116,7 @@ function callData(call: ToolInvocation, files: readonly ExplainedFile[]): Record
     duration_ms: end?.durationMs ?? null,
     outcome: end?.outcome ?? null,
     error: end?.outcome === "failed" ? end.error : null,
+    refused_by: call.refusedBy ?? null,
     result_size: end?.outcome === "ok" ? end.resultSize : null,
     changes: files.filter(({ changesetId }) => changesetId === call.changesetId).length,
     superseded: call.supersededAt !== undefined,

@@ -1,4 +1,5 @@
 import type { Plan } from "../../domain/plan.ts";
+import { maskedText } from "../../store/masking.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { instant } from "../format.ts";
@@ -39,7 +40,7 @@ function sameAgain(plan: Plan): string {
     ...plan.projects.map((link) => link.project),
     ...[...plan.arguments].flatMap(([name, value]) => [
       "--arg",
-      `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
+      maskedText(`${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`),
     ]),
   ];
   return `agents plan use ${plan.action} ${words.map(quoted).join(" ")}`;

@@ -135,8 +135,10 @@ export async function configuredProfile(
   const found = new Set<string>();
   for (const project of projects) {
     const name = parseQualifiedName(project, "project");
-    const { value, level } = await context.setting("core.automation-profile", { project: name });
-    if (level === "project" && value !== undefined) found.add(value);
+    // What a project says of itself is stronger than the environment here, though not for other settings.
+    const { chain } = await context.setting("core.automation-profile", { project: name });
+    const own = chain.find(({ level }) => level === "project");
+    if (own !== undefined) found.add(own.value);
   }
   if (found.size > 1) {
     throw new UsageError(`The projects want different automation profiles: ${[...found].join(", ")}.`, {

@@ -3,11 +3,14 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors.ts";
 import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
+import { holdsMask } from "../../domain/redaction.ts";
 import { shown } from "../../domain/text.ts";
+import { maskedText } from "../../store/masking.ts";
 import { ContainedDirectory, ifCode } from "../contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
 import { notThere, occupied, type Workspace } from "../workspace.ts";
+import { refuseMasks } from "./masks.ts";
 
 const path = z.string();
 /** What is written comes back as it was given: half a surrogate pair has no bytes. */
@@ -36,7 +39,10 @@ export const FILE_TOOLS: readonly Tool[] = [
     parameters: z.strictObject({ path, content, mode: z.enum(["644", "755"]).optional() }),
     run: async ({ path, content, mode }, { workspace, by }) => {
       const bytes = Buffer.from(content, "utf8");
-      await workspace.change(by, path, (before) => ({ content: bytes, mode: modeOf(mode, before) }));
+      await workspace.change(by, path, (before) => {
+        refuseMasks(content, before, path);
+        return { content: bytes, mode: modeOf(mode, before) };
+      });
       return { path, size: bytes.byteLength };
     },
   }),
@@ -49,9 +55,15 @@ export const FILE_TOOLS: readonly Tool[] = [
       let replaced = 0;
       await workspace.change(by, path, (before) => {
         if (before === undefined || before.mode === LINK) throw notThere(path);
+        refuseMasks(replacement, before, path);
         const parts = text(before.content, path).split(old);
         replaced = parts.length - 1;
-        if (replaced === 0) throw failed(path, `does not contain ${shown(old)}`);
+        if (replaced === 0) {
+          const why = holdsMask(old)
+            ? "; a masked secret stands for another text, so leave it out of what is replaced"
+            : "";
+          throw failed(path, `does not contain ${shown(old)}${why}`);
+        }
         if (replaced > 1 && !all)
           throw failed(path, `contains ${shown(old)} ${replaced} times; say all: true to replace each`);
         return { ...before, content: Buffer.from(parts.join(replacement), "utf8") };
@@ -174,6 +186,11 @@ interface Found {
   readonly text: string;
 }
 
+interface FileLine extends Found {
+  /** All that is in the file. */
+  readonly file: string;
+}
+
 /** Looks at several files at once: each look costs a third of a millisecond besides. */
 const SEARCHED_AT_ONCE = 64;
 
@@ -195,18 +212,29 @@ async function searchFiles(
     );
     if (hits === undefined)
       throw new AgentsError("tool_failed", `The pattern ${shown(expression.source)} ${TOO_SLOW}.`);
-    found.push(...hits.flatMap((hit) => lines[hit] ?? []));
+    found.push(...withoutSecrets(hits.flatMap((hit) => lines[hit] ?? [])));
   }
   return found.slice(0, limit).map(({ path, line, text }) => ({ path, line, text: text.slice(0, 500) }));
 }
 
-async function linesOf(workspace: Workspace, files: readonly string[]): Promise<Found[]> {
-  const lines: Found[] = [];
+/** Of a key that goes over several lines none looks like a secret by itself, so they are masked as part of their file. */
+function withoutSecrets(found: readonly FileLine[]): Found[] {
+  const files = new Map(
+    [...Map.groupBy(found, ({ path }) => path)].map(([path, [first]]) => [
+      path,
+      maskedText(first?.file ?? "").split("\n"),
+    ]),
+  );
+  return found.map(({ path, line }) => ({ path, line, text: files.get(path)?.[line - 1] ?? "" }));
+}
+
+async function linesOf(workspace: Workspace, files: readonly string[]): Promise<FileLine[]> {
+  const lines: FileLine[] = [];
   for (const path of files) {
     const state = await workspace.read(path);
     if (state === undefined || state.mode === LINK || state.content.includes(0)) continue;
-    const texts = Buffer.from(state.content).toString("utf8").split("\n");
-    for (const [index, text] of texts.entries()) lines.push({ path, line: index + 1, text });
+    const file = Buffer.from(state.content).toString("utf8");
+    for (const [index, text] of file.split("\n").entries()) lines.push({ path, line: index + 1, text, file });
   }
   return lines;
 }

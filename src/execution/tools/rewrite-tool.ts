@@ -7,6 +7,7 @@ import { refused } from "../contained-path.ts";
 import { LINK, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
 import { notThere, type Workspace } from "../workspace.ts";
+import { refuseMasks } from "./masks.ts";
 import { LANGUAGES, rewriter, type Language } from "./structural-rewrite.ts";
 
 const KNOWN = Object.keys(LANGUAGES) as Language[];
@@ -40,6 +41,7 @@ export const REWRITE_TOOL: Tool = tool({
       if (before === undefined || before.mode === LINK || !isText(before.content)) continue;
       const result = rewritten(Buffer.from(before.content).toString("utf8"), path);
       if (result === undefined) continue;
+      refuseMasks(rewrite, before, path);
       changes.push({ path, before, after: Buffer.from(result.text, "utf8"), replacements: result.replacements });
     }
     for (const { path, before, after } of changes) {
