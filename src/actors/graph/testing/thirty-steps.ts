@@ -1,13 +1,10 @@
 /** A graph of every kind of node whose run is thirty durable steps, and the way to run it under a lease. */
 import { appendFileSync } from "node:fs";
-import type { DecisionId } from "../../../domain/ids.ts";
-import type { JsonValue } from "../../../domain/json.ts";
 import type { Lease } from "../../../ledger/leases.ts";
-import { runStep } from "../../../ledger/steps.ts";
-import type { ActorHands, Asked, HandsCall, Told, ToolOutcome } from "../../hands.ts";
 import { ModelGateway } from "../../model-gateway.ts";
 import { runGraph, type GraphOutcome } from "../run-graph.ts";
 import { ask, chain, check, choose, compute, DECISION, edge, graph, ports, subgraph, tool } from "./graphs.ts";
+import { LeasedHands } from "./leased-hands.ts";
 
 const inner = graph(
   {
@@ -55,58 +52,18 @@ export interface World {
   readonly onRecorded?: () => void;
 }
 
-export async function runThirtySteps(world: World): Promise<GraphOutcome> {
-  const input = { goal: "thirty steps", state: {}, decision: DECISION, key: world.lease.planId };
-  return await runGraph(thirty, input, ports(new LeasedHands(world), [inner]));
-}
-
-/** Steps of a lease. The system prompt of each question is its key, so that the server can count by it. */
-class LeasedHands implements ActorHands {
-  readonly #world: World;
-  readonly #models: ModelGateway;
-
-  constructor(world: World) {
-    this.#world = world;
-    const settings = new Map([["provider.vllm.base-url", world.modelUrl]]);
-    this.#models = new ModelGateway({ settings, environment: {}, count: (text) => text.length });
-  }
-
-  get signal(): AbortSignal {
-    return this.#world.lease.signal;
-  }
-
-  async ask(key: string, call: Asked): Promise<{ answer: Told; decision: DecisionId }> {
-    const answer = await this.once(key, async () => {
-      const { text, toolCalls, finish, model, usage } = await this.#models.call({
-        ...call,
-        system: key,
-        signal: this.signal,
-      });
-      return kept({ text, toolCalls, finish, model, usage });
-    });
-    return { answer: answer as unknown as Told, decision: DECISION };
-  }
-
-  async callTool(key: string, { tool: name, params }: HandsCall): Promise<ToolOutcome> {
-    const output = await this.once(key, async () => {
-      appendFileSync(this.#world.toolLog, `${key}\n`);
-      return kept({ name, params });
-    });
-    return { ok: true, output };
-  }
-
-  async once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T> {
-    let fresh = false;
-    const result = await runStep(this.#world.lease, key, async () => {
-      fresh = true;
-      return await fn();
-    });
-    if (fresh) this.#world.onRecorded?.();
-    return result;
-  }
-}
-
-/** As it comes back from the store. */
-function kept(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
+/** The system prompt of each question is its key, so that the server can count by it. */
+export async function runThirtySteps({ lease, modelUrl, toolLog, onRecorded }: World): Promise<GraphOutcome> {
+  const settings = new Map([["provider.vllm.base-url", modelUrl]]);
+  const models = new ModelGateway({ settings, environment: {}, count: (text) => text.length });
+  const hands = new LeasedHands(lease, {
+    ask: async (call, key) => await models.call({ ...call, system: key, signal: lease.signal }),
+    callTool: async ({ tool: name, params }, key) => {
+      appendFileSync(toolLog, `${key}\n`);
+      return { ok: true, output: { name, params } };
+    },
+    ...(onRecorded === undefined ? {} : { onRecorded }),
+  });
+  const input = { goal: "thirty steps", state: {}, decision: DECISION, key: lease.planId };
+  return await runGraph(thirty, input, ports(hands, [inner]));
 }

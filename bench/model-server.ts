@@ -1,0 +1,6 @@
+/** The model that answers at once, in a process of its own, so that its time is not counted as anybody's. Tells its url and waits. */
+import { countingModel } from "../src/actors/graph/testing/counting-model.ts";
+
+await using model = await countingModel();
+process.send?.(model.url);
+await new Promise((resolve) => process.once("disconnect", resolve));
