@@ -8,6 +8,8 @@ export interface Briefing {
   readonly constraints: readonly string[];
   readonly arguments: readonly (readonly [name: string, value: string])[];
   readonly resources: readonly BriefedResource[];
+  /** What people said on the way. */
+  readonly guidance: readonly string[];
   /** What was decided, in program order; empty while that is still to be done. */
   readonly steps: readonly BriefedStep[];
   /** What was found in the code for this question. */
@@ -38,7 +40,7 @@ const STATES = {
 
 /** `role` says what the model is to do, `own` is what the actor's author wrote. */
 export function briefed(role: string, own: string, briefing: Briefing): string {
-  const { constraints, resources, steps, context } = briefing;
+  const { constraints, resources, guidance, steps, context } = briefing;
   const parts = [
     role,
     section("Instructions", own),
@@ -50,6 +52,7 @@ export function briefed(role: string, own: string, briefing: Briefing): string {
       "Resources",
       list(resources.map(({ alias, kind, readOnly }) => `${alias} (${kind}${readOnly ? ", read-only" : ""})`)),
     ),
+    section("What people have said since, which counts more than what was decided before", list(guidance)),
     section("Decided steps", list(steps.map(stepLine))),
     section("Context", context),
   ];

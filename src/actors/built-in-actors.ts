@@ -1,5 +1,6 @@
 import type { LlmActorDefinition } from "../domain/actor.ts";
 import type { QualifiedName } from "../domain/qualified-name.ts";
+import type { ModelRef } from "./model.ts";
 import { parseModelRef, type Provider } from "./providers.ts";
 
 /**
@@ -9,8 +10,13 @@ import { parseModelRef, type Provider } from "./providers.ts";
 export function builtInActor(name: string, providers: readonly Provider[]): LlmActorDefinition | undefined {
   const { provider, model } = parseModelRef(name);
   if (model === "" || !providers.some((one) => one.name === provider)) return undefined;
+  return modelActor(name as QualifiedName, { provider, model });
+}
+
+/** A model as an actor, with all tools and nothing of its own to say. */
+export function modelActor(name: QualifiedName, { provider, model }: ModelRef): LlmActorDefinition {
   return {
-    name: name as QualifiedName,
+    name,
     type: "llm",
     description: "The model by itself, from the configuration",
     provider,

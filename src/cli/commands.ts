@@ -85,6 +85,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "-p, --project <project>", description: "work on this project instead of the repository here" },
       { flags: "--actor <actor>", description: "who does it, such as ollama/qwen3" },
       { flags: "--strategy-actor <actor>", description: "who decides how (otherwise the same)" },
+      { flags: "--budget <dollars>", description: "what its models may cost at most, such as 1.50" },
       { flags: "--automation-profile <profile>", description: "how far it may go without asking" },
       { flags: "--include-dirty", description: "start from what is not committed too" },
       { flags: "--no-verify", description: "skip the repository's own hooks" },

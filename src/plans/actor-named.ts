@@ -1,7 +1,7 @@
-import type { ModelRef } from "../actors/model.ts";
+import { modelActor } from "../actors/built-in-actors.ts";
 import type { ActorDefinition } from "../domain/actor.ts";
 import { modelNamed } from "../domain/actor-name.ts";
-import { AgentsError, ConfigurationError } from "../domain/errors.ts";
+import { AgentsError } from "../domain/errors.ts";
 import type { QualifiedName } from "../domain/qualified-name.ts";
 import { findActor } from "../store/actors.ts";
 import type { Reader } from "../store/store.ts";
@@ -11,7 +11,7 @@ export async function actorNamed(reader: Reader, name: QualifiedName): Promise<A
   const registered = await findActor(reader, name);
   if (registered !== undefined) return registered;
   const model = modelNamed(name);
-  if (model !== undefined) return builtIn(name, model);
+  if (model !== undefined) return modelActor(name, model);
   throw new AgentsError("not_found", `The actor "${name}" is not registered.`, {
     kept: "The plan was not changed.",
     next: ["agents actor list", "agents actor add --config <file>"],
@@ -20,36 +20,3 @@ export async function actorNamed(reader: Reader, name: QualifiedName): Promise<A
 }
 
 export type ModelActorDefinition = Exclude<ActorDefinition, { readonly type: "tool" }>;
-
-function builtIn(name: QualifiedName, { provider, model }: ModelRef): ModelActorDefinition {
-  return {
-    name,
-    type: "llm",
-    description: `The model ${model} of ${provider}`,
-    provider,
-    model,
-    systemPrompt: "",
-    options: {},
-    tools: undefined,
-    contextView: undefined,
-    memory: {},
-    responseFormat: undefined,
-    unsafe: false,
-    roleHint: undefined,
-  };
-}
-
-/** The one model that the actor's calls go to. */
-export function modelOf({ name, provider, model, options }: ModelActorDefinition): ModelRef {
-  const refused = (message: string, next: readonly string[]): ConfigurationError =>
-    new ConfigurationError(message, { kept: "Nothing was sent.", next, detail: { actor: name } });
-  if (provider === undefined || model === undefined)
-    throw refused(`The actor "${name}" names no model.`, [`agents actor show ${name}`]);
-  // Sent to the provider's own endpoint it would go where its author did not want it.
-  if (options.baseUrl !== undefined) {
-    throw refused(`The actor "${name}" has an endpoint of its own, which plans cannot use: make it a provider.`, [
-      `agents config set provider.<name>.base-url ${options.baseUrl}`,
-    ]);
-  }
-  return { provider, model };
-}

@@ -68,25 +68,25 @@ describe("after strategize", () => {
   ])("the profile %s goes on by itself: %s", async (profile, go) => {
     await using at = await world();
     const plan = await at.use(profile);
-    expect(await afterStrategy(at.store, plan, { by: "llm", steps: STEPS })).toMatchObject({ go });
-    expect(await afterStrategy(at.store, plan, { by: "tool", steps: STEPS })).toMatchObject({ go: true });
+    expect(await afterStrategy(at.store, plan, { byModel: true, steps: STEPS })).toMatchObject({ go });
+    expect(await afterStrategy(at.store, plan, { byModel: false, steps: STEPS })).toMatchObject({ go: true });
   });
 
   test("cautious goes on once it has seen enough go well, unless the steps are too risky", async () => {
     await using at = await world();
     const fresh = await at.use("cautious");
-    const before = await afterStrategy(at.store, fresh, { by: "llm", steps: STEPS });
+    const before = await afterStrategy(at.store, fresh, { byModel: true, steps: STEPS });
     expect(before).toMatchObject({
       go: false,
       assessment: { confidence: 0.53, factors: { successRate: 0.5, familiarity: 0, risk: 0.4 } },
     });
     await landed(at, 8);
-    const after = await afterStrategy(at.store, fresh, { by: "llm", steps: STEPS });
+    const after = await afterStrategy(at.store, fresh, { byModel: true, steps: STEPS });
     // 0.3 · 9/10 + 0.2 · 1 + 0.3 · 0.6 + 0.2 · 1
     expect(after).toMatchObject({ go: true, assessment: { confidence: 0.85 } });
-    const risky = await afterStrategy(at.store, fresh, { by: "llm", steps: [...STEPS, { tool: "shell_execute" }] });
+    const risky = await afterStrategy(at.store, fresh, { byModel: true, steps: [...STEPS, { tool: "shell_execute" }] });
     expect(risky).toMatchObject({ go: false, assessment: { confidence: 0.73 } });
-    const told = await afterStrategy(at.store, fresh, { by: "llm", steps: [{ risk: 0.05 }] });
+    const told = await afterStrategy(at.store, fresh, { byModel: true, steps: [{ risk: 0.05 }] });
     expect(told).toMatchObject({ go: true });
   });
 });

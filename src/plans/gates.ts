@@ -1,5 +1,4 @@
 import { assess, decide, type Assessment } from "../domain/confidence.ts";
-import type { ActorType } from "../domain/actor.ts";
 import type { DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation.ts";
@@ -30,16 +29,16 @@ export interface RiskyStep {
 const MANY_INVARIANTS = 10;
 
 /**
- * Between strategize and execute. The steps of a tool actor are in its file, so whoever says `plan execute` has said yes to them; what a
+ * Between strategize and execute. The steps of a tool actor or a graph are in its file, so whoever says `plan execute` has said yes to them; what a
  * model came up with is shown first, unless the profile goes on by itself, and the next `plan execute` is the yes.
  */
 export async function afterStrategy(
   store: Store,
   plan: Plan,
-  strategy: { readonly by: ActorType; readonly steps: readonly RiskyStep[] },
+  strategy: { readonly byModel: boolean; readonly steps: readonly RiskyStep[] },
 ): Promise<Gate> {
   const assessment = await assessSteps(store, plan, strategy.steps);
-  const go = strategy.by === "tool" || decide(plan.profile.thresholds.autoExecute, assessment.confidence) === "go";
+  const go = !strategy.byModel || decide(plan.profile.thresholds.autoExecute, assessment.confidence) === "go";
   return { go, assessment };
 }
 

@@ -18,7 +18,7 @@ import { monotonicIds, type PlanId } from "../domain/ids.ts";
 import type { FailureCategory, Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
 import { storable } from "../domain/text.ts";
-import type { ActorDefinition, ActorType } from "../domain/actor.ts";
+import type { ActorDefinition } from "../domain/actor.ts";
 import { decidedWaves } from "../execution/decided-steps.ts";
 import { requireGit } from "../execution/git.ts";
 import { runHooks, type HookRun } from "../execution/hooks.ts";
@@ -38,7 +38,7 @@ import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 import type { PricedModels } from "../actors/budgeted-models.ts";
 import { actorNamed, type ModelActorDefinition } from "./actor-named.ts";
-import type { PlanThinking, RunGraph } from "./plan-thinking.ts";
+import type { PlanThinking } from "./plan-thinking.ts";
 import type { OnRunEvent } from "./run-events.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
@@ -83,11 +83,10 @@ export class PlanExecutor {
   readonly #context: PlanContextService | undefined;
   readonly #hands: Hands;
   readonly #models: ((lease: Lease) => Promise<PricedModels>) | undefined;
-  readonly #runGraph: RunGraph | undefined;
 
   /**
    * `directory`: below which sandboxes are kept; the kernel locks are beside it. `context`: what answers steps that ask about their
-   * plan. `models`: whoever thinks in plans that need it, within the budget of the lease's plan. `runGraph`: what runs graph actors.
+   * plan. `models`: whoever thinks in plans that need it, within the budget of the lease's plan.
    */
   constructor(parts: {
     store: Store;
@@ -96,10 +95,8 @@ export class PlanExecutor {
     context?: PlanContextService | undefined;
     hands?: Hands;
     models?: ((lease: Lease) => Promise<PricedModels>) | undefined;
-    runGraph?: RunGraph | undefined;
   }) {
     this.#models = parts.models;
-    this.#runGraph = parts.runGraph;
     this.#context = parts.context;
     this.#hands = parts.hands ?? HANDS;
     this.#store = parts.store;
@@ -198,34 +195,36 @@ export class PlanExecutor {
   /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between, which is returned. */
   async #queue(plan: Plan, options: ExecuteOptions): Promise<Gate | undefined> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
-      const by = await this.#strategize(plan, options);
+      const byModel = await this.#strategize(plan, options);
       const steps = (await this.#decided(plan)).flat().map((step) => ({ tool: step.tool, risk: riskOf(step) }));
-      const gate = await afterStrategy(this.#store, plan, { by, steps });
+      const gate = await afterStrategy(this.#store, plan, { byModel, steps });
       if (!gate.go) return gate;
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
     return undefined;
   }
 
-  /** The steps of a tool actor are known; a model decides on them first. */
-  async #strategize(plan: Plan, options: ExecuteOptions): Promise<ActorType> {
+  /** The steps of a tool actor or a graph are known; otherwise a model decides on them first. Returns whether one did. */
+  async #strategize(plan: Plan, options: ExecuteOptions): Promise<boolean> {
     const actor = await this.#actorOf(plan, "execution");
     if (actor.type === "tool") {
       const steps = chosenSteps(actor, plan);
       await using lease = await this.#service.startStrategize(plan.id, options);
       await recordStrategy(lease, steps);
       await this.#service.completeStrategize(lease);
-      return actor.type;
+      return false;
     }
-    const strategist = requireModel(plan.actors.strategy === undefined ? actor : await this.#actorOf(plan, "strategy"));
+    const named = plan.actors.strategy === undefined ? undefined : await this.#actorOf(plan, "strategy");
+    const strategist = named === undefined ? actor : requireModel(named);
+    const fixed = actor.type === "graph" && named === undefined;
     this.#requireModels();
     const { signal } = options;
     await using lease = await this.#service.startStrategize(plan.id, options);
     try {
       const thinking = await this.#think(lease, options);
-      await thinking.strategize(lease, strategist);
+      await (fixed ? thinking.strategizeGraph(lease) : thinking.strategize(lease, strategist));
       await this.#service.completeStrategize(lease);
-      return actor.type;
+      return !fixed;
     } catch (error) {
       if (error instanceof StaleLeaseError || error instanceof AwaitingInputError) throw error;
       if (signal?.aborted === true) throw interrupted(plan);
@@ -253,7 +252,7 @@ export class PlanExecutor {
       store: this.#store,
       models: await this.#requireModels()(lease),
       context: this.#context,
-      runGraph: this.#runGraph,
+      user: this.#service.user,
       signal: signal ?? new AbortController().signal,
       onEvent,
     });

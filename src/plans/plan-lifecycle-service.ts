@@ -89,6 +89,11 @@ export class PlanLifecycleService {
     this.#ambience = ambienceOf(parts);
   }
 
+  /** In whose name everything is recorded. */
+  get user(): string {
+    return this.#ambience.user;
+  }
+
   /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
   async createAction(input: ActionInput): Promise<Action> {
     const definition = parseAction(input, await this.#store.read((reader) => findOwnProfiles(reader)));

@@ -1,15 +1,16 @@
 import { briefed, type BriefedStep, type Briefing } from "../actors/briefing.ts";
 import type { ActorHands } from "../actors/hands.ts";
 import type { ModelRef, ModelSettings } from "../actors/model.ts";
-import { STRATEGIST_ROLE, strategize } from "../actors/strategist.ts";
+import { modelOf } from "../actors/model-of.ts";
+import { STRATEGIST_ROLE, strategize, type Strategy } from "../actors/strategist.ts";
 import { WORKER_ROLE, workOn } from "../actors/worker.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
-import type { ActorDefinition, GraphActorDefinition } from "../domain/actor.ts";
+import type { GraphActorDefinition } from "../domain/actor.ts";
 import { argumentText } from "../domain/arguments.ts";
 import { StuckError } from "../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { JsonObject } from "../domain/json.ts";
 import type { Plan } from "../domain/plan.ts";
-import type { QualifiedName } from "../domain/qualified-name.ts";
+import type { ToolName } from "../domain/tool-actor.ts";
 import type { ContextPort } from "../execution/context-port.ts";
 import {
   placedRecords,
@@ -23,34 +24,29 @@ import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
 import type { PricedModels } from "../actors/budgeted-models.ts";
 import { StepHands } from "./actor-hands.ts";
-import { actorNamed, modelOf, type ModelActorDefinition } from "./actor-named.ts";
+import { actorNamed, type ModelActorDefinition } from "./actor-named.ts";
+import { beforeDecision } from "./gates.ts";
+import { guidanceOf } from "./pausing.ts";
 import { planResources } from "./in-place.ts";
 import { modelTools } from "./model-tools.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import type { OnRunEvent } from "./run-events.ts";
 import { recordWork, rootDecision } from "./strategy.ts";
 
-/** Runs a graph actor for one step; what it returns is the step's outcome. */
-export type RunGraph = (
-  actor: GraphActorDefinition,
-  input: JsonObject,
-  parts: {
-    readonly hands: ActorHands;
-    readonly actorOf: (name: QualifiedName) => Promise<ActorDefinition>;
-  },
-) => Promise<JsonValue>;
-
 export interface ThinkingParts {
   readonly store: Store;
   readonly models: PricedModels;
   readonly context: PlanContextService | undefined;
-  readonly runGraph: RunGraph | undefined;
+  /** In whose name questions are asked. */
+  readonly user: string;
   readonly signal: AbortSignal;
   readonly onEvent: OnRunEvent;
 }
 
 /** Under which the questions are recorded that come before there are steps. */
 const STRATEGY = "strategy";
+/** The one step of a plan whose graph is its strategy. */
+const GRAPH_STEP = "run-graph";
 
 /** Of what a model can read at most: the rest is for the conversation, the tools and the answer. */
 const CONTEXT_SHARE = 4;
@@ -77,6 +73,7 @@ export class PlanThinking {
     const briefing: Briefing = {
       ...planBriefing(plan),
       resources,
+      guidance: await this.#guidanceOf(plan),
       steps: [],
       context: await this.#contextFor({
         hands,
@@ -89,10 +86,32 @@ export class PlanThinking {
     const system = briefed(STRATEGIST_ROLE, actor.systemPrompt, briefing);
     const names = resources.map(({ alias }) => alias);
     const wish = { goal: plan.description, model, settings: settingsOf(actor), system, resources: names };
+    // Whoever has said something since the strategy was made is heard: it is made anew, and the earlier one counts no more.
+    const heard = briefing.guidance.length === 0 ? hands : below(hands, `after-${briefing.guidance.length}`);
     const strategy = await this.#orGiveUp(plan, hands, gaveUp, () =>
-      strategize({ ...wish, decision: root, gaveUp }, hands),
+      strategize({ ...wish, decision: root, gaveUp }, heard),
     );
+    await this.#letPeopleChoose(lease, strategy);
     await recordWork(lease, strategy);
+  }
+
+  /** The steps of a graph are its nodes, which its author has decided on: the plan has one step, to run it. */
+  async strategizeGraph(lease: Lease<"strategize">): Promise<void> {
+    const decision = await rootDecision(lease);
+    const step = { id: GRAPH_STEP, description: lease.plan.description, needs: [], resources: [], alternatives: [] };
+    const unknown = { complexity: "medium", risk: null, confidence: null, rationale: "" } as const;
+    await recordWork(lease, { decision, steps: [{ ...step, ...unknown }] });
+  }
+
+  /** A step for which there were other ways may be a person's to choose, as the plan's profile says. */
+  async #letPeopleChoose(lease: Lease<"strategize">, { steps }: Strategy): Promise<void> {
+    const operation = { kind: "phase", phase: "execute", action: lease.plan.action } as const;
+    for (const { id, description, alternatives, risk } of steps) {
+      const question = `How is the step "${id}" done?`;
+      const step = { risk: risk ?? undefined };
+      const choice = { key: `${STRATEGY}/${id}`, question, chosen: description, alternatives, operation, step };
+      await beforeDecision(lease, choice, this.#parts.user);
+    }
   }
 
   /** What carries out the steps of a plan that are no single tool calls. */
@@ -104,7 +123,8 @@ export class PlanThinking {
     return async (step, place) => {
       const { plan } = lease;
       const { hands, gaveUp } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
-      const model = modelOf(actor);
+      // A graph of tools alone needs none.
+      const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
       const { description, resources: used } = step.work;
       const query = `${description}\n${goalOf(plan)}`;
       const port = place.environment.knowledge;
@@ -112,49 +132,62 @@ export class PlanThinking {
       const briefing: Briefing = {
         ...planBriefing(plan),
         resources,
+        guidance: await this.#guidanceOf(plan),
         steps: await this.#stepsSeenFrom(plan, place.order, waves),
         context: await this.#contextFor({ hands, step: step.id, model, port, query, resources: used }),
       };
       const { workspaces } = place.environment;
       const inPlace = [...workspaces.values()].some(({ sandbox }) => sandbox.strategy === "none");
-      const tools = modelTools(actor.tools, { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace });
-      const work = {
-        step: step.id,
-        description,
-        decision: step.decision,
-        model,
-        settings: settingsOf(actor),
-        system: briefed(WORKER_ROLE, actor.systemPrompt, briefing),
-        tools,
-        memory: actor.memory,
-        responseSchema: actor.responseFormat,
-        gaveUp,
-        count: (text: string) => tokenizerNamed(tokenizerOf(model.model))(text),
-      };
+      const surroundings = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
       return this.#orGiveUp(plan, hands, gaveUp, async () => {
-        switch (actor.type) {
-          case "llm":
-            return workOn(work, hands);
-          case "graph":
-            return this.#graph(actor, { ...work, briefing }, hands);
-        }
+        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings });
+        const asked = modelOf(actor);
+        return workOn(
+          {
+            step: step.id,
+            description,
+            decision: step.decision,
+            model: asked,
+            settings: settingsOf(actor),
+            system: briefed(WORKER_ROLE, actor.systemPrompt, briefing),
+            tools: modelTools(actor.tools, surroundings),
+            memory: actor.memory,
+            responseSchema: actor.responseFormat,
+            gaveUp,
+            count: (text: string) => tokenizerNamed(tokenizerOf(asked.model))(text),
+          },
+          hands,
+        );
       });
     };
   }
 
+  /** Every model of the graph is told what the plan is about, whatever else its node tells it. */
   async #graph(
     actor: GraphActorDefinition,
-    work: { readonly step: string; readonly description: string; readonly system: string; readonly briefing: Briefing },
-    hands: ActorHands,
+    step: WorkStep,
+    parts: { briefing: Briefing; hands: StepHands; surroundings: Parameters<typeof modelTools>[1] },
   ): Promise<string> {
-    const { runGraph, store } = this.#parts;
-    if (runGraph === undefined) throw new Error(`nobody is there to run the graph of the actor "${actor.name}"`);
-    const { step, description, system, briefing } = work;
+    const { briefing, hands, surroundings } = parts;
     const { goal, definitionOfDone, constraints, context } = briefing;
-    const input = { step, description, goal, definition_of_done: definitionOfDone, constraints, context, system };
-    const actorOf = (name: QualifiedName): Promise<ActorDefinition> => store.read((reader) => actorNamed(reader, name));
-    const outcome = await runGraph(actor, input, { hands, actorOf });
-    return typeof outcome === "string" ? outcome : JSON.stringify(outcome);
+    const state = { step: step.id, definition_of_done: definitionOfDone, constraints: [...constraints], context };
+    const { runGraph } = await import("../actors/graph/run-graph.ts");
+    const { output } = await runGraph(
+      actor,
+      { goal: step.id === GRAPH_STEP ? goal : step.work.description, state, decision: step.decision, key: "graph" },
+      {
+        hands: told(hands, briefing),
+        actorOf: (name) => this.#parts.store.read((reader) => actorNamed(reader, name)),
+        modelOf: (one) => modelOf(one),
+        toolsFor: (names) => modelTools(names as readonly ToolName[], surroundings),
+      },
+    );
+    return typeof output === "string" ? output : JSON.stringify(output);
+  }
+
+  async #guidanceOf(plan: Plan): Promise<Briefing["guidance"]> {
+    const said = await this.#parts.store.read((reader) => guidanceOf(reader, plan));
+    return said.map(({ question, text }) => (question === undefined ? text : `${question} ${text}`));
   }
 
   async #handsFor(parts: {
@@ -198,7 +231,7 @@ export class PlanThinking {
   async #contextFor(wish: {
     hands: StepHands;
     step: string;
-    model: ModelRef;
+    model: ModelRef | undefined;
     port: ContextPort | undefined;
     query: string;
     resources?: readonly string[];
@@ -206,7 +239,7 @@ export class PlanThinking {
     const { hands, step, model, port, query, resources = [] } = wish;
     const { models, onEvent } = this.#parts;
     if (port === undefined) return "";
-    const window = models.windowOf(model);
+    const window = model === undefined ? undefined : models.windowOf(model);
     const answer = await hands.recorded("context", "1", async () => {
       const question = {
         query: query.slice(0, 10_000),
@@ -254,6 +287,26 @@ export class PlanThinking {
       }),
     );
   }
+}
+
+/** The same hands, under keys of their own. */
+function below(hands: ActorHands, place: string): ActorHands {
+  return {
+    signal: hands.signal,
+    ask: (key, call, about) => hands.ask(`${place}/${key}`, call, about),
+    callTool: (key, call) => hands.callTool(`${place}/${key}`, call),
+    once: (key, fn) => hands.once(`${place}/${key}`, fn),
+  };
+}
+
+/** The same hands; whoever is asked through them hears what the plan is about first. */
+function told(hands: ActorHands, briefing: Briefing): ActorHands {
+  return {
+    signal: hands.signal,
+    ask: (key, call, about) => hands.ask(key, { ...call, system: briefed("", call.system, briefing) }, about),
+    callTool: (key, call) => hands.callTool(key, call),
+    once: (key, fn) => hands.once(key, fn),
+  };
 }
 
 /** What a plan's context port answers, as far as it is read here. */

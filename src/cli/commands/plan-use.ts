@@ -69,7 +69,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
   };
 }
 
-async function defaultActors(context: CommandContext): Promise<Partial<Record<ActorRole, string | undefined>>> {
+export async function defaultActors(context: CommandContext): Promise<Partial<Record<ActorRole, string | undefined>>> {
   const defaults: Partial<Record<ActorRole, string | undefined>> = {};
   for (const role of ACTOR_ROLES) defaults[role] = (await context.setting(defaultActorKey(role))).value;
   return defaults;

@@ -1,3 +1,4 @@
+import { defaultActorKey } from "../../domain/actor-settings.ts";
 import { ConfigurationError } from "../../domain/errors.ts";
 import type { CommandContext } from "../command-context.ts";
 
@@ -6,7 +7,10 @@ import type { CommandContext } from "../command-context.ts";
  * providers none is chosen by us: what is sent, and who is paid, is the user's to decide.
  */
 export async function runActor(context: CommandContext, named: string | undefined): Promise<string> {
-  if (named !== undefined) return named;
+  const { value } = await context.setting(defaultActorKey("execution"));
+  const wanted = named ?? value;
+  // Whoever does not exist is told before anything is written.
+  if (wanted !== undefined) return (await context.actorNamed(wanted)).name;
   const { configuredProviders } = await import("../../actors/providers.ts");
   const providers = configuredProviders((await context.config()).global, context.environment).filter(
     ({ models }) => models.length > 0,

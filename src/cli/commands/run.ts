@@ -10,7 +10,8 @@ import { info, type Message, type Outcome } from "../outcome.ts";
 import { planApply } from "./plan-apply.ts";
 import { coloured, fileTable } from "./plan-diff.ts";
 import { planExecute } from "./plan-execute.ts";
-import { configuredProfile } from "./plan-use.ts";
+import { givenBudget } from "./plan-budget.ts";
+import { configuredProfile, defaultActors } from "./plan-use.ts";
 import { runActor } from "./run-actor.ts";
 
 /**
@@ -39,7 +40,9 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
     arguments: { request },
     automationProfile: input.text("automationProfile"),
     configuredProfile: await configuredProfile(context, [project]),
-    actors: { execution: actor, strategy: input.text("strategyActor") ?? actor },
+    actors: { execution: actor, strategy: input.text("strategyActor") },
+    defaultActors: await defaultActors(context),
+    budget: await givenBudget(context, input.text("budget")),
   });
   const human = !["json", "yaml"].includes(await context.format());
   if (human) process.stderr.write(beginning(plan, made));
