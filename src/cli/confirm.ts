@@ -23,17 +23,21 @@ export async function confirmed(question: string, yes: boolean, { input, output 
       next: ["repeat the command with --yes"],
     });
   }
+  return /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, { input, output }));
+}
+
+/** What somebody types; "" when they type nothing. */
+export async function answerTo(question: string, { input, output }: Asking = HERE): Promise<string> {
   const prompt = createInterface({ input, output });
   try {
-    const answer = await prompt.question(`${question} [y/N] `);
-    return /^y(es)?$/i.test(answer.trim());
+    return (await prompt.question(question)).trim();
   } finally {
     prompt.close();
   }
 }
 
 /** What a command gives back when the answer was no. */
-export function declined(deed: "deleted" | "removed" | "applied" | "undone" | "redone"): Outcome {
+export function declined(deed: "deleted" | "removed" | "executed" | "applied" | "undone" | "redone"): Outcome {
   const text = `Nothing was ${deed}.`;
   return { data: { [deed]: false }, view: [], messages: [{ level: "warning", text }], status: "warn" };
 }

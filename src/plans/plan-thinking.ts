@@ -303,7 +303,16 @@ function below(hands: ActorHands, place: string): ActorHands {
 function told(hands: ActorHands, briefing: Briefing): ActorHands {
   return {
     signal: hands.signal,
-    ask: (key, call, about) => hands.ask(key, { ...call, system: briefed("", call.system, briefing) }, about),
+    ask: (key, call, about) =>
+      hands.ask(
+        key,
+        {
+          ...call,
+          system: briefed("", call.system, briefing),
+          settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings },
+        },
+        about,
+      ),
     callTool: (key, call) => hands.callTool(key, call),
     once: (key, fn) => hands.once(key, fn),
   };
@@ -329,7 +338,10 @@ function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | 
   };
 }
 
+/** What an answer may be long unless its actor says otherwise: without a limit, nobody could say what a call may cost. */
+const OUTPUT_TOKENS = 8_192;
+
 function settingsOf({ options }: ModelActorDefinition): ModelSettings {
   const { baseUrl: _endpoint, ...settings } = options;
-  return settings;
+  return { maxOutputTokens: OUTPUT_TOKENS, ...settings };
 }

@@ -4,6 +4,7 @@ import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import type { Plan } from "../../domain/plan.ts";
 import type { Gate } from "../../plans/gates.ts";
+import { findDecisions } from "../../ledger/decisions.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
@@ -12,6 +13,7 @@ import { executeWatched } from "../watched-execution.ts";
 import { leftOutOf } from "./left-out.ts";
 import { lateEdits } from "./plan-apply.ts";
 import { planData, readInPlace } from "./plan-data.ts";
+import { strategyView } from "./strategy-view.ts";
 import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
 
 /** Runs the plan's steps here, in the foreground; Ctrl-C stops cleanly, a second one at once. */
@@ -66,8 +68,9 @@ export async function planExecute(context: CommandContext, input: Input): Promis
 
 /** What was planned, for the person whose `plan execute` is the yes to it. */
 async function strategyShown(context: CommandContext, plan: Plan, { assessment }: Gate): Promise<Outcome> {
+  const decisions = await (await context.store()).read((reader) => findDecisions(reader, plan.id, plan.attempt));
   const { planTree } = await import("./plan-tree.ts");
-  const { data, view } = await planTree(context, new Input([plan.id], {}));
+  const { data } = await planTree(context, new Input([plan.id], {}));
   const next = [`agents plan execute ${plan.id}`, `agents plan prompt ${plan.id} "<guidance>"`];
   return {
     data: {
@@ -77,7 +80,7 @@ async function strategyShown(context: CommandContext, plan: Plan, { assessment }
       assessment: { confidence: assessment.confidence, factors: assessment.factors },
       next_steps: next,
     },
-    view,
+    view: [strategyView(decisions)],
     messages: info(
       `This is what plan ${plan.id} would do. The profile ${plan.profile.name} asks first; nothing was changed. ${assessment.explanation}`,
     ),

@@ -1,16 +1,22 @@
-import { UsageError } from "../../domain/errors.ts";
+import { AwaitingInputError, UsageError } from "../../domain/errors.ts";
 import type { Plan } from "../../domain/plan.ts";
+import { decidedWaves } from "../../execution/decided-steps.ts";
 import { diffOf } from "../../execution/kept-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
+import { openQuestion } from "../../ledger/questions.ts";
+import { shouldApply } from "../../plans/gates.ts";
 import { setUpRun } from "../../plans/run-setup.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
-import { canAsk } from "../confirm.ts";
+import { answerTo, canAsk, confirmed, declined } from "../confirm.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
+import { render, screenFor } from "../render.ts";
+import type { View } from "../view.ts";
 import { planApply } from "./plan-apply.ts";
 import { coloured, fileTable } from "./plan-diff.ts";
 import { planExecute } from "./plan-execute.ts";
 import { givenBudget } from "./plan-budget.ts";
+import { planPrompt } from "./plan-prompt.ts";
 import { configuredProfile, defaultActors } from "./plan-use.ts";
 import { runActor } from "./run-actor.ts";
 
@@ -27,6 +33,7 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
     });
   }
   const actor = await runActor(context, input.text("actor"));
+  const budget = await givenBudget(context, input.text("budget"));
   const services = {
     plans: await context.plans(),
     projects: await context.projects(),
@@ -42,15 +49,15 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
     configuredProfile: await configuredProfile(context, [project]),
     actors: { execution: actor, strategy: input.text("strategyActor") },
     defaultActors: await defaultActors(context),
-    budget: await givenBudget(context, input.text("budget")),
+    budget,
   });
   const human = !["json", "yaml"].includes(await context.format());
   if (human) process.stderr.write(beginning(plan, made));
-  const yes = input.flag("yes");
-  const executed = await planExecute(context, wordsOf(input, plan, { includeDirty: input.flag("includeDirty") }));
+  const executed = await carryOut(context, plan, input);
   const setup: Message[] = human ? [] : made.flatMap((one) => info(`Made ${one}.`));
   const outcome = { ...executed, messages: [...setup, ...executed.messages], data: { ...executed.data, made } };
-  if (executed.status === "warn" || executed.status === "error") return outcome;
+  if (executed.data["phase"] !== "execute" || executed.status === "warn") return outcome;
+  const yes = input.flag("yes") || (await mayLand(context, plan));
   if (!yes && !canAsk()) return outcome;
   if (human && !yes) await showDifference(context, plan);
   const applied = await planApply(context, wordsOf(input, plan, { yes }));
@@ -60,6 +67,51 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
     messages: [...outcome.messages, ...applied.messages],
     next: applied.next ?? executed.next ?? [],
   };
+}
+
+/** Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants asked. */
+async function carryOut(context: CommandContext, plan: Plan, input: Input): Promise<Outcome> {
+  const words = wordsOf(input, plan, { includeDirty: input.flag("includeDirty") });
+  for (;;) {
+    const outcome = await planExecute(context, words).catch(async (error: unknown) => {
+      if (!(error instanceof AwaitingInputError) || !canAsk()) throw error;
+      if (!(await answerQuestion(context, plan))) throw error;
+      return undefined;
+    });
+    if (outcome === undefined) continue;
+    if (outcome.data["phase"] !== "strategize") return outcome;
+    // The strategy is there, and the profile wants it looked at: going on is the yes.
+    if (input.flag("yes")) continue;
+    if (!canAsk()) return outcome;
+    await write(context, outcome.view);
+    if (!(await confirmed("Carry this out?", false))) {
+      const { data, messages } = declined("executed");
+      return { ...outcome, view: [], data: { ...outcome.data, ...data }, messages, status: "warn" };
+    }
+  }
+}
+
+/** A number stands for one of the ways; whatever else is said goes to the plan as it is. False when nothing is said. */
+async function answerQuestion(context: CommandContext, { id }: Plan): Promise<boolean> {
+  const open = await (await context.store()).read((reader) => openQuestion(reader, id));
+  // Somebody else was faster.
+  if (open === undefined) return true;
+  const ways = open.alternatives.map((one, index) => `  ${index + 1}. ${one}\n`);
+  process.stderr.write(`${open.question}\n${ways.join("")}`);
+  const answer = await answerTo(ways.length === 0 ? "> " : "a number, or what to do instead > ");
+  const text = /^\d{1,3}$/.test(answer) ? (open.alternatives[Number(answer) - 1] ?? "") : answer;
+  if (text !== "") await planPrompt(context, new Input([id, [text]], {}));
+  return text !== "";
+}
+
+async function mayLand(context: CommandContext, { id, attempt }: Plan): Promise<boolean> {
+  const plan = await (await context.plans()).getPlan(id);
+  const store = await context.store();
+  const steps = (await decidedWaves(store, id, attempt)).flat();
+  const risks = steps.map((step) =>
+    step.tool === undefined ? { risk: step.work.risk ?? undefined } : { tool: step.tool },
+  );
+  return (await shouldApply(store, plan, risks)).go;
 }
 
 function wordsOf(input: Input, plan: Plan, flags: Readonly<Record<string, boolean>>): Input {
@@ -81,10 +133,14 @@ async function showDifference(context: CommandContext, { id, attempt }: Plan): P
     process.stderr.write(await coloured(context, patch));
     return;
   }
-  const { render, screenFor } = await import("../render.ts");
+  await write(context, [fileTable(files)]);
+  process.stderr.write(`agents plan diff ${id} shows each line\n`);
+}
+
+async function write(context: CommandContext, view: View): Promise<void> {
   const format = await context.format();
   if (format === "json" || format === "yaml") return;
   const { stderr, env: environment } = process;
   const screen = screenFor(format, { isTTY: stderr.isTTY, columns: stderr.columns, environment });
-  process.stderr.write(`${render([fileTable(files)], screen)}\nagents plan diff ${id} shows each line\n`);
+  process.stderr.write(`${render(view, screen)}\n`);
 }
