@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { RunEvent } from "../plans/run-events.ts";
-import { dollars } from "../domain/money.ts";
+import { dollars, type Microdollars } from "../domain/money.ts";
 import { count, duration, thousands } from "./format.ts";
 import { painter, type Screen } from "./render.ts";
 import { fit, oneLine, width } from "./terminal-text.ts";
@@ -33,7 +33,9 @@ export interface LiveParts {
   /** Whether lines can be drawn over. */
   readonly terminal: boolean;
   /** The most the plan may cost, in millionths of a dollar. */
-  readonly cap?: number | undefined;
+  readonly cap?: Microdollars | undefined;
+  /** What it has cost before. */
+  readonly spent?: Microdollars;
   readonly now?: () => number;
 }
 
@@ -138,7 +140,7 @@ class DrawnView implements LiveView {
   readonly #timer: NodeJS.Timeout;
   #tokensIn = 0;
   #tokensOut = 0;
-  #cost = 0;
+  #cost: Microdollars;
   #priceKnown = true;
   #asked = false;
   #drawn = 0;
@@ -147,6 +149,7 @@ class DrawnView implements LiveView {
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#paint = painter(parts.screen);
+    this.#cost = parts.spent ?? 0;
     this.#now = parts.now ?? (() => performance.now());
     this.#began = this.#now();
     // Times go on also when nothing happens.

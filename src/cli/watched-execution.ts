@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Microdollars } from "../actors/model.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
@@ -7,7 +6,7 @@ import type { DecidedStep, StepFacts } from "../execution/step-runner.ts";
 import { PlanExecutor } from "../plans/plan-executor.ts";
 import type { Gate } from "../plans/gates.ts";
 import type { RunEvent } from "../plans/run-events.ts";
-import { budgetWarning } from "./commands/budget-data.ts";
+import { budgetWarning, readSpending } from "./commands/budget-data.ts";
 import type { CommandContext } from "./command-context.ts";
 import { interruptible } from "./interrupt.ts";
 import { liveView, type CheckEvent, type LiveView } from "./live-view.ts";
@@ -39,7 +38,7 @@ export async function executeWatched(
   planId: PlanId,
   options: { readonly includeDirty: boolean; readonly verify: boolean },
 ): Promise<WatchedExecution> {
-  const view = await viewFor(context, undefined);
+  const view = await viewFor(context, planId);
   const executor = new PlanExecutor({
     store: await context.store(),
     service: await context.plans(),
@@ -100,10 +99,12 @@ function check(name: string, resource: string, event: CheckEvent["event"], durat
 const SILENT: LiveView = { on: () => undefined, say: () => undefined, end: () => undefined };
 
 /** Nothing where a machine reads. */
-async function viewFor(context: CommandContext, cap: Microdollars | undefined): Promise<LiveView> {
+async function viewFor(context: CommandContext, planId: PlanId): Promise<LiveView> {
   const format = await context.format();
   if (format === "json" || format === "yaml") return SILENT;
   const { stderr, env: environment } = process;
   const screen = screenFor(format, { isTTY: stderr.isTTY, columns: stderr.columns, environment });
-  return liveView({ stream: stderr, screen, terminal: stderr.isTTY && environment["TERM"] !== "dumb", cap });
+  const { plan: spending } = await readSpending(context, planId);
+  const cost = { cap: spending.cap?.amount, spent: spending.spent + spending.assumed };
+  return liveView({ stream: stderr, screen, terminal: stderr.isTTY && environment["TERM"] !== "dumb", ...cost });
 }

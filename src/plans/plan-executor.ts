@@ -196,9 +196,13 @@ export class PlanExecutor {
   async #queue(plan: Plan, options: ExecuteOptions): Promise<Gate | undefined> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
       const byModel = await this.#strategize(plan, options);
-      const steps = (await this.#decided(plan)).flat().map((step) => ({ tool: step.tool, risk: riskOf(step) }));
+      const decided = (await this.#decided(plan)).flat();
+      const steps = decided.map((step) => ({ tool: step.tool, risk: riskOf(step) }));
       const gate = await afterStrategy(this.#store, plan, { byModel, steps });
-      if (!gate.go) return gate;
+      if (!gate.go) {
+        options.onEvent?.({ type: "decided", steps: decided.map(newsOf) });
+        return gate;
+      }
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
     return undefined;
