@@ -1,4 +1,4 @@
-/** What the demo works on: a small shop whose code is in a git repository and whose manual is a plain directory, and three changes to it. */
+/** What the demo works on: a small shop whose code is in a git repository and whose manual is a plain directory, and what a scripted model answers to three requests. */
 
 export const SHOP_CODE = `export function total(price, count) {
   return price * count;
@@ -30,74 +30,92 @@ export const LINES = {
   person: { code: 'export const phone = "555-0199";', manual: "Call us before noon." },
 } as const;
 
-/** A change is an action and the actor that carries it out, both of the same name. */
-export interface Change {
+/** A request, and how the model goes about it: two steps that may run at the same time. */
+export interface Request {
   readonly name: "round" | "shout" | "discount";
-  readonly description: string;
+  readonly text: string;
   readonly about: string;
-  readonly steps: string;
+  readonly code: Edit;
+  readonly manual: Edit | NewFile;
 }
 
-export const CHANGES: readonly Change[] = [
+interface Edit {
+  readonly old: string;
+  readonly new: string;
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+export const REQUESTS: readonly Request[] = [
   {
     name: "round",
-    description: "Round prices",
+    text: "Round prices",
     about: "changes total() and the manual",
-    steps: edits("price * count", "Math.round(price * count)", "Prices are exact.", LINES.round.manual),
+    code: { old: "price * count", new: "Math.round(price * count)" },
+    manual: { old: "Prices are exact.", new: LINES.round.manual },
   },
   {
     name: "shout",
-    description: "Shout titles",
+    text: "Shout titles",
     about: "changes title() and the manual",
-    steps: edits("return name", "return name.toUpperCase()", "Titles are names.", LINES.shout.manual),
+    code: { old: "return name", new: "return name.toUpperCase()" },
+    manual: { old: "Titles are names.", new: LINES.shout.manual },
   },
   {
     name: "discount",
-    description: "Give a discount",
-    about: "changes total() too, and adds a file to the manual",
-    steps: `  - id: code
-    tool: edit_file
-    params:
-      resource: code
-      path: shop.js
-      old: price * count
-      new: price * count * 0.9
-  - id: manual
-    tool: write_file
-    params:
-      resource: manual
-      path: discount.md
-      content: "${LINES.discount.manual}\\n"
-`,
+    text: "Give a discount",
+    about: "changes total() too, and adds a page to the manual",
+    code: { old: "price * count", new: "price * count * 0.9" },
+    manual: { path: "discount.md", content: `${LINES.discount.manual}\n` },
   },
 ];
 
-function edits(oldCode: string, newCode: string, oldText: string, newText: string): string {
-  return `  - id: code
-    tool: edit_file
-    params:
-      resource: code
-      path: shop.js
-      old: ${oldCode}
-      new: ${newCode}
-  - id: manual
-    tool: edit_file
-    params:
-      resource: manual
-      path: manual.md
-      old: ${oldText}
-      new: ${newText}
-`;
+/** A request that no budget of the demo allows. */
+export const TOO_DEAR = "Rewrite everything";
+
+/** What the model answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a last word. */
+export function transcript(): string {
+  return `turns:\n${REQUESTS.flatMap(turnsFor)
+    .map((turn) => `  - ${JSON.stringify(turn)}\n`)
+    .join("")}`;
 }
 
-export function actorFile({ name, description, steps }: Change): string {
-  return `name: ${name}\ntype: tool\ndescription: ${description}\nsteps:\n${steps}`;
+function turnsFor({ text, code, manual }: Request): object[] {
+  const goal = { system: `# Goal\n\n${text}` };
+  const writes = "path" in manual ? "write_file" : "edit_file";
+  const steps = [
+    { id: "code", description: "Change the code", confidence: 0.9, risk: 0.2, complexity: "low", resources: ["code"] },
+    {
+      id: "manual",
+      description: "Say so in the manual",
+      confidence: 0.9,
+      risk: 0.1,
+      complexity: "low",
+      resources: ["manual"],
+    },
+  ];
+  return [
+    {
+      match: { ...goal, user: "Decide how this is done" },
+      tool_calls: [{ tool: "record_strategy", parameters: { steps } }],
+      usage: { input_tokens: 900, output_tokens: 120 },
+    },
+    {
+      match: { ...goal, user: 'step "code"' },
+      tool_calls: [{ tool: "edit_file", parameters: { resource: "code", path: "shop.js", ...code } }],
+      usage: { input_tokens: 1_100, output_tokens: 60 },
+    },
+    { match: { ...goal, user: 'step "code"', tool: "edit_file" }, text: "The code does it.", ...LAST },
+    {
+      match: { ...goal, user: 'step "manual"' },
+      tool_calls: [{ tool: writes, parameters: { resource: "manual", path: "manual.md", ...manual } }],
+      usage: { input_tokens: 1_100, output_tokens: 50 },
+    },
+    { match: { ...goal, user: 'step "manual"', tool: writes }, text: "The manual says it.", ...LAST },
+  ];
 }
 
-export function actionFile({ name, description }: Change): string {
-  return `name: ${name}
-description: ${description}
-definition_of_done: Code and manual say so
-execution_actor: local/${name}
-`;
-}
+const LAST = { usage: { input_tokens: 1_200, output_tokens: 10 } };

@@ -1,13 +1,14 @@
 /**
- * `npm run demo`: three plans at once on a git repository and a plain directory. Two land, the third wants the same line as the
- * first and is told so; the first is undone beside everybody else's work, and then the third one fits. Every command is the real
- * one, in a process of its own; every promise is checked on the files, and the exit code is not 0 if one is broken. Needs no
- * network and no key, and leaves nothing behind.
+ * `npm run demo`: three requests at once on a git repository and a plain directory. A model, scripted here, decides on steps and carries
+ * them out in sandboxes. Two plans land, the third wants the same line as the first and is told so; the first is undone beside everybody
+ * else's work, and then the third one fits; and a fourth is stopped by its budget. Every command is the real one, in a process of its own;
+ * every promise is checked on the files, and the exit code is not 0 if one is broken. Needs no network and no key, and leaves nothing
+ * behind.
  */
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { actionFile, actorFile, CHANGES, LINES, MANUAL, SHOP_CODE, type Change } from "./demo-sample.ts";
+import { LINES, MANUAL, REQUESTS, SHOP_CODE, TOO_DEAR, transcript, type Request } from "./demo-sample.ts";
 import { Telling } from "./demo-telling.ts";
 import { DemoWorld, type Finished } from "./demo-world.ts";
 
@@ -16,12 +17,13 @@ interface Answer {
   readonly data: {
     readonly phase?: string;
     readonly state?: string;
-    readonly plans?: readonly { readonly id: string; readonly short_id: string; readonly action: string }[];
+    readonly plans?: readonly { readonly id: string; readonly short_id: string }[];
+    readonly cost?: { readonly calls: number; readonly spent_usd: number };
   };
 }
 
 interface Made {
-  readonly change: Change["name"];
+  readonly request: Request["name"];
   readonly id: string;
   /** A unique beginning of the id: what one types. */
   readonly short: string;
@@ -53,13 +55,14 @@ async function main(): Promise<void> {
 
 async function story(): Promise<number> {
   await openShop();
-  const [round, shout, discount] = await makePlans();
-  await executeAll([round, shout, discount]);
+  const [round, shout, discount] = await runAll();
+  await askWhy(round);
   await applyTwo(round, shout);
   await meetConflict(discount);
   await workByHand();
   await undoFirst(round);
   await applyThird(discount);
+  await stopAtTheCap();
   await lookBack(round);
   telling.end();
   return telling.broken === 0 ? 0 : 1;
@@ -68,65 +71,59 @@ async function story(): Promise<number> {
 async function openShop(): Promise<void> {
   telling.chapter(
     "1. A shop",
-    "Its code is in a git repository, its manual in a plain directory. Three actors, which are lists of tool calls and need no model, each know one change. This is the first:",
+    "Its code is in a git repository, its manual in a plain directory. The model is a script with answers for three requests, so that this needs no network and no key; with one, it could be any.",
   );
   await mkdir(join(world.directory, "shop"));
   await mkdir(join(world.directory, "manual"));
   await write("shop/shop.js", SHOP_CODE);
   await write("manual/manual.md", MANUAL);
+  await write("model.yaml", transcript());
   await world.git("init", "--quiet", "--initial-branch=main");
   await world.git("config", "user.name", "Ann");
   await world.git("config", "user.email", "ann@example.org");
   await world.git("add", "--all");
   await world.git("commit", "--quiet", "--message=Open the shop");
-  for (const change of CHANGES) {
-    await write(`${change.name}-actor.yaml`, actorFile(change));
-    await write(`${change.name}-action.yaml`, actionFile(change));
-  }
-  telling.command("cat round-actor.yaml");
-  telling.said(await world.read("round-actor.yaml"));
-  await quietly("init");
+  await quietly("config", "set", "provider.scripted.transcript", join(world.directory, "model.yaml"));
+  await quietly("config", "set", "provider.scripted.prices", "*=3/15");
   await quietly("resource", "add", "git-checkout", "code", "--path", "shop");
   await quietly("resource", "add", "fs-directory", "manual", "--path", "manual");
   await quietly("project", "create", "shop", "--resource", "code", "--resource", "manual");
-  for (const { name } of CHANGES) {
-    await quietly("actor", "add", "--config", `${name}-actor.yaml`);
-    await quietly("action", "create", "--config", `${name}-action.yaml`);
-  }
 }
 
-async function makePlans(): Promise<[Made, Made, Made]> {
-  const abouts = CHANGES.map(({ name, about }) => `"${name}" ${about}`).join("; ");
-  telling.chapter("2. Three plans", `${abouts}.`);
-  for (const { name } of CHANGES) await quietly("plan", "use", name, "shop");
-  await show("plan", "list");
-  const { plans = [] } = await ask("plan", "list");
-  const made = (change: Change["name"]): Made => {
-    const plan = plans.find(({ action }) => action === `local/${change}`);
-    if (plan === undefined) throw new Error(`There is no plan of ${change}.`);
-    return { change, id: plan.id, short: plan.short_id };
-  };
-  return [made("round"), made("shout"), made("discount")];
+/** How a request is made here: it goes on by itself up to where it would land. */
+function request(text: string, budget: string): string[] {
+  return ["run", text, "--project", "shop", "--automation-profile", "trusted", "--budget", budget];
 }
 
-async function executeAll(plans: readonly Made[]): Promise<void> {
-  telling.chapter(
-    "3. All three at once",
-    "Three processes carry them out, each in a sandbox of its own. Their words as they come:",
-  );
+async function runAll(): Promise<[Made, Made, Made]> {
+  const abouts = REQUESTS.map(({ text, about }) => `"${text}" ${about}`).join("; ");
+  telling.chapter("2. Three requests at once", `${abouts}. Three processes, their words as they come:`);
   const before = await world.everything();
-  for (const { short } of plans) telling.command(`agents plan execute ${short} &`);
+  for (const { text } of REQUESTS) telling.command(`agents run "${text}" --project shop --budget 1 &`);
   const finished = await Promise.all(
-    plans.map(async ({ change, short }) =>
-      world.agents(["plan", "execute", short], (line) => telling.said(line, change)),
-    ),
+    REQUESTS.map(async ({ name, text }) => world.agents(request(text, "1"), (line) => telling.said(line, name))),
   );
-  const states = await Promise.all(plans.map(stateOf));
+  const { plans = [] } = await ask("plan", "list");
+  const all = REQUESTS.map(({ name }, index): Made => {
+    const id = planOf(finished[index]);
+    return { request: name, id, short: plans.find((plan) => plan.id === id)?.short_id ?? id };
+  });
+  const states = await Promise.all(all.map(stateOf));
   telling.promise(
     "all three are executed",
     finished.every(({ code }) => code === 0) && states.every((state) => state === "execute/complete"),
   );
   telling.promise("repository and directory are as they were", before === (await world.everything()));
+  return all as [Made, Made, Made];
+}
+
+async function askWhy(round: Made): Promise<void> {
+  telling.chapter("3. What it decided, and what it cost", "Each decision names the calls and changes made for it.");
+  await show("plan", "tree", round.short);
+  const { cost } = await ask("plan", "status", round.id);
+  await show("plan", "budget", round.short);
+  // One for the strategy and two for each of its steps: 5,500 tokens in, 250 out.
+  telling.promise("five calls of the model are paid for, to the cent", cost?.calls === 5 && cost.spent_usd === 0.02025);
 }
 
 async function applyTwo(round: Made, shout: Made): Promise<void> {
@@ -157,6 +154,19 @@ async function meetConflict(discount: Made): Promise<void> {
     code === 4 && stderr.includes("code/shop.js") && (await stateOf(discount)) === "apply/errored",
   );
   telling.promise("nothing was touched, in neither place", before === (await world.everything()));
+}
+
+async function stopAtTheCap(): Promise<void> {
+  telling.chapter(
+    "9. A bill that cannot run away",
+    "What a call can cost at most is set aside before it is sent. A call that might pass the cap is not sent.",
+  );
+  const { code, stderr } = await show(...request(TOO_DEAR, "0.01"));
+  const { cost } = await ask("plan", "status", planOf({ code, stderr, stdout: "" }));
+  telling.promise(
+    "it was stopped before anything was spent",
+    code !== 0 && stderr.includes("$0.01") && cost?.calls === 0 && cost.spent_usd === 0,
+  );
 }
 
 async function workByHand(): Promise<void> {
@@ -200,7 +210,7 @@ async function applyThird(discount: Made): Promise<void> {
 }
 
 async function lookBack(round: Made): Promise<void> {
-  telling.chapter("9. What happened", "Each plan is one commit, which says what plan and decisions it is of.");
+  telling.chapter("10. What happened", "Each plan is one commit, which says what plan and decisions it is of.");
   telling.command("git -C shop log --oneline --graph");
   telling.said(await world.git("log", "--oneline", "--graph"));
   const subjects = (await world.git("log", "--reverse", "--format=%s")).trimEnd().split("\n");
@@ -219,6 +229,13 @@ async function lookBack(round: Made): Promise<void> {
   telling.promise("the commit names its plan", message.includes(`CleverAgents-Plan: ${round.id}\n`));
   const { code } = await show("audit", "verify");
   telling.promise("the audit log is complete and unchanged", code === 0);
+}
+
+/** The plan a run made: it says so first. */
+function planOf(finished: Finished | undefined): string {
+  const [, id] = /^plan (\w+) of /m.exec(finished?.stderr ?? "") ?? [];
+  if (id === undefined) throw new Error("A request made no plan.");
+  return id;
 }
 
 async function write(path: string, text: string): Promise<void> {

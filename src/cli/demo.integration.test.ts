@@ -75,15 +75,15 @@ test("the demo keeps all its promises, fits 80 columns and leaves nothing behind
   const [, conflict = ""] = /^```text\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
   expect(conflict).toContain("error: ");
   for (const line of conflict.trimEnd().split("\n")) expect(stdout).toContain(`  ${line}\n`);
-  expect(stdout).toContain("All 15 promises were kept.");
+  expect(stdout).toContain("All 17 promises were kept.");
   expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(place.leftovers()).toEqual([]);
 });
 
 test.each([
-  ["SIGINT", 130, "plan execute"],
-  ["SIGTERM", 143, "agents init"],
-  ["SIGHUP", 129, "agents init"],
+  ["SIGINT", 130, "agents run"],
+  ["SIGTERM", 143, "agents config"],
+  ["SIGHUP", 129, "agents config"],
 ] as const)("stopped by %s the demo exits with %i and leaves nothing behind", async (signal, exitCode, at) => {
   using place = new Place();
   const { code, stdout, stderr } = await place.demo(ROOT, { at, deed: (child) => child.kill(signal) });
@@ -94,7 +94,7 @@ test.each([
 
 test("when nobody reads on, the demo ends and leaves nothing behind", async () => {
   using place = new Place();
-  const { code, stderr } = await place.demo(ROOT, { at: "agents init", deed: (child) => child.stdout.destroy() });
+  const { code, stderr } = await place.demo(ROOT, { at: "agents config", deed: (child) => child.stdout.destroy() });
   expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
   expect(place.leftovers()).toEqual([]);
 });
@@ -103,15 +103,22 @@ test("when nobody reads on, the demo ends and leaves nothing behind", async () =
 test.each([
   [
     "work that spills over, and an audit log that does not verify",
-    `if (command === "plan execute") appendFileSync("manual/manual.md", "\\n");
+    `if (words[0] === "run") appendFileSync("manual/manual.md", "\\n");
      if (command === "plan apply") {
        const status = real();
        if (status === 4) writeFileSync("manual/discount.md", "");
        process.exit(status);
      }
      if (command === "plan undo") execFileSync("git", ["-C", "shop", "clean", "-fdq"]);
+     if (command === "plan status") {
+       const answer = spawnSync(process.execPath, [${JSON.stringify(join(ROOT, "bin/agents"))}, ...words]).stdout.toString();
+       process.stdout.write(answer.replace(/"calls": \\d+/g, '"calls": 7'));
+       process.exit(0);
+     }
      if (command === "audit verify") process.exit(1);`,
     [
+      "five calls of the model are paid for, to the cent",
+      "it was stopped before anything was spent",
       "repository and directory are as they were",
       "nothing was touched, in neither place",
       "so is Ann's work, committed or not",
