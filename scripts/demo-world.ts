@@ -39,8 +39,9 @@ export class DemoWorld implements AsyncDisposable {
     };
   }
 
-  async agents(args: readonly string[], onLine?: (line: string) => void): Promise<Finished> {
-    return this.#run(process.execPath, [AGENTS, ...args], onLine);
+  /** `place`: where the user is, below the directory. */
+  async agents(args: readonly string[], onLine?: (line: string) => void, place = ""): Promise<Finished> {
+    return this.#run(process.execPath, [AGENTS, ...args], onLine, place);
   }
 
   async git(...args: readonly string[]): Promise<string> {
@@ -64,11 +65,11 @@ export class DemoWorld implements AsyncDisposable {
     return Promise.all(names.map(async (name) => [name, await this.read(join(directory, name))]));
   }
 
-  async #run(program: string, args: readonly string[], onLine?: (line: string) => void): Promise<Finished> {
+  async #run(program: string, args: readonly string[], onLine?: (line: string) => void, place = ""): Promise<Finished> {
     if (this.#ended) throw new Error("The demo was stopped.");
     // In a process group of its own: Ctrl-C reaches the demo alone, which then ends what it started.
     const child = spawn(program, args, {
-      cwd: this.directory,
+      cwd: join(this.directory, place),
       env: this.#environment,
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,

@@ -157,7 +157,7 @@ test("no line is wider than the terminal, and never more than fit on it: what is
   const terminal = new FakeTerminal(20, 6);
   const view = drawn(terminal);
   const names = Array.from({ length: 9 }, (_, index) => `step-${index + 1}-with-a-long-name`);
-  view.on({ type: "decided", steps: names.map((name) => ({ step: name, description: `Do ${name}` })) });
+  view.on({ type: "decided", before: false, steps: names.map((name) => ({ step: name, description: `Do ${name}` })) });
   pass(100);
   expect(terminal.shown).toEqual([
     "  … 6 more steps",
@@ -187,7 +187,7 @@ test("once the steps are decided on, the strategy is done and the steps wait", (
   const view = drawn(terminal);
   view.on({ type: "ask_started", step: "strategy", key: "1", model });
   pass(1_000);
-  view.on({ type: "decided", steps: [{ step: "one", description: "Do it" }] });
+  view.on({ type: "decided", before: false, steps: [{ step: "one", description: "Do it" }] });
   pass(100);
   view.end();
   expect(terminal.shown.map((line) => line.trimEnd())).toEqual([
@@ -200,7 +200,12 @@ test("once the steps are decided on, the strategy is done and the steps wait", (
 test("elsewhere there is one plain line for each thing that happened", () => {
   const terminal = new FakeTerminal(60, 100);
   const view = liveView({ stream: terminal, screen: { format: "plain", columns: undefined }, terminal: false });
-  view.on({ type: "decided", steps: ["one", "two"].map((name) => ({ step: name, description: `Do ${name}` })) });
+  view.on({
+    type: "decided",
+    before: false,
+    steps: ["one", "two"].map((name) => ({ step: name, description: `Do ${name}` })),
+  });
+  view.on({ type: "decided", before: true, steps: [{ step: "one", description: "Do one" }] });
   view.on(step("one", "recorded"));
   view.on(step("two", "started"));
   view.on({ type: "context_assembled", step: "two", tokens: 1_000_000, files: 3 });

@@ -67,6 +67,7 @@ function plainLine(event: RunEvent | CheckEvent): string | undefined {
   const took = (milliseconds: number): string => `(${duration(milliseconds)})`;
   switch (event.type) {
     case "decided":
+      if (event.before) return undefined;
       return event.steps.map(({ step, description }) => line("decided", step, description)).join("\n");
     case "step_started":
       return line("started", event.step, event.description);

@@ -134,7 +134,8 @@ export class PlanExecutor {
     const stopped = await this.#queue(plan, options);
     if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
-    options.onEvent?.({ type: "decided", steps: waves.flat().map(newsOf) });
+    const before = plan.phase !== "strategize" || plan.state === "complete";
+    options.onEvent?.({ type: "decided", before, steps: waves.flat().map(newsOf) });
     // Found out on the way it would leave the steps before it in the user's files.
     const compared = waves.flat().find(({ tool = "" }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
     const [place] = inPlace;
@@ -200,7 +201,7 @@ export class PlanExecutor {
       const steps = decided.map((step) => ({ tool: step.tool, risk: riskOf(step) }));
       const gate = await afterStrategy(this.#store, plan, { byModel, steps });
       if (!gate.go) {
-        options.onEvent?.({ type: "decided", steps: decided.map(newsOf) });
+        options.onEvent?.({ type: "decided", before: false, steps: decided.map(newsOf) });
         return gate;
       }
     }

@@ -8,6 +8,8 @@ export type RunEvent =
   /** All steps are known, in the order in which they come. */
   | {
       readonly type: "decided";
+      /** They were known before this run. */
+      readonly before: boolean;
       readonly steps: readonly { readonly step: string; readonly description: string }[];
     }
   | { readonly type: "step_started"; readonly step: string; readonly description: string }

@@ -53,6 +53,12 @@ export function spendingRows({ plan, day }: PlanSpending): (readonly [string, Ce
   ];
 }
 
+/** In a sentence: what was paid for how many calls. */
+export function paidText({ calls, spent, assumed, unpriced }: Spending): string {
+  const more = unpriced === 0 ? "" : `, ${unpriced} of them at a price that is not known`;
+  return `${count(calls, "call")} of models for ${dollars(spent + assumed)}${more}`;
+}
+
 const BAR = 20;
 
 /** "$0.42 of $1.50 ━━━━━─────────────── 28 %": the bar has all that counts against the cap. */

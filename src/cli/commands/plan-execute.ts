@@ -11,6 +11,7 @@ import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { executeWatched } from "../watched-execution.ts";
 import { leftOutOf } from "./left-out.ts";
+import { paidText, readSpending, spendingData } from "./budget-data.ts";
 import { lateEdits } from "./plan-apply.ts";
 import { planData, readInPlace } from "./plan-data.ts";
 import { strategyView } from "./strategy-view.ts";
@@ -35,8 +36,10 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const next = [`agents plan diff ${plan.id}`, `agents plan ${gate.ok ? "apply" : "revert"} ${plan.id}`];
   const hooks = (await recordedHooks(store, plan)).map(({ resource, hook, skipped }) => ({ resource, hook, skipped }));
   const inPlace = await readInPlace(context, plan);
+  const spending = await readSpending(context, plan.id);
+  const paid = spending.plan.calls === 0 ? "" : ` ${paidText(spending.plan)}.`;
   const done = info(
-    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) ${inPlace.where === "" ? "in the sandbox" : `in place, in ${inPlace.where}`}.`,
+    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) ${inPlace.where === "" ? "in the sandbox" : `in place, in ${inPlace.where}`}.${paid}`,
   );
   return {
     data: {
@@ -48,6 +51,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
       hooks,
       changes,
       kept_files: kept,
+      cost: spendingData(spending.plan),
       ...left.data,
       validations: results.map(resultData),
       validation_summary: summaryData(validated),

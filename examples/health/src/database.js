@@ -1,0 +1,4 @@
+/** Answers whether the database can be reached. */
+export const database = {
+  ping: async () => false,
+};
