@@ -1,0 +1,146 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { git, makeRepository } from "../testing/git-repository.ts";
+import { Agents, type Envelope, type Started } from "./testing/agents.ts";
+import { stepTurn, strategyTurn } from "./testing/thinking-world.ts";
+
+/** `agents run` with a model, from the request to what the profile wants asked on the way. */
+const STEP = { id: "note", description: "Write the note", risk: 0.2, confidence: 0.9, rationale: "It was asked for" };
+const WRITE = { tool: "write_file", parameters: { path: "note.txt", content: "done\n" } };
+
+class RunWorld extends Agents {
+  readonly repository: string = makeRepository(join(this.directory, "shop"));
+
+  async answering(...turns: string[]): Promise<void> {
+    const file = this.write("model.yaml", `turns:\n${turns.join("")}`);
+    await this.json("config", "set", "provider.scripted.transcript", file);
+    await this.json("config", "set", "provider.scripted.prices", "*=3/15");
+  }
+
+  async asked(...words: string[]): Promise<Envelope> {
+    const { stdout } = await this.run(["run", ...words, "--format", "json"], { cwd: this.repository });
+    return JSON.parse(stdout) as Envelope;
+  }
+}
+
+const WORKING = [
+  strategyTurn([STEP], { usage: { input_tokens: 1_000, output_tokens: 100 } }),
+  stepTurn("note", { tool_calls: [WRITE], usage: { input_tokens: 2_000, output_tokens: 100 } }),
+  stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
+];
+
+test("with the default profile and nobody to ask, it stops at the strategy; executed, it goes on from there", async () => {
+  using world = new RunWorld();
+  await world.answering(...WORKING);
+  const { code, stdout } = await world.run(["run", "write a note"], { cwd: world.repository });
+  expect(code).toBe(0);
+  expect(stdout).toContain("Strategy: 1 step\n  note: Write the note\n");
+  expect(stdout).toContain("    medium complexity, risk 0.2, confidence 0.9\n      because: It was asked for\n");
+  const [, id = ""] = /next: agents plan execute (\w+)/.exec(stdout) ?? [];
+  expect((await world.json("plan", "status", id)).data).toMatchObject({
+    phase: "strategize",
+    state: "complete",
+    cost: { calls: 1, spent_usd: 0.0045 },
+  });
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({
+    state: "complete",
+    changes: { files: 1 },
+    cost: { calls: 3, spent_usd: 0.012 },
+  });
+});
+
+test("--yes goes all the way; what the model did is in the repository under its plan", async () => {
+  using world = new RunWorld();
+  await world.answering(...WORKING);
+  const { data, exit_code } = await world.asked("write a note", "--yes", "--budget", "1");
+  expect({ exit_code, state: data["state"] }).toEqual({ exit_code: 0, state: "applied" });
+  expect(readFileSync(join(world.repository, "note.txt"), "utf8")).toBe("done\n");
+  expect(git(world.repository, "log", "-1", "--format=%B")).toContain(`CleverAgents-Plan: ${String(data["plan_id"])}`);
+});
+
+test("a profile that applies by itself needs no yes", async () => {
+  using world = new RunWorld();
+  await world.answering(...WORKING);
+  expect((await world.asked("write a note", "--automation-profile", "ci")).data).toMatchObject({ state: "applied" });
+});
+
+test("a budget that one call might pass stops it before the call; raised, the plan goes on", async () => {
+  using world = new RunWorld();
+  await world.answering(...WORKING);
+  const words = ["write a note", "--automation-profile", "trusted", "--budget", "0.01"];
+  const { error } = await world.asked(...words);
+  expect(error).toMatchObject({ code: "BUDGET_EXCEEDED" });
+  const [, id = ""] = /agents plan budget (\w+)/.exec(error?.suggestions.join("\n") ?? "") ?? [];
+  expect((await world.json("plan", "status", id)).data).toMatchObject({
+    cost: { calls: 0, spent_usd: 0, cap_usd: 0.01 },
+  });
+  await world.json("plan", "budget", id, "1");
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });
+});
+
+test("where there are other ways and the profile asks, it waits for an answer, and the model hears it", async () => {
+  using world = new RunWorld();
+  const alternatives = ["Write it into the README"];
+  const other = { tool: "write_file", parameters: { path: "README", content: "note\n" } };
+  await world.answering(
+    strategyTurn([{ ...STEP, alternatives }]),
+    stepTurn("note", { match: { system: "in the README, please" }, tool_calls: [other] }),
+    stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
+  );
+  const { error } = await world.asked("write a note", "--automation-profile", "manual");
+  expect(error).toMatchObject({
+    code: "AWAITING_INPUT",
+    detail: { question: 'How is the step "note" done?', alternatives: ["Write the note", ...alternatives] },
+  });
+  const id = String(error?.detail["plan_id"]);
+  await world.json("plan", "prompt", id, "in the README, please");
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({ phase: "strategize", state: "complete" });
+  await world.json("plan", "execute", id);
+  expect((await world.json("plan", "diff", id)).data).toMatchObject({ files: [{ path: "README" }] });
+});
+
+/** A run whose model thinks for a minute about its step. */
+async function thinking(world: RunWorld): Promise<Started & { readonly id: string }> {
+  await world.answering(WORKING[0] ?? "", stepTurn("note", { delay_ms: 60_000, tool_calls: [WRITE] }));
+  const words = ["run", "write a note", "--automation-profile", "trusted"];
+  const started = world.start(words, { cwd: world.repository });
+  let stderr = "";
+  started.child.stderr.on("data", (text: string) => (stderr += text));
+  while (!stderr.includes("context  note")) await once(started.child.stderr, "data");
+  const [, id = ""] = /^plan (\w+) of/.exec(stderr) ?? [];
+  return { ...started, id };
+}
+
+test("Ctrl-C stops it cleanly and says how to go on; what was asked before is not asked again", async () => {
+  using world = new RunWorld();
+  const { child, finished, id } = await thinking(world);
+  child.kill("SIGINT");
+  const { code, stderr } = await finished;
+  expect(code).toBe(1);
+  expect(stderr).toContain("stopping cleanly; once more to stop at once\n");
+  expect(stderr).toContain(`next:  agents plan execute ${id}\n`);
+  world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });
+});
+
+test("without a model it says how to get one, and with several that one is to be chosen", async () => {
+  using world = new RunWorld();
+  const none = await world.asked("write a note");
+  expect(none.error).toMatchObject({
+    message: "No model is configured.",
+    kept: "Nothing was written and nothing was sent.",
+    suggestions: [
+      expect.stringContaining("ANTHROPIC_API_KEY"),
+      expect.stringContaining("provider.ollama"),
+      expect.stringContaining("provider.scripted"),
+    ],
+  });
+  await world.answering(...WORKING);
+  world.environment["ANTHROPIC_API_KEY"] = "sk-ant-no-key-at-all";
+  const several = await world.asked("write a note");
+  expect(several.error?.message).toMatch(/^Several models are configured \(anthropic\/[\w.-]+, scripted\/transcript\)/);
+  await world.json("actor", "set-default", "execution", "scripted/transcript");
+  expect((await world.asked("write a note", "--yes")).data).toMatchObject({ state: "applied" });
+});
