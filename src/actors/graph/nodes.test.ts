@@ -115,9 +115,22 @@ describe("llm", () => {
     await runGraph(graph({ nodes }), input(), ports(hands));
     expect(hands.called).toEqual([]);
     expect(hands.asked[1]?.call.messages.slice(2)).toMatchObject([
-      { output: 'There is no tool "shell_execute" here, only read_file.', failed: true },
-      { output: "The parameters are no JSON object.", failed: true },
+      { output: 'There is no tool "shell_execute". There are: read_file.', failed: true },
+      { output: 'The parameters are no JSON object: "nonsense"', failed: true },
     ]);
+  });
+
+  test("is shown no more of its conversation than its memory holds, and no more of an output than fits", async () => {
+    const said = Array.from({ length: 4 }, () => wants({ tool: "read_file", parameters: {} }));
+    const hands = new TestHands({
+      ask: () => said.shift() ?? "done",
+      callTool: () => ({ ok: true, output: "x".repeat(60_000) }),
+    });
+    const nodes = [ask("n", "Go", { tools: ["read_file"] })];
+    await runGraph({ ...graph({ nodes }), memory: { maxMessages: 3 } }, input(), ports(hands));
+    const last = hands.asked.at(-1)?.call.messages ?? [];
+    expect(last.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(JSON.stringify(last[2])).toContain("[cut here: 50000 of 60000 characters are shown");
   });
 
   test("asks for tools for ever: an error that keeps the work", async () => {
@@ -399,6 +412,48 @@ describe("failures", () => {
     const { state } = await runGraph(two, input(), ports(hands));
     expect(state).toMatchObject({ a: "run/2.a/ask-1", b: "run/2.b/ask-1" });
     expect(hands.asked.filter(({ key }) => key.includes(".b/"))).toHaveLength(1);
+  });
+
+  test("had to go on: what failed is tried again, what has a record is not, and limits begin anew", async () => {
+    let [broken, count] = [true, 0];
+    const hands = new TestHands({
+      callTool: (_, key) => {
+        if (key.includes(".work")) count += 1;
+        return broken && key.includes(".end") ? { ok: false, error: "no" } : { ok: true, output: count };
+      },
+    });
+    const actor = graph({
+      nodes: [tool("work"), choose("enough", ["work >= 3", "end"], [undefined, "work"]), tool("end")],
+      edges: chain("work", "enough"),
+      limits: { maxVisits: 2, maxRounds: 100 },
+    });
+    const goOn = async (gaveUp: number): Promise<unknown> =>
+      runGraph(actor, { ...input(), gaveUp }, ports(hands)).then(
+        ({ visits }) => visits,
+        (error: unknown) => error,
+      );
+    expect(await goOn(0)).toMatchObject({ code: "graph_limit" });
+    expect(await goOn(0)).toMatchObject({ code: "graph_limit" });
+    expect(count).toBe(2);
+    expect(await goOn(1)).toMatchObject({ message: 'The node "end" of local/graph failed in round 7: read_file: no.' });
+    broken = false;
+    expect(await goOn(1)).toMatchObject({ code: "graph_failed" });
+    expect(await goOn(2)).toEqual({ work: 3, enough: 3, end: 1 });
+    expect(hands.called.map(({ key }) => key)).toEqual([
+      ...["run/1.work", "run/3.work", "run/5.work"],
+      ...["run/7.end", "run/7.end/try-2", "run/7.end/try-3"],
+    ]);
+  });
+
+  test("what is about the whole run is told first", async () => {
+    const lost = new StaleLeaseError("The lease is no longer held.");
+    const answers: Answers = {
+      ask: (_, key) => {
+        if (key.includes(".b/")) throw lost;
+        return "";
+      },
+    };
+    await expect(runGraph(two, input(), ports(new TestHands(answers)))).rejects.toBe(lost);
   });
 
   test.each([
