@@ -27,7 +27,12 @@ type AskNode = Extract<PreparedNode, { type: "llm" }>;
  */
 export async function askNode(
   node: AskNode,
-  moment: { readonly state: GraphState; readonly key: string; readonly decision: DecisionId },
+  moment: {
+    readonly state: GraphState;
+    readonly key: string;
+    readonly decision: DecisionId;
+    readonly briefing: string;
+  },
   ports: AskPorts,
 ): Promise<JsonValue> {
   const { state, key, decision: parent } = moment;
@@ -35,7 +40,7 @@ export async function askNode(
   const { temperature, maxOutputTokens, topP } = by.options;
   const call = {
     model: ports.modelOf(by),
-    system: node.systemPrompt ?? by.systemPrompt,
+    system: [moment.briefing, node.systemPrompt ?? by.systemPrompt].filter((text) => text !== "").join("\n\n"),
     tools: node.tools.length === 0 ? [] : ports.toolsFor(node.tools),
     settings: {
       ...(temperature === undefined ? {} : { temperature }),

@@ -64,6 +64,17 @@ describe("llm", () => {
     });
   });
 
+  test("is told first what all are told, also inside of inner graphs", async () => {
+    const inner = graph({ nodes: [ask("in", "x", { systemPrompt: "Inside." })] }, { name: "local/inner" });
+    const hands = new TestHands();
+    const actor = graph({ nodes: [ask("out", "x"), subgraph("n", "local/inner")], edges: chain("out", "n") });
+    await runGraph(actor, { ...input(), briefing: "Never touch main." }, ports(hands, [inner]));
+    expect(hands.asked.map(({ call }) => call.system)).toEqual([
+      "Never touch main.\n\nYou are part of a graph.",
+      "Never touch main.\n\nInside.",
+    ]);
+  });
+
   test("uses the tools of the node turn by turn, each call for the decision it was made by", async () => {
     const said = [
       wants({ tool: "read_file", parameters: { path: "a" } }, { tool: "write_file", parameters: { path: "b" } }),
@@ -440,8 +451,12 @@ describe("failures", () => {
     expect(await goOn(1)).toMatchObject({ code: "graph_failed" });
     expect(await goOn(2)).toEqual({ work: 3, enough: 3, end: 1 });
     expect(hands.called.map(({ key }) => key)).toEqual([
-      ...["run/1.work", "run/3.work", "run/5.work"],
-      ...["run/7.end", "run/7.end/try-2", "run/7.end/try-3"],
+      "run/1.work",
+      "run/3.work",
+      "run/5.work",
+      "run/7.end",
+      "run/7.end/try-2",
+      "run/7.end/try-3",
     ]);
   });
 

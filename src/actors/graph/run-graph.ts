@@ -18,6 +18,8 @@ import { deeplyFrozen, updated, valueBelow, type GraphState } from "./state.ts";
 export interface GraphInput {
   readonly goal: string;
   readonly state: JsonObject;
+  /** What every model is told before the system prompt of its node, such as the constraints of a plan. */
+  readonly briefing?: string;
   /** What the nodes do is credited to it or to decisions below it. */
   readonly decision: DecisionId;
   /** In front of the keys of all steps. */
@@ -155,7 +157,8 @@ class GraphRun {
   async #tried(node: PreparedNode, key: string): Promise<JsonValue> {
     for (let attempt = 1; ; attempt += 1) {
       const own = attempt === 1 ? key : `${key}/try-${attempt}`;
-      const moment = { state: this.#state, key: own, decision: this.#input.decision, inner: this.#inner };
+      const { decision, briefing = "" } = this.#input;
+      const moment = { state: this.#state, key: own, decision, briefing, inner: this.#inner };
       try {
         return await runNode(node, moment, this.#ports);
       } catch (error) {
