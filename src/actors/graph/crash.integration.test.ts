@@ -14,6 +14,8 @@ const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const STEPS = 30;
 /** Processes at a time: each spends most of its time starting. */
 const AT_ONCE = 3;
+/** Starting a process takes a second, and many more on a machine that others use too. */
+const TIMEOUT = { timeout: 600_000 };
 
 interface World {
   readonly temporary: TemporaryStore;
@@ -27,7 +29,7 @@ interface Ended {
   readonly records: ReadonlyMap<string, string>;
 }
 
-test("killed after every single step", async () => {
+test("killed after every single step", TIMEOUT, async () => {
   await using temporary = await TemporaryStore.open("file");
   await using model = await countingModel();
   const world = await worldOf(temporary, model);
@@ -41,7 +43,7 @@ test("killed after every single step", async () => {
   });
 });
 
-test(`killed while ${FULL ? "each" : "every third"} question is under way`, async () => {
+test(`killed while ${FULL ? "each" : "every third"} question is under way`, TIMEOUT, async () => {
   await using temporary = await TemporaryStore.open("file");
   await using model = await countingModel();
   const world = await worldOf(temporary, model);
