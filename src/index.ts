@@ -1,6 +1,8 @@
 /** The library: everything the command line does is done through these. */
 export { BudgetedModels } from "./actors/budgeted-models.ts";
 export type { PricedModels } from "./actors/budgeted-models.ts";
+export { runGraph } from "./actors/graph/run-graph.ts";
+export type { GraphInput, GraphOutcome, GraphPorts, NodeEvent } from "./actors/graph/run-graph.ts";
 export { ModelError } from "./actors/model-error.ts";
 export type { ModelErrorKind } from "./actors/model-error.ts";
 export { ModelGateway } from "./actors/model-gateway.ts";

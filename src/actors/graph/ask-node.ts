@@ -1,8 +1,10 @@
 import type { DecisionId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import { shown } from "../../domain/text.ts";
-import type { ActorHands, ToolOutcome } from "../hands.ts";
-import type { ModelMessage, ModelRef, ModelTool, ModelToolCall } from "../model.ts";
+import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
+import type { ActorHands } from "../hands.ts";
+import { remembered } from "../memory.ts";
+import type { ModelMessage, ModelRef, ModelTool } from "../model.ts";
+import { carriedOut, shortened } from "../tool-turn.ts";
 import { filledText } from "./fill.ts";
 import { NodeFailure } from "./graph-error.ts";
 import type { ModelActor, PreparedNode } from "./prepare.ts";
@@ -25,7 +27,12 @@ type AskNode = Extract<PreparedNode, { type: "llm" }>;
  */
 export async function askNode(
   node: AskNode,
-  moment: { readonly state: GraphState; readonly key: string; readonly decision: DecisionId },
+  moment: {
+    readonly state: GraphState;
+    readonly key: string;
+    readonly decision: DecisionId;
+    readonly briefing: string;
+  },
   ports: AskPorts,
 ): Promise<JsonValue> {
   const { state, key, decision: parent } = moment;
@@ -33,7 +40,7 @@ export async function askNode(
   const { temperature, maxOutputTokens, topP } = by.options;
   const call = {
     model: ports.modelOf(by),
-    system: node.systemPrompt ?? by.systemPrompt,
+    system: [moment.briefing, node.systemPrompt ?? by.systemPrompt].filter((text) => text !== "").join("\n\n"),
     tools: node.tools.length === 0 ? [] : ports.toolsFor(node.tools),
     settings: {
       ...(temperature === undefined ? {} : { temperature }),
@@ -42,13 +49,15 @@ export async function askNode(
     },
     ...(format === undefined ? {} : { responseSchema: format.schema }),
   };
+  const count = (text: string): number => tokenizerNamed(tokenizerOf(call.model.model))(text);
   const question = node.description === "" ? `What does the node "${node.id}" answer?` : node.description;
   const messages: ModelMessage[] = [{ role: "user", content: filledText(node.prompt, state, "prompt") }];
   for (let turn = 1, recovers = false; ; turn += 1) {
     const type = recovers ? "error_recovery" : "implementation_choice";
     const { answer, decision } = await ports.hands.ask(
       `${key}/ask-${turn}`,
-      { ...call, messages: [...messages] },
+      // A copy: the conversation goes on while this is being recorded.
+      { ...call, messages: [...remembered(messages, by.memory, count)] },
       { type, question, parent },
     );
     if (answer.toolCalls.length === 0) {
@@ -64,26 +73,12 @@ export async function askNode(
     recovers = false;
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {
-      const outcome = await called(asked, call.tools, (params) =>
+      const outcome = await carriedOut(asked, call.tools, (params) =>
         ports.hands.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
       );
       recovers ||= !outcome.ok;
-      const output = outcome.ok ? outcome.output : outcome.error;
+      const output = outcome.ok ? shortened(outcome.output) : outcome.error;
       messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
     }
   }
-}
-
-/** A call that cannot be made is told to the model like any other that failed. The tools of the node are all it has. */
-async function called(
-  asked: ModelToolCall,
-  tools: readonly ModelTool[],
-  call: (params: NonNullable<ModelToolCall["parameters"]>) => Promise<ToolOutcome>,
-): Promise<ToolOutcome> {
-  if (!tools.some(({ name }) => name === asked.tool)) {
-    const names = tools.length === 0 ? "no tools" : `only ${tools.map(({ name }) => name).join(", ")}`;
-    return { ok: false, error: `There is no tool ${shown(asked.tool)} here, ${names}.` };
-  }
-  if (asked.parameters === undefined) return { ok: false, error: "The parameters are no JSON object." };
-  return await call(asked.parameters);
 }

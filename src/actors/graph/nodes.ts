@@ -14,6 +14,8 @@ export interface Moment {
   /** Under which its steps are recorded: it says where in the run the node is. */
   readonly key: string;
   readonly decision: DecisionId;
+  /** What every model is told; empty for nothing. */
+  readonly briefing: string;
   /** Runs an inner graph to its end. */
   readonly inner: (graph: PreparedGraph, state: JsonObject, key: string) => Promise<JsonValue>;
 }

@@ -122,7 +122,7 @@ describe("rounds", () => {
       callTool: (_, key) => (key.endsWith("b") ? { ok: false, error: "no" } : { ok: true, output: 1 }),
     };
     const watched = ports(new TestHands(answers), [], { onNode: (event) => events.push(event) });
-    await expect(runGraph(actor, input(), watched)).rejects.toThrow();
+    await expect(runGraph(actor, input(), watched)).rejects.toThrow("read_file: no");
     expect(events.map(({ node, round, key, happened }) => [node, round, key, happened])).toEqual([
       ["a", 1, "run/1.a", "begun"],
       ["a", 1, "run/1.a", "ended"],

@@ -18,10 +18,14 @@ import { deeplyFrozen, updated, valueBelow, type GraphState } from "./state.ts";
 export interface GraphInput {
   readonly goal: string;
   readonly state: JsonObject;
+  /** What every model is told before the system prompt of its node, such as the constraints of a plan. */
+  readonly briefing?: string;
   /** What the nodes do is credited to it or to decisions below it. */
   readonly decision: DecisionId;
   /** In front of the keys of all steps. */
   readonly key: string;
+  /** How often the graph gave up before: each time somebody had it go on, so it gets its limits, and nodes that failed get a try, once more. */
+  readonly gaveUp?: number;
 }
 
 export interface GraphPorts extends AskPorts {
@@ -70,6 +74,10 @@ class GraphRun {
     this.#state = deeplyFrozen({ goal: input.goal, ...structuredClone(input.state) });
   }
 
+  get #tries(): number {
+    return (this.#input.gaveUp ?? 0) + 1;
+  }
+
   async toEnd(): Promise<GraphOutcome> {
     let due = new Set([this.#graph.actor.route.entry]);
     let returned: readonly Returned[] = [];
@@ -97,7 +105,8 @@ class GraphRun {
 
   #count(ready: readonly PreparedNode[], round: number): void {
     const { actor } = this.#graph;
-    const { maxRounds, maxVisits } = actor.route.limits;
+    const times = this.#tries;
+    const [maxRounds, maxVisits] = [actor.route.limits.maxRounds * times, actor.route.limits.maxVisits * times];
     const exceeded = (message: string, detail: JsonObject): GraphError =>
       new GraphError("graph_limit", `${actor.name} does not come to an end: ${message}.`, {
         detail: { graph: actor.name, round, ...detail },
@@ -118,15 +127,15 @@ class GraphRun {
 
   /**
    * All nodes of a round end before anything else happens, also when one of them failed: what the others still do is recorded and need not be
-   * done again. Of several failures the first one in the file is told.
+   * done again. Of several failures the first one in the file is told, unless one is about the whole run.
    */
   async #runRound(ready: readonly PreparedNode[], round: number): Promise<Returned[]> {
-    const results = await Promise.allSettled(ready.map((node) => this.#run(node, round)));
-    return results.map((result, index) => {
-      const node = ready[index];
-      if (result.status === "fulfilled" && node !== undefined) return { node, value: result.value };
-      throw result.status === "rejected" ? result.reason : new Error("more results than nodes");
-    });
+    const results = await Promise.allSettled(
+      ready.map(async (node): Promise<Returned> => ({ node, value: await this.#run(node, round) })),
+    );
+    const failures = results.flatMap((result): unknown[] => (result.status === "rejected" ? [result.reason] : []));
+    if (failures.length > 0) throw failures.find((error) => !(error instanceof GraphError)) ?? failures[0];
+    return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
   async #run(node: PreparedNode, round: number): Promise<JsonValue> {
@@ -135,8 +144,7 @@ class GraphRun {
     const tell = (happened: NodeEvent["happened"]): void => this.#ports.onNode?.({ ...place, key, happened });
     tell("begun");
     try {
-      const moment = { state: this.#state, key, decision: this.#input.decision, inner: this.#inner };
-      const value = await runNode(node, moment, this.#ports);
+      const value = await this.#tried(node, key);
       tell("ended");
       return value;
     } catch (error) {
@@ -145,10 +153,23 @@ class GraphRun {
     }
   }
 
+  /** Somebody who has the graph go on wants the node that failed to be tried again, and not to hear of its recorded failure for ever. */
+  async #tried(node: PreparedNode, key: string): Promise<JsonValue> {
+    for (let attempt = 1; ; attempt += 1) {
+      const own = attempt === 1 ? key : `${key}/try-${attempt}`;
+      const { decision, briefing = "" } = this.#input;
+      const moment = { state: this.#state, key: own, decision, briefing, inner: this.#inner };
+      try {
+        return await runNode(node, moment, this.#ports);
+      } catch (error) {
+        if (!(error instanceof NodeFailure) || attempt >= this.#tries) throw error;
+      }
+    }
+  }
+
   /** An inner graph has a state of its own and returns its output; the goal is the outer one's unless it is given another. */
   readonly #inner = async (graph: PreparedGraph, state: JsonObject, key: string): Promise<JsonValue> => {
-    const { goal, decision } = this.#input;
-    return (await new GraphRun(graph, { goal, state, decision, key }, this.#ports).toEnd()).output;
+    return (await new GraphRun(graph, { ...this.#input, state, key }, this.#ports).toEnd()).output;
   };
 
   #takeIn(returned: readonly Returned[], round: number): void {
