@@ -130,7 +130,7 @@ test("a model without a known price is not asked under a cap, and the user is to
     code: "price_unknown",
     next: [
       "agents config set provider.far.prices big=<dollars per million tokens in>/<out>",
-      "and limit the answer: max_output_tokens of the actor, --max-output-tokens",
+      "limit the answer: max_output_tokens of the actor, or --max-output-tokens",
       "raise it",
     ],
   });

@@ -13,6 +13,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors.ts";
+import type { Assessment } from "../domain/confidence.ts";
 import { monotonicIds, type PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
@@ -31,7 +32,7 @@ import type { Lease } from "../ledger/leases.ts";
 import { findActor } from "../store/actors.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
-import { afterStrategy, type Gate } from "./gates.ts";
+import { afterStrategy } from "./gates.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
@@ -61,8 +62,8 @@ export interface Executed {
   readonly plan: Plan;
   /** False when the plan had been executed before: then nothing was done. */
   readonly ran: boolean;
-  /** The plan stopped after strategize, to be looked at: the next call goes on. */
-  readonly stopped?: Gate;
+  /** Why the plan stopped after strategize, to be looked at; the next call goes on. */
+  readonly stopped?: Assessment;
 }
 
 /**
@@ -183,8 +184,8 @@ export class PlanExecutor {
     await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onStart, onResult });
   }
 
-  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between, which is returned. */
-  async #queue(plan: Plan, options: StartOptions): Promise<Gate | undefined> {
+  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
+  async #queue(plan: Plan, options: StartOptions): Promise<Assessment | undefined> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
       const actor = await this.#actorOf(plan);
       const steps = chosenSteps(actor, plan);
@@ -192,7 +193,7 @@ export class PlanExecutor {
       await recordStrategy(lease, steps);
       await this.#service.completeStrategize(lease);
       const gate = await afterStrategy(this.#store, plan, { by: actor.type, steps: steps.map(({ chosen }) => chosen) });
-      if (!gate.go) return gate;
+      if (!gate.go) return gate.assessment;
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
     return undefined;

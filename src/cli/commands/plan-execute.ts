@@ -4,7 +4,7 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges, type StepRun } from "../../execution/step-runner.ts";
 import type { Plan } from "../../domain/plan.ts";
-import type { Gate } from "../../plans/gates.ts";
+import type { Assessment } from "../../domain/confidence.ts";
 import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
@@ -104,7 +104,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
 }
 
 /** What was planned, for the person whose `plan execute` is the yes to it. */
-async function strategyShown(context: CommandContext, plan: Plan, { assessment }: Gate): Promise<Outcome> {
+async function strategyShown(context: CommandContext, plan: Plan, assessment: Assessment): Promise<Outcome> {
   const { planTree } = await import("./plan-tree.ts");
   const { data, view } = await planTree(context, new Input([plan.id], {}));
   const next = [`agents plan execute ${plan.id}`, `agents plan prompt ${plan.id} "<guidance>"`];
