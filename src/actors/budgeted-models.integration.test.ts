@@ -79,7 +79,7 @@ test("the same from five processes with ten calls each", async () => {
   expect(await at.spending()).toMatchObject({ calls: 10, spent: BOUND * 10, reserved: 0 });
 });
 
-test("each try is reserved and settled: refused ones cost nothing, and a retry that does not fit is not sent", async () => {
+test("each try is reserved and settled: refused ones cost nothing", async () => {
   await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, (response, asked) => {
     if (asked === 3) return false;
     response.writeHead(429).end("{}");
@@ -109,6 +109,16 @@ test("what broke off after it was sent is assumed in full; what never got throug
   expect(await offline.spending()).toMatchObject({ calls: 0, spent: 0, assumed: 0, reserved: 0 });
 });
 
+test("a retry that does not fit any more is not sent", async () => {
+  await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, (response) => {
+    response.destroy();
+    return true;
+  });
+  await using at = await world(server.url, BOUND * 2 - 1);
+  await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "budget_exceeded" });
+  expect(server.asked()).toBe(1);
+});
+
 test("a call that is stopped half way is settled at what it may have cost", async () => {
   const stop = new AbortController();
   await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, () => {
@@ -130,7 +140,7 @@ test("a model without a known price is not asked under a cap, and the user is to
     code: "price_unknown",
     next: [
       "agents config set provider.far.prices big=<dollars per million tokens in>/<out>",
-      "and limit the answer: max_output_tokens of the actor, --max-output-tokens",
+      "limit the answer: max_output_tokens of the actor, or --max-output-tokens",
       "raise it",
     ],
   });

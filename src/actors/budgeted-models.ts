@@ -36,7 +36,7 @@ export class BudgetedModels implements PricedModels {
     let open: Reservation | undefined;
     const beforeTry = async (model: ModelRef, bound: UpperBound): Promise<void> => {
       await call.beforeTry?.(model, bound);
-      open = await this.#budget.reserve(model, boundOf(model, bound));
+      open = await this.#budget.reserve(model, this.#boundOf(model, bound));
     };
     const afterTry = async (attempt: ModelAttempt): Promise<void> => {
       const ended = open;
@@ -58,19 +58,23 @@ export class BudgetedModels implements PricedModels {
     else await this.#budget.release(reservation);
   }
 
+  #boundOf(ref: ModelRef, { cost, outputTokens }: UpperBound): Bound {
+    if (cost !== undefined) return cost;
+    const { provider, model } = ref;
+    const priced = this.costOf(ref, { inputTokens: 1, outputTokens: 1, estimated: true }) !== undefined;
+    return {
+      unknown: [
+        ...(priced
+          ? []
+          : [`agents config set provider.${provider}.prices ${model}=<dollars per million tokens in>/<out>`]),
+        ...(outputTokens === undefined
+          ? ["limit the answer: max_output_tokens of the actor, or --max-output-tokens"]
+          : []),
+      ],
+    };
+  }
+
   #warn(warnings: readonly BudgetWarning[]): void {
     for (const warning of warnings) this.#onWarning(warning);
   }
-}
-
-function boundOf({ provider, model }: ModelRef, { cost, outputTokens }: UpperBound): Bound {
-  if (cost !== undefined) return cost;
-  return {
-    unknown: [
-      `agents config set provider.${provider}.prices ${model}=<dollars per million tokens in>/<out>`,
-      ...(outputTokens === undefined
-        ? ["and limit the answer: max_output_tokens of the actor, --max-output-tokens"]
-        : []),
-    ],
-  };
 }

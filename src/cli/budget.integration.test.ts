@@ -126,3 +126,24 @@ test("what a plan spent, reserved and lost is in its status", async () => {
   expect(stdout).toContain("$0.08 of it assumed");
   expect(stdout).toContain("1 call at a price that is not known");
 });
+
+test("what a killed process had sent counts in full", async () => {
+  let sent: () => void = () => undefined;
+  const arrived = new Promise<void>((resolve) => (sent = resolve));
+  await using server = await countingServer(USAGE, () => {
+    sent();
+    return true;
+  });
+  using agents = new Agents();
+  await withModel(agents, server);
+  const { child, finished } = agents.start(ASK);
+  await arrived;
+  child.kill("SIGKILL");
+  await finished;
+  expect((await agents.json("info")).data["cost_today"]).toMatchObject({ calls: 1, spent_usd: 0, reserved_usd: 0.147 });
+  await agents.json("config", "set", "budget.per-day", "0.293999");
+  expect(await agents.json(...ASK)).toMatchObject({
+    error: { code: "BUDGET_EXCEEDED", detail: { reserved_usd: 0.147 } },
+  });
+  expect(server.asked()).toBe(1);
+});

@@ -4,7 +4,7 @@ import type { Plan } from "../domain/plan.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
 import type { DecidedStep, StepFacts } from "../execution/step-runner.ts";
 import { PlanExecutor } from "../plans/plan-executor.ts";
-import type { Gate } from "../plans/gates.ts";
+import type { Assessment } from "../domain/confidence.ts";
 import type { RunEvent } from "../plans/run-events.ts";
 import { budgetWarning, readSpending } from "./commands/budget-data.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -18,7 +18,7 @@ export interface WatchedExecution {
   /** False when the plan had been executed before. */
   readonly ran: boolean;
   /** Why it stopped before it began: a person is to look at the strategy first. */
-  readonly stopped: Gate | undefined;
+  readonly stopped: Assessment | undefined;
   readonly steps: readonly WatchedStep[];
   readonly sandboxes: readonly Sandbox[];
   /** Files that were replaced in place while some program was still writing into them. */

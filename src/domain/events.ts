@@ -40,6 +40,7 @@ export const EVENT_TYPES = [
   "budget.changed",
   "budget.warning",
   "budget.exceeded",
+  "plan.assessed",
   "plan.awaiting_input",
   "plan.answered",
   "plan.guided",

@@ -140,10 +140,12 @@ test("a day begins at 00:00 UTC; what was reserved before belongs to the day bef
   const late = await budget.reserve(MODEL, 100);
   await refused(budget.reserve(MODEL, 1));
   clock.advance(1);
-  await budget.settle(late, 100);
+  await budget.reserve(MODEL, 60);
+  await budget.settle(late, 10);
   const today = await store.read((reader) => daySpending(reader, day(100)));
-  expect(today).toMatchObject({ date: "2026-11-17", calls: 0, spent: 0 });
-  await budget.reserve(MODEL, 100);
+  expect(today).toMatchObject({ date: "2026-11-17", calls: 1, spent: 0, reserved: 60 });
+  await refused(budget.reserve(MODEL, 41));
+  await budget.reserve(MODEL, 40);
 });
 
 describe("what a dead owner reserved", () => {

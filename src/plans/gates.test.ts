@@ -56,6 +56,14 @@ async function landed(at: World, times: number): Promise<void> {
   }
 }
 
+/** What is on record of why the plans went on or asked. */
+async function assessments(store: Store): Promise<unknown[]> {
+  const rows = await store.read((reader) =>
+    reader.all<{ details: string }>("SELECT details FROM events WHERE type = 'plan.assessed' ORDER BY sequence"),
+  );
+  return rows.map(({ details }) => JSON.parse(details) as unknown);
+}
+
 const STEPS = [{ tool: "read_file" }, { tool: "write_file" }];
 
 describe("after strategize", () => {
@@ -69,7 +77,8 @@ describe("after strategize", () => {
     await using at = await world();
     const plan = await at.use(profile);
     expect(await afterStrategy(at.store, plan, { byModel: true, steps: STEPS })).toMatchObject({ go });
-    expect(await afterStrategy(at.store, plan, { byModel: false, steps: STEPS })).toMatchObject({ go: true });
+    expect(await afterStrategy(at.store, plan, { byModel: false, steps: STEPS })).toEqual({ go: true });
+    expect(await assessments(at.store)).toHaveLength(1);
   });
 
   test("cautious goes on once it has seen enough go well, unless the steps are too risky", async () => {
@@ -83,7 +92,11 @@ describe("after strategize", () => {
     await landed(at, 8);
     const after = await afterStrategy(at.store, fresh, { byModel: true, steps: STEPS });
     // 0.3 · 9/10 + 0.2 · 1 + 0.3 · 0.6 + 0.2 · 1
-    expect(after).toMatchObject({ go: true, assessment: { confidence: 0.85 } });
+    expect(after).toEqual({ go: true });
+    expect(await assessments(at.store)).toMatchObject([
+      { outcome: "ask", threshold: 0.8, confidence: 0.53 },
+      { outcome: "go", threshold: 0.8, confidence: 0.85, factors: { successRate: 0.9, familiarity: 1, risk: 0.4 } },
+    ]);
     const risky = await afterStrategy(at.store, fresh, { byModel: true, steps: [...STEPS, { tool: "shell_execute" }] });
     expect(risky).toMatchObject({ go: false, assessment: { confidence: 0.73 } });
     const told = await afterStrategy(at.store, fresh, { byModel: true, steps: [{ risk: 0.05 }] });

@@ -1,11 +1,13 @@
 import { assess, decide, type Assessment } from "../domain/confidence.ts";
-import type { DecisionId } from "../domain/ids.ts";
+import { monotonicIds, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation.ts";
 import { CONTEXT_TOOL_NAMES } from "../domain/tool-actor.ts";
+import { appendEvent } from "../ledger/events.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { answerAt } from "../ledger/questions.ts";
 import { familiarity, successRate, type OperationType } from "../ledger/track-record.ts";
+import { databaseTime } from "../store/breakers.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { pauseFor } from "./pausing.ts";
 
@@ -13,10 +15,7 @@ import { pauseFor } from "./pausing.ts";
  * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and between the
  * confidence decides.
  */
-export interface Gate {
-  readonly go: boolean;
-  readonly assessment: Assessment;
-}
+export type Gate = { readonly go: true } | { readonly go: false; readonly assessment: Assessment };
 
 /** A step as far as its risk goes. */
 export interface RiskyStep {
@@ -24,6 +23,8 @@ export interface RiskyStep {
   readonly risk?: number | undefined;
   readonly tool?: string | undefined;
 }
+
+const ids = monotonicIds();
 
 /** More rules than these are as hard to keep as can be. */
 const MANY_INVARIANTS = 10;
@@ -37,9 +38,7 @@ export async function afterStrategy(
   plan: Plan,
   strategy: { readonly byModel: boolean; readonly steps: readonly RiskyStep[] },
 ): Promise<Gate> {
-  const assessment = await assessSteps(store, plan, strategy.steps);
-  const go = !strategy.byModel || decide(plan.profile.thresholds.autoExecute, assessment.confidence) === "go";
-  return { go, assessment };
+  return strategy.byModel ? gateOfSteps(store, plan, "autoExecute", strategy.steps) : { go: true };
 }
 
 export interface Choice {
@@ -71,22 +70,54 @@ export async function beforeDecision(
   }));
   const { thresholds } = plan.profile;
   const threshold = lease.phase === "strategize" ? thresholds.autoDecisionsStrategize : thresholds.autoDecisionsExecute;
-  const settled = answer !== undefined || alternatives.length === 0;
-  if (settled || decide(threshold, assessment.confidence) === "go") return { assessment, answer };
+  if (answer !== undefined || alternatives.length === 0) return { assessment, answer };
+  if (decide(threshold, assessment.confidence) === "go") {
+    await recordAssessment(store, plan, { question, threshold, assessment, go: true });
+    return { assessment, answer };
+  }
   throw await pauseFor(lease, { key, question, alternatives: [chosen, ...alternatives], assessment }, user);
 }
 
 /** Whether what was executed may land without asking. */
 export async function shouldApply(store: Store, plan: Plan, steps: readonly RiskyStep[]): Promise<Gate> {
-  const assessment = await assessSteps(store, plan, steps);
-  return { go: decide(plan.profile.thresholds.autoApply, assessment.confidence) === "go", assessment };
+  return gateOfSteps(store, plan, "autoApply", steps);
 }
 
 /** The riskiest step decides. */
-async function assessSteps(store: Store, plan: Plan, steps: readonly RiskyStep[]): Promise<Assessment> {
+async function gateOfSteps(
+  store: Store,
+  plan: Plan,
+  threshold: "autoExecute" | "autoApply",
+  steps: readonly RiskyStep[],
+): Promise<Gate> {
   const operation = { kind: "phase", phase: "execute", action: plan.action } as const;
   const risk = Math.max(0, ...steps.map(riskOf));
-  return store.read((reader) => assessmentOf(reader, plan, operation, risk));
+  const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, risk));
+  const needed = plan.profile.thresholds[threshold];
+  const go = decide(needed, assessment.confidence) === "go";
+  const question = threshold === "autoExecute" ? "Is this strategy carried out?" : "Does this result land?";
+  await recordAssessment(store, plan, { question, threshold: needed, assessment, go });
+  return go ? { go } : { go, assessment };
+}
+
+/** That nobody was asked, or somebody, and why, is on record either way. */
+async function recordAssessment(
+  store: Store,
+  plan: Plan,
+  made: {
+    readonly question: string;
+    readonly threshold: number;
+    readonly assessment: Assessment;
+    readonly go: boolean;
+  },
+): Promise<void> {
+  const { question, threshold, assessment, go } = made;
+  const { confidence, factors } = assessment;
+  const details = { question, threshold, confidence, factors, outcome: go ? "go" : "ask" };
+  await store.transaction(async (tx) => {
+    const at = await databaseTime(tx);
+    await appendEvent(tx, { id: ids(), type: "plan.assessed", at, planId: plan.id, details });
+  });
 }
 
 async function assessmentOf(reader: Reader, plan: Plan, operation: OperationType, risk: number): Promise<Assessment> {

@@ -17,17 +17,16 @@ import {
   type PlanId,
   type Store,
 } from "../index.ts";
-import { insertDecision } from "../ledger/decisions.ts";
-import { actionInput, moveTo, planAt } from "../testing/fixtures.ts";
+import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
-import { monotonicIds } from "../domain/ids.ts";
+import { recordStrategy } from "./strategy.ts";
 
 const ASKING = { key: "choice/1", question: "Which one?", alternatives: ["this", "that"], assessment: undefined };
 
 interface World extends AsyncDisposable {
   readonly store: Store;
   readonly service: PlanLifecycleService;
-  readonly lease: Lease;
+  readonly lease: Lease<"execute">;
   readonly id: PlanId;
 }
 
@@ -36,27 +35,13 @@ async function world(kind: "memory" | "file" = "memory"): Promise<World> {
   const { store } = temporary;
   const service = new PlanLifecycleService({ store });
   await service.createAction(actionInput());
-  const { id, lease } = await planAt(service, "execute/processing");
-  if (lease === undefined) throw new Error("no lease");
-  await root(store, id);
+  const { id } = await service.useAction({ action: ACTION_NAME });
+  const strategize = await service.startStrategize(id);
+  await recordStrategy(strategize, []);
+  await service.completeStrategize(strategize);
+  await service.executePlan(id);
+  const lease = await service.startExecute(id);
   return { store, service, lease, id, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
-}
-
-async function root(store: Store, planId: PlanId, attempt = 1): Promise<void> {
-  const ids = monotonicIds();
-  await store.transaction((tx) =>
-    insertDecision(tx, ids, {
-      planId,
-      attempt,
-      type: "prompt_definition",
-      phase: "strategize",
-      step: undefined,
-      question: "What is to become true?",
-      chosen: {},
-      parent: undefined,
-      needs: [],
-    }),
-  );
 }
 
 const open = (store: Store, id: PlanId) => store.read((reader) => openQuestion(reader, id));
@@ -132,18 +117,21 @@ describe("without a question", () => {
     expect(await texts()).toEqual(["mind the tests", "and the docs"]);
   });
 
-  test.each(["strategize/queued", "execute/complete", "apply/queued", "execute/cancelled"] as const)(
-    "a plan at %s has nobody to be guided",
-    async (status) => {
-      await using at = await world();
-      const { store, service } = at;
-      const { id } = await service.useAction({ action: "local/fix" });
-      if (status !== "strategize/queued") await root(store, id);
-      await moveTo(service, id, status);
-      const said = promptPlan(store, { planId: id, text: "hello", answering: undefined, user: "ann" });
+  test("a plan that has not begun, is executed, applied or cancelled has nobody to be guided", async () => {
+    await using at = await world();
+    const { store, service, lease, id } = at;
+    const unheard = async (planId: PlanId) => {
+      const said = promptPlan(store, { planId, text: "hello", answering: undefined, user: "ann" });
       await expect(said).rejects.toBeInstanceOf(PlanError);
-    },
-  );
+    };
+    await unheard((await service.useAction({ action: ACTION_NAME })).id);
+    await service.completeExecute(lease);
+    await unheard(id);
+    await service.applyPlan(id);
+    await unheard(id);
+    await service.cancelPlan(id);
+    await unheard(id);
+  });
 
   test("nothing, or what cannot be stored, is refused", async () => {
     await using at = await world();

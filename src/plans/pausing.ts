@@ -3,7 +3,7 @@ import { ConflictError, NotFoundError, PlanError, ValidationError, type Awaiting
 import { monotonicIds, type DecisionId, type PlanId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Plan } from "../domain/plan.ts";
-import { textProblem } from "../domain/text.ts";
+import { storable, textProblem } from "../domain/text.ts";
 import { isTerminal, statusKey } from "../domain/transitions.ts";
 import { tellBeside } from "../ledger/beside.ts";
 import { findDecisions, findInterventions, insertDecision } from "../ledger/decisions.ts";
@@ -23,6 +23,7 @@ import type { Reader, Store, Tx } from "../store/store.ts";
 export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
 
 const ids = monotonicIds();
+const LONGEST_LINE = 2_000;
 
 /**
  * Asks, and gives the lease up in the same transaction: from then on the plan waits, and nobody works on it. Returns the error that ends
@@ -30,12 +31,14 @@ const ids = monotonicIds();
  */
 export async function pauseFor(lease: Lease, asking: Asking, user: string): Promise<AwaitingInputError> {
   const { plan, planId, phase } = lease;
-  const asked = { ...asking, planId, phase, attempt: plan.attempt };
+  // What a model wrote is shown in terminals.
+  const line = (text: string): string => storable(text, LONGEST_LINE);
+  const [question, alternatives] = [line(asking.question), asking.alternatives.map(line)];
+  const asked = { ...asking, question, alternatives, planId, phase, attempt: plan.attempt };
   await lease.store.transaction(async (tx) => {
     await endLease(tx, lease);
     await insertQuestion(tx, ids, asked);
-    const { question, alternatives, assessment } = asked;
-    const confidence = assessment?.confidence ?? null;
+    const confidence = asking.assessment?.confidence ?? null;
     await tellBeside(tx, {
       type: "plan.awaiting_input",
       user,

@@ -14,6 +14,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors.ts";
+import type { Assessment } from "../domain/confidence.ts";
 import { monotonicIds, type PlanId } from "../domain/ids.ts";
 import type { FailureCategory, Plan } from "../domain/plan.ts";
 import { statusKey } from "../domain/transitions.ts";
@@ -31,7 +32,7 @@ import type { SandboxTarget } from "../execution/sandbox.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
-import { afterStrategy, type Gate } from "./gates.ts";
+import { afterStrategy } from "./gates.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
@@ -67,8 +68,8 @@ export interface Executed {
   readonly plan: Plan;
   /** False when the plan had been executed before: then nothing was done. */
   readonly ran: boolean;
-  /** The plan stopped after strategize, to be looked at: the next call goes on. */
-  readonly stopped?: Gate;
+  /** Why the plan stopped after strategize, to be looked at; the next call goes on. */
+  readonly stopped?: Assessment;
 }
 
 /**
@@ -193,8 +194,8 @@ export class PlanExecutor {
     await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, onStart, onResult });
   }
 
-  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between, which is returned. */
-  async #queue(plan: Plan, options: ExecuteOptions): Promise<Gate | undefined> {
+  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
+  async #queue(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
     if (plan.phase === "strategize" && plan.state !== "complete") {
       const byModel = await this.#strategize(plan, options);
       const decided = (await this.#decided(plan)).flat();
@@ -202,7 +203,7 @@ export class PlanExecutor {
       const gate = await afterStrategy(this.#store, plan, { byModel, steps });
       if (!gate.go) {
         options.onEvent?.({ type: "decided", before: false, steps: decided.map(newsOf) });
-        return gate;
+        return gate.assessment;
       }
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);

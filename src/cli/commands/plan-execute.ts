@@ -3,7 +3,7 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import type { Plan } from "../../domain/plan.ts";
-import type { Gate } from "../../plans/gates.ts";
+import type { Assessment } from "../../domain/confidence.ts";
 import { findDecisions } from "../../ledger/decisions.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
@@ -71,7 +71,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
 }
 
 /** What was planned, for the person whose `plan execute` is the yes to it. */
-async function strategyShown(context: CommandContext, plan: Plan, { assessment }: Gate): Promise<Outcome> {
+async function strategyShown(context: CommandContext, plan: Plan, assessment: Assessment): Promise<Outcome> {
   const decisions = await (await context.store()).read((reader) => findDecisions(reader, plan.id, plan.attempt));
   const { planTree } = await import("./plan-tree.ts");
   const { data } = await planTree(context, new Input([plan.id], {}));
