@@ -1,4 +1,5 @@
 import { actorVariables, stepOrder, type ToolActor } from "../../domain/tool-actor.ts";
+import { maskedJson } from "../../store/masking.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined, type Asking } from "../confirm.ts";
@@ -99,7 +100,7 @@ function actorData(actor: ToolActor): Record<string, unknown> {
 /** The steps in the order of the file, each with the number of the wave it runs in. */
 function stepData(actor: ToolActor): Record<string, unknown>[] {
   const waves = waveNumbers(actor);
-  return actor.steps.map((step) => ({ ...step, wave: waves.get(step.id) }));
+  return actor.steps.map((step) => ({ ...step, params: maskedJson(step.params).value, wave: waves.get(step.id) }));
 }
 
 function waveNumbers(actor: ToolActor): ReadonlyMap<string, number> {
