@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { keptProfile, mustBeApproved, findProfile } from "./automation-profile.ts";
 import { judgeCall, NO_GUARDS, tightened, toolMatches, type CallCounts, type Guards } from "./guards.ts";
@@ -77,6 +77,7 @@ describe("judging", () => {
   });
 });
 
+// oxlint-disable-next-line vitest/expect-expect -- the property is the assertion
 test("tightening never allows what was not allowed", () => {
   const limit = fc.option(fc.nat(5), { nil: undefined });
   const list = fc.subarray(["write_file", "read_*", "*"]);
@@ -85,7 +86,7 @@ test("tightening never allows what was not allowed", () => {
       const guards = { ...NO_GUARDS, maxToolCalls: a, maxToolCallsPerStep: b, toolDenylist: denied };
       const strict = tightened(guards, { maxToolCalls: c, maxToolCallsPerStep: d, denied: more });
       const counts = { tools: new Map([["x", all]]), step };
-      if (guardFor(guards, counts) !== undefined) expect(guardFor(strict, counts)).toBeDefined();
+      return guardFor(guards, counts) === undefined || guardFor(strict, counts) !== undefined;
     }),
   );
 });

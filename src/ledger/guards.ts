@@ -222,7 +222,7 @@ export async function recordBeside(
 }
 
 /** What a person is asked to allow a step. */
-export function writesOf(step: string): string {
+function writesOf(step: string): string {
   return `writes:${step}`;
 }
 

@@ -34,7 +34,7 @@ export async function approveApply(store: Store, ambience: Ambience, plan: Plan)
   });
 }
 
-export async function isApplyApproved(store: Store, plan: Plan): Promise<boolean> {
+async function isApplyApproved(store: Store, plan: Plan): Promise<boolean> {
   const subject = await resultOf(store, plan);
   return store.read((reader) => isApproved(reader, plan.id, plan.attempt, subject));
 }

@@ -131,7 +131,7 @@ function actorView(actor: ToolActor, usedBy: readonly string[]): View {
         step.id,
         step.tool,
         step.needs.length === 0 ? "-" : step.needs.join(", "),
-        JSON.stringify(step.params),
+        JSON.stringify(maskedJson(step.params).value),
       ]),
       empty: "",
     },
