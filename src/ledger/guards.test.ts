@@ -61,11 +61,11 @@ async function count(store: Store, id: PlanId): Promise<Record<string, number> |
       `SELECT SUM(refused_by IS NULL) AS begun, SUM(refused_by IS NOT NULL) AS refused,
               (SELECT COUNT(*) FROM changesets WHERE plan_id = ? AND closed_at IS NOT NULL) AS closed,
               (SELECT COUNT(*) FROM events WHERE plan_id = ? AND type = 'guard.refused') AS events,
-              (SELECT COUNT(*) FROM audit_entries WHERE chain = ? AND type = 'guard.refused') AS audited
+              (SELECT COUNT(*) FROM audit_entries WHERE details LIKE ? AND type = 'guard.refused') AS audited
          FROM tool_invocations WHERE plan_id = ?`,
       id,
       id,
-      `${id}:beside`,
+      `%"plan_id":"${id}"%`,
       id,
     ),
   );
