@@ -22,8 +22,11 @@ export type { AttachedValidation, Attachment, AttachmentScope } from "./domain/a
 export { ACTOR_ROLES, parseAction } from "./domain/action.ts";
 export type { Action, ActionDefinition, ActionInput, ActionState, ActorRole, Actors } from "./domain/action.ts";
 export type { ArgumentSpec, ArgumentType, ArgumentValue, GivenArguments } from "./domain/arguments.ts";
-export { findProfile, PROFILE_NAMES } from "./domain/automation-profile.ts";
-export type { AutomationProfile, ProfileSource, Threshold } from "./domain/automation-profile.ts";
+export { findProfile, mustBeApproved, PROFILE_NAMES } from "./domain/automation-profile.ts";
+export type { AutomationProfile, ProfileBudget, ProfileSource, Threshold } from "./domain/automation-profile.ts";
+export type { GuardName, Guards, Tightening } from "./domain/guards.ts";
+export { parseProfile } from "./domain/profile-definition.ts";
+export type { ProfileDefinition } from "./domain/profile-definition.ts";
 export type {
   ChangeEntry,
   ChangeEntryInput,
@@ -124,6 +127,8 @@ export { PlanExecutor } from "./plans/plan-executor.ts";
 export type { ExecuteOptions, Executed } from "./plans/plan-executor.ts";
 export { recoverLandings } from "./plans/plan-recovery.ts";
 export type { Recovered, RecoveryParts } from "./plans/plan-recovery.ts";
+export { GuardService } from "./plans/guard-service.ts";
+export type { GuardReport } from "./plans/guard-service.ts";
 export { PlanLifecycleService } from "./plans/plan-lifecycle-service.ts";
 export type {
   FailureInput,
@@ -134,6 +139,8 @@ export type {
   StartOptions,
 } from "./plans/plan-lifecycle-service.ts";
 export type { Checkpoint, RollbackImpact, RolledBack } from "./plans/rollback.ts";
+export { ProfileService } from "./plans/profile-service.ts";
+export type { OwnProfile } from "./store/profiles.ts";
 export { ProjectService } from "./plans/project-service.ts";
 export type { CreateProjectInput, ListedProject } from "./plans/project-service.ts";
 export type { ResourceLinkInput } from "./plans/project-links.ts";

@@ -15,7 +15,7 @@ guards:
   tool_denylist: [shell_execute, "git_*"]
   max_tool_calls: 20
   max_calls_per_tool: { write-file: 2 }
-budget: { max_cost_usd: 2.5, max_tokens: 100000 }
+budget: { max_cost_usd: 2.5 }
 `;
 const STEPS = `  - { id: a, tool: write_file, params: { path: a, content: a } }\n`;
 
@@ -35,7 +35,7 @@ test("a profile is added, listed, shown whole, and removed", async () => {
       max_tool_calls: 20,
       max_calls_per_tool: { "write-file": 2 },
     },
-    budget: { max_cost_usd: 2.5, max_tokens: 100000 },
+    budget: { max_cost_usd: 2.5 },
   });
   expect((await agents.json("automation-profile", "show", "Careful")).data).toEqual(added.data);
   const listed = await agents.json("automation-profile", "list");
@@ -74,7 +74,7 @@ safety: { require_checkpoints: false, allow_unsafe_tools: true, max_cost_per_pla
         extends: null,
         thresholds: { auto_strategize: 0, auto_execute: 1, auto_apply: 0.25, auto_child_plans: 0 },
         safety: { require_sandbox: false, require_checkpoints: false, allow_unsafe_tools: true },
-        budget: { max_cost_usd: 3, max_tokens: null },
+        budget: { max_cost_usd: 3 },
       },
     },
   });
@@ -94,7 +94,7 @@ guards:
   tool_denylist: [shel_execute]
   max_tool_calls: -1
   tool_denylst: []
-budget: 7
+budget: { max_tokens: 7 }
 `,
   );
   const { error, exit_code } = await agents.json("automation-profile", "add", "--config", file);
@@ -111,7 +111,7 @@ budget: 7
     [8, "guards.tool_denylist.0", undefined],
     [9, "guards.max_tool_calls", undefined],
     [10, "guards.tool_denylst", "tool_denylist"],
-    [11, "budget", undefined],
+    [11, "budget.max_tokens", undefined],
   ]);
   expect(issues.find(({ path }) => path === "guards.tool_denylist.0")?.message).toContain(
     'did you mean "shell_execute"',

@@ -43,7 +43,6 @@ export interface AutomationProfile {
 /** What a plan may cost together with all its children; undefined is no limit. */
 export interface ProfileBudget {
   readonly maxCostUsd: number | undefined;
-  readonly maxTokens: number | undefined;
 }
 
 /** Where the profile of a plan was decided, the strongest first. */
@@ -55,7 +54,7 @@ const SAFE = {
   requireHumanApproval: false,
   maxRetriesPerStep: 3,
   guards: NO_GUARDS,
-  budget: { maxCostUsd: undefined, maxTokens: undefined },
+  budget: { maxCostUsd: undefined },
 } as const satisfies Partial<AutomationProfile>;
 
 function profile(

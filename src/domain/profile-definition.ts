@@ -83,7 +83,7 @@ const GUARD_KEYS: Keys = {
 };
 const BUDGET_KEYS: Keys = {
   max_cost_usd: { to: "budget.maxCostUsd", takes: cost },
-  max_tokens: { to: "budget.maxTokens", takes: z.int().min(1).max(1_000_000_000_000) },
+  max_tokens: { to: "tokens", takes: z.never("cannot be kept: only money is counted, so say max_cost_usd") },
 };
 const OWN_KEYS: Keys = {
   name: { to: "name", takes: z.string() },

@@ -63,7 +63,7 @@ export class ChangesetStore {
       await endInvocation(tx, call.id, { outcome: "failed", durationMs: 0, error: refusal.error.message });
       await markRefused(tx, call.id, refusal.guard);
       await tx.run("UPDATE changesets SET closed_at = now_ms() WHERE id = ?", id);
-      await recordRefusal(tx, this.#ids, { planId, found, call, refusal });
+      await recordRefusal(tx, { planId, found, call, refusal });
       return refusal.error;
     });
     // Told only once it is on record.

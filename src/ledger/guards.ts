@@ -9,11 +9,10 @@ import {
   type Refusal,
   type Tightening,
 } from "../domain/guards.ts";
-import type { IdGenerator, InvocationId, PlanId } from "../domain/ids.ts";
-import type { EventType } from "../domain/events.ts";
-import { appendAudit, besideChain, lastMover } from "../store/audit.ts";
+import type { InvocationId, PlanId } from "../domain/ids.ts";
+import { lastMover } from "../store/audit.ts";
 import type { Reader, Tx } from "../store/store.ts";
-import { appendEvent } from "./events.ts";
+import { tellBeside } from "./beside.ts";
 import { chosenText, toolText, type CallStart } from "./invocations.ts";
 
 /**
@@ -26,12 +25,11 @@ export interface PlanGuards {
   readonly guards: Guards;
   readonly attempt: number;
   readonly version: number;
-  readonly status: string;
 }
 
 export async function findPlanGuards(reader: Reader, planId: PlanId): Promise<PlanGuards | undefined> {
-  const row = await reader.get<{ profile: string; attempt: number; version: number; phase: string; state: string }>(
-    "SELECT profile, attempt, version, phase, state FROM plans WHERE id = ?",
+  const row = await reader.get<{ profile: string; attempt: number; version: number }>(
+    "SELECT profile, attempt, version FROM plans WHERE id = ?",
     planId,
   );
   if (row === undefined) return undefined;
@@ -41,7 +39,6 @@ export async function findPlanGuards(reader: Reader, planId: PlanId): Promise<Pl
     guards: tightened(profile.guards, await findTightening(reader, planId)),
     attempt: row.attempt,
     version: row.version,
-    status: `${row.phase}/${row.state}`,
   };
 }
 
@@ -174,17 +171,17 @@ function refusedError(planId: PlanId, profile: AutomationProfile, call: CallStar
 /** Puts a refusal on record besides its invocation: for subscribers and for the audit log. */
 export async function recordRefusal(
   tx: Tx,
-  ids: IdGenerator,
   refused: { readonly planId: PlanId; readonly found: PlanGuards; readonly call: CallStart; readonly refusal: Refusal },
 ): Promise<void> {
   const { planId, found, call, refusal } = refused;
   if (refusal.guard === "require_approval_for_writes") {
     await askApproval(tx, planId, found.attempt, writesOf(call.guarded?.step ?? ""));
   }
-  await recordBeside(tx, ids, {
+  await tellBeside(tx, {
     type: "guard.refused",
+    // No person did it: it happened to whoever brought the plan to where it is.
+    user: await lastMover(tx, planId, found.version),
     planId,
-    found,
     details: {
       guard: refusal.guard,
       tool: call.tool,
@@ -195,34 +192,8 @@ export async function recordRefusal(
   });
 }
 
-/** An event and an audit entry about a plan that does not move by it; by whoever moved it last unless somebody is named. */
-export async function recordBeside(
-  tx: Tx,
-  ids: IdGenerator,
-  happened: {
-    readonly type: EventType;
-    readonly planId: PlanId;
-    readonly found: Pick<PlanGuards, "version" | "status">;
-    readonly details: Readonly<Record<string, unknown>>;
-    readonly user?: string;
-  },
-): Promise<void> {
-  const { type, planId, found, details } = happened;
-  const { now: at } = (await tx.get<{ now: number }>("SELECT now_ms() AS now")) ?? { now: 0 };
-  await appendEvent(tx, { id: ids(), type, at, planId, details });
-  await appendAudit(tx, {
-    id: ids(),
-    chain: besideChain(planId),
-    type,
-    at,
-    user: happened.user ?? (await lastMover(tx, planId, found.version)),
-    plan: { version: found.version, status: found.status },
-    details,
-  });
-}
-
 /** What a person is asked to allow a step. */
-export function writesOf(step: string): string {
+function writesOf(step: string): string {
   return `writes:${step}`;
 }
 

@@ -3,9 +3,9 @@ import { mustBeApproved } from "../domain/automation-profile.ts";
 import { AgentsError } from "../domain/errors.ts";
 import type { Plan } from "../domain/plan.ts";
 import { recordedSteps } from "../execution/step-runner.ts";
-import { approveResult, isApproved, recordBeside } from "../ledger/guards.ts";
+import { tellBeside } from "../ledger/beside.ts";
+import { approveResult, isApproved } from "../ledger/guards.ts";
 import type { Store } from "../store/store.ts";
-import { statusKey } from "../domain/transitions.ts";
 import type { Ambience } from "./transition.ts";
 
 /**
@@ -23,10 +23,9 @@ export async function approveApply(store: Store, ambience: Ambience, plan: Plan)
   return store.transaction(async (tx) => {
     const approved = await approveResult(tx, plan.id, plan.attempt, { subject, user: ambience.user });
     if (!approved) return false;
-    await recordBeside(tx, ambience.ids, {
+    await tellBeside(tx, {
       type: "guard.approved",
       planId: plan.id,
-      found: { version: plan.version, status: statusKey(plan) },
       user: ambience.user,
       details: { guard: "require_approval_for_apply", result: subject },
     });
@@ -34,7 +33,7 @@ export async function approveApply(store: Store, ambience: Ambience, plan: Plan)
   });
 }
 
-export async function isApplyApproved(store: Store, plan: Plan): Promise<boolean> {
+async function isApplyApproved(store: Store, plan: Plan): Promise<boolean> {
   const subject = await resultOf(store, plan);
   return store.read((reader) => isApproved(reader, plan.id, plan.attempt, subject));
 }

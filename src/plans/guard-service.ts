@@ -5,15 +5,8 @@ import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { patternProblem } from "../domain/profile-definition.ts";
 import { isTerminal, statusKey } from "../domain/transitions.ts";
-import {
-  approveWrites,
-  countCalls,
-  findApprovals,
-  findPlanGuards,
-  recordBeside,
-  tighten,
-  type Approval,
-} from "../ledger/guards.ts";
+import { tellBeside } from "../ledger/beside.ts";
+import { approveWrites, countCalls, findApprovals, findPlanGuards, tighten, type Approval } from "../ledger/guards.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
 import { approveApply } from "./apply-approval.ts";
@@ -102,8 +95,7 @@ export class GuardService {
     type: "guard.tightened" | "guard.approved",
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    const found = { version: plan.version, status: statusKey(plan) };
-    return recordBeside(tx, this.#ambience.ids, { type, planId: plan.id, found, user: this.#ambience.user, details });
+    return tellBeside(tx, { type, planId: plan.id, user: this.#ambience.user, details });
   }
 }
 

@@ -1,4 +1,5 @@
 import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action.ts";
+import { isBuiltIn } from "../domain/automation-profile.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors.ts";
 import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
 import { isId, type PlanId } from "../domain/ids.ts";
@@ -96,11 +97,15 @@ export class PlanLifecycleService {
 
   /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
   async createAction(input: ActionInput): Promise<Action> {
-    const definition = parseAction(input, await this.#store.read((reader) => findOwnProfiles(reader)));
+    const { automationProfile: profile } = input;
+    const own =
+      profile === undefined || isBuiltIn(profile) ? [] : await this.#store.read((reader) => findOwnProfiles(reader));
+    const definition = parseAction(input, own);
     return this.#store.transaction(async (tx) => {
       const at = this.#ambience.clock();
       // One that was removed since must not be named by what comes after.
-      if (definition.automationProfile !== undefined) await requireProfile(tx, definition.automationProfile);
+      if (own.length > 0 && definition.automationProfile !== undefined)
+        await requireProfile(tx, definition.automationProfile);
       if (!(await insertAction(tx, definition, at))) {
         throw new ConflictError(
           `There is already an action "${definition.name}".`,

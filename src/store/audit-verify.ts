@@ -1,5 +1,4 @@
 import {
-  besideChain,
   entryHash,
   FIRST_HASH,
   newestSeal,
@@ -154,10 +153,8 @@ async function checkPlans(store: Store): Promise<AuditProblem | undefined> {
     const orphan = await store.read((reader) =>
       reader.get<{ chain: string }>(
         `SELECT chain FROM audit_chains
-          WHERE chain <> ? AND NOT EXISTS (SELECT 1 FROM plans WHERE plans.id = REPLACE(audit_chains.chain, ?, ''))
-          LIMIT 1`,
+          WHERE chain <> ? AND NOT EXISTS (SELECT 1 FROM plans WHERE plans.id = audit_chains.chain) LIMIT 1`,
         SYSTEM_CHAIN,
-        besideChain(""),
       ),
     );
     if (orphan === undefined) return undefined;

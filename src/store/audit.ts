@@ -9,16 +9,6 @@ import type { Reader, Tx } from "./store.ts";
  * elsewhere can prove later that nothing before it was changed.
  */
 export const SYSTEM_CHAIN = "system";
-
-/** What is told of a plan besides its moves, of which its own chain has exactly one entry each. */
-export function besideChain(planId: string): string {
-  return `${planId}:beside`;
-}
-
-/** The plan a chain is about; undefined for the system's. */
-export function planOfChain(chain: string): string | undefined {
-  return chain === SYSTEM_CHAIN ? undefined : chain.replace(besideChain(""), "");
-}
 const FIRST_HASH = "0".repeat(64);
 
 /** A seal is written with every 256th entry (and by `audit verify`): its cost is spread over the entries it covers. */
@@ -142,14 +132,15 @@ export function newestSeal(reader: Reader): Promise<SealRow | undefined> {
   return reader.get<SealRow>("SELECT number, at, previous_hash, hash FROM audit_seals ORDER BY number DESC LIMIT 1");
 }
 
-/** The newest entries, optionally of one plan only, newest first. */
+/** The newest entries, newest first; of one plan also what is told of it besides its moves, which is in the system's chain. */
 export function listAudit(reader: Reader, limit: number, planId?: string): Promise<AuditRow[]> {
   return planId === undefined
     ? reader.all<AuditRow>("SELECT * FROM audit_entries ORDER BY sequence DESC LIMIT ?", limit)
     : reader.all<AuditRow>(
-        "SELECT * FROM audit_entries WHERE chain IN (?, ?) ORDER BY sequence DESC LIMIT ?",
+        `SELECT * FROM audit_entries WHERE chain = ? OR (chain = ? AND details LIKE ?) ORDER BY sequence DESC LIMIT ?`,
         planId,
-        besideChain(planId),
+        SYSTEM_CHAIN,
+        `%"plan_id":"${planId}"%`,
         limit,
       );
 }

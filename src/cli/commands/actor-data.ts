@@ -1,3 +1,4 @@
+import { maskedJson } from "../../store/masking.ts";
 import type { Actor, ActorDefinition, GraphEdge, GraphNode, Route } from "../../domain/actor.ts";
 import { actorVariables, stepOrder, type ToolActorDefinition, type ToolName } from "../../domain/tool-actor.ts";
 import { instant } from "../format.ts";
@@ -47,7 +48,7 @@ export function partsData(actor: ActorDefinition): Record<string, unknown> {
 /** The steps in the order of the file, each with the number of the wave it runs in. */
 export function stepData(actor: ToolActorDefinition): Record<string, unknown>[] {
   const waves = waveNumbers(actor);
-  return actor.steps.map((step) => ({ ...step, wave: waves.get(step.id) }));
+  return actor.steps.map((step) => ({ ...step, params: maskedJson(step.params).value, wave: waves.get(step.id) }));
 }
 
 export function waveNumbers(actor: ToolActorDefinition): ReadonlyMap<string, number> {

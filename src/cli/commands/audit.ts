@@ -1,4 +1,5 @@
 import { AuditBrokenError } from "../../domain/errors.ts";
+import type { AuditRow } from "../../store/audit.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, instant, shortInstant } from "../format.ts";
@@ -6,7 +7,7 @@ import { info, type Outcome } from "../outcome.ts";
 import { parseLimit } from "./plan-list.ts";
 
 export async function auditList(context: CommandContext, input: Input): Promise<Outcome> {
-  const { listAudit, planOfChain } = await import("../../store/audit.ts");
+  const { listAudit } = await import("../../store/audit.ts");
   const wanted = input.text("plan");
   const chain = wanted === undefined ? undefined : (await (await context.plans()).getPlan(wanted)).id;
   const limit = parseLimit(input.text("limit"), 50);
@@ -18,7 +19,7 @@ export async function auditList(context: CommandContext, input: Input): Promise<
         sequence: row.sequence,
         at: instant(row.at),
         type: row.type,
-        plan_id: planOfChain(row.chain) ?? null,
+        plan_id: planOf(row) ?? null,
         position: row.position,
         user: row.user_name,
         status: row.status,
@@ -37,8 +38,8 @@ export async function auditList(context: CommandContext, input: Input): Promise<
         rows: rows.map((row) => [
           shortInstant(row.at),
           row.type,
-          planOfChain(row.chain) ?? "-",
-          row.chain === planOfChain(row.chain) ? (row.status ?? "") : summary(row.details),
+          planOf(row) ?? "-",
+          row.status ?? summary(row.details),
           row.user_name,
         ]),
         empty: "No entries.",
@@ -46,6 +47,13 @@ export async function auditList(context: CommandContext, input: Input): Promise<
     ],
     messages: info(`${count(rows.length, "entry", "entries")} listed.`),
   };
+}
+
+/** What is in the system's chain may be about a plan all the same. */
+function planOf({ chain, details }: Pick<AuditRow, "chain" | "details">): string | undefined {
+  if (chain !== "system") return chain;
+  const { plan_id: planId } = JSON.parse(details) as { plan_id?: unknown };
+  return typeof planId === "string" ? planId : undefined;
 }
 
 function summary(details: string): string {

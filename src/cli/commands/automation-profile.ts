@@ -105,7 +105,7 @@ function profileData(profile: AutomationProfile | OwnProfile): Record<string, un
       max_retries_per_step: profile.maxRetriesPerStep,
     },
     guards: guardData(profile.guards),
-    budget: { max_cost_usd: profile.budget.maxCostUsd ?? null, max_tokens: profile.budget.maxTokens ?? null },
+    budget: { max_cost_usd: profile.budget.maxCostUsd ?? null },
     created_at: "createdAt" in profile ? instant(profile.createdAt) : null,
   };
 }
@@ -139,7 +139,6 @@ function profileView(profile: AutomationProfile | OwnProfile): View {
         ["apply", profile.requireHumanApproval || guards.requireApprovalForApply ? "a person approves" : "as below"],
         ["retries", `${profile.maxRetriesPerStep} for each step`],
         ...(budget.maxCostUsd === undefined ? [] : [["may cost", `$${budget.maxCostUsd}`] as const]),
-        ...(budget.maxTokens === undefined ? [] : [["may use", count(budget.maxTokens, "token")] as const]),
         ...guardRows(guards),
       ],
     },
