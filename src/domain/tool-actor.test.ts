@@ -74,14 +74,14 @@ describe("refused", () => {
 
   test.each(["llm", "graph"])("as a %s actor, in one clear sentence whatever else its file holds", (type) => {
     const { message, issues } = refusal({ name: "x", type, provider: "openai", model: "gpt-4o" });
-    expect(message).toContain("only tool actors are supported yet");
+    expect(message).toContain("this must be a tool actor");
     expect(issues.map(({ path }) => path)).toEqual(["type"]);
   });
 
   test("as a type nobody knows, together with what else is wrong", () => {
     expect(refusal({ ...MINIMAL, type: "tol", name: "1" }).issues).toMatchObject([
       { path: "name" },
-      { path: "type", message: expect.stringContaining("only tool actors"), suggestion: "tool" },
+      { path: "type", message: expect.stringContaining("this must be a tool actor"), suggestion: "tool" },
     ]);
   });
 
