@@ -102,7 +102,7 @@ function parseAbout(found: Found, issues: ValidationIssue[]): string | undefined
   checkVersion(fields);
   fields.find("logging");
   const engine = fields.find("template_engine");
-  if (engine !== undefined && String(engine.value).toLowerCase() !== "none") {
+  if (engine !== undefined && engine.value !== "none") {
     issues.push({ path: engine.path, message: "is not supported: texts have ${VARIABLE} and nothing else" });
   }
   if (fields.boolean("unsafe") === true) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ValidationIssue } from "./errors.ts";
 import { parseJson, type JsonLimits, type JsonObject, type JsonValue } from "./json.ts";
 import { suggested } from "./schema.ts";
@@ -57,7 +58,7 @@ export class Fields {
     const found = this.#all(key, rule.inBlock === true ? this.#places.slice(1) : this.#places);
     const [first, ...others] = found;
     if (first === undefined) return undefined;
-    const other = others.find(({ value }) => JSON.stringify(value) !== JSON.stringify(first.value));
+    const other = others.find(({ value }) => !isDeepStrictEqual(value, first.value));
     if (other !== undefined && rule.firstWins !== true) {
       this.issues.push({ path: other.path, message: `says something else than ${first.path}; keep one of them` });
     }
@@ -124,7 +125,7 @@ export class Fields {
     older: Readonly<Record<string, W>> = {},
   ): W | undefined {
     if (found === undefined) return undefined;
-    const text = String(found.value);
+    const text = typeof found.value === "string" ? found.value : "";
     const word = words.find((one) => one === text) ?? (Object.hasOwn(older, text) ? older[text] : undefined);
     if (word !== undefined) return word;
     const message = `is ${shown(found.value)}; it must be one of ${words.join(", ")}`;

@@ -74,7 +74,11 @@ function ownName(fields: Fields, given: string | undefined): QualifiedName | und
 /** Written on purpose by many and used by nobody: it is looked at and left out. */
 export function checkVersion(fields: Fields): void {
   const found = fields.find("version");
-  if (found === undefined || /^v?\d+(?:\.\d+){0,2}(?:[-+][\w.-]+)?$/.test(String(found.value))) return;
+  if (found === undefined) return;
+  const { value } = found;
+  // YAML reads 1.0 as a number.
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text === "string" && /^v?\d+(?:\.\d+){0,2}(?:[-+][\w.-]+)?$/.test(text)) return;
   fields.issues.push({ path: found.path, message: `is ${shown(found.value)}; it must be a version such as 1.0` });
 }
 
