@@ -43,7 +43,7 @@ test("a scripted model is listed and answers; the answer alone is on stdout", as
 
 test("what cannot be asked is said, and nothing is sent", async () => {
   using agents = new Agents();
-  expect(await agents.json("actor", "run", "gpt-4o", "hello")).toMatchObject({ exit_code: 2 });
+  expect(await agents.json("actor", "run", "gpt-4o", "hello")).toMatchObject({ exit_code: 3 });
   expect(await agents.json("actor", "run", "openai/gpt-4o", " ")).toMatchObject({ exit_code: 2 });
   expect(await agents.json("actor", "run", "openai/gpt-4o", "hello", "--temperature", "hot")).toMatchObject({
     exit_code: 2,

@@ -23,8 +23,10 @@ arguments:
 test("an actor is added, listed, shown and removed, and every answer is one envelope, the same in yaml", async () => {
   using agents = new Agents();
   const none = await agents.json("actor", "list");
+  const nobody = { strategy: null, execution: null, estimation: null, review: null, apply: null, invariant: null };
   expect(none.data).toEqual({
     actors: [],
+    defaults: nobody,
     filters: { namespace: null },
     summary: { total: 0, built_in: 0, custom: 0 },
   });
@@ -149,7 +151,7 @@ test("mistakes are shown where they are, and nothing is written", async () => {
   expect(stderr).toContain('bad.yaml:5:18: steps.0.tool: there is no tool "wirte-file"');
   expect(stderr).toContain('did you mean "write_file"?');
   const stdin = await agents.run(["actor", "add", "--config", "-"], { input: "type: llm\n" });
-  expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining("only tool actors are supported yet") });
+  expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining("description: is required") });
   expect(stdin.stderr).toContain("standard input");
   expect((await agents.json("actor", "add", "--config", "none.yaml")).error?.message).toContain("cannot be read");
   expect((await agents.json("actor", "add")).error).toMatchObject({

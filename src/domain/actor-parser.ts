@@ -24,7 +24,7 @@ export type ActorInput =
       readonly [key: string]: unknown;
     };
 
-export const ACTOR_TYPES = ["llm", "graph", "tool"] as const satisfies readonly ActorType[];
+const ACTOR_TYPES = ["llm", "graph", "tool"] as const satisfies readonly ActorType[];
 
 /** Parts of older files that have no meaning here: saying so is better than to leave them out. */
 const UNSUPPORTED = ["merges", "splits", "templates", "instances", "global_context", "prompts", "pipelines"];

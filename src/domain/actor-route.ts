@@ -41,7 +41,7 @@ const STATE_KEY = /^[A-Za-z_][\w-]{0,99}$/;
 const MOST_NODES = 500;
 const MOST_EDGES = 5_000;
 const VALUE_LIMITS = { depth: 16, bytes: 64 * 1024 };
-export const DEFAULT_LIMITS = { maxVisits: 25, maxRounds: 200 } as const;
+const DEFAULT_LIMITS = { maxVisits: 25, maxRounds: 200 } as const;
 /** What a node asks its model when its author wrote nothing: what the whole graph was asked. */
 const DEFAULT_PROMPT = "{goal}";
 

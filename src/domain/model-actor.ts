@@ -145,7 +145,7 @@ function parseResponseFormat(fields: Fields): JsonObject | undefined {
   const wrapped = format["json_schema"] ?? format;
   const schema = typeof wrapped === "object" && wrapped !== null && "schema" in wrapped ? wrapped["schema"] : undefined;
   const isSchema = typeof schema === "object" && schema !== null && "type" in schema && schema["type"] === "object";
-  if (format["type"] === "json_schema" && isSchema) return schema as JsonObject;
+  if (format["type"] === "json_schema" && isSchema) return schema;
   const message =
     'must be a JSON Schema of "type: object", or "type: json_schema" with such a schema in json_schema.schema';
   fields.issues.push({ path: found?.path ?? "", message });
