@@ -144,3 +144,41 @@ test("an action file is refused as an action, by its own keys", () => {
     ["executionActor", 2],
   ]);
 });
+
+test("a secret of the environment does not get into an actor, however it is named there", () => {
+  const text = "name: x\ntype: llm\ndescription: x\nsystem_prompt: |\n  Say ${DEPLOY_TOKEN} or ${PLACE}\n";
+  const environment = { DEPLOY_TOKEN: "correct-horse-battery", PLACE: "Paris" };
+  const error = refusal(text, (source, file) => parseFile(source, file, environment));
+  expect(error.issues).toMatchObject([{ path: "system_prompt", line: 4, message: expect.stringContaining("secret") }]);
+  expect(JSON.stringify(error)).not.toContain("battery");
+  expect(parseFile(text.replace("DEPLOY_TOKEN", "PLACE"), "a.yaml", environment)).toMatchObject([
+    { systemPrompt: "Say Paris or Paris\n" },
+  ]);
+});
+
+test("problems of an older file are shown at its own lines and under its own keys", () => {
+  const text = `cleveragents: { version: 1.0 }
+agents:
+  writer:
+    type: llm
+    config:
+      provider_type: "two words"
+      temprature: 1
+routes:
+  main:
+    entrypoint: a
+    nodes:
+      a: { type: agent, agent: writer }
+      b:
+        type: router
+        conditions: [{ check: "x ==", goto: a }]
+    edges:
+      - { source: a, target: b, condition: { context_value: x } }
+`;
+  expect(issuesOf(text).map(({ path, line, column }) => [path, line, column])).toEqual([
+    ["agents.writer.config.provider_type", 6, 7],
+    ["agents.writer.config.temprature", 7, 7],
+    ["routes.main.nodes.b.conditions.0.check", 15, 24],
+    ["routes.main.edges.0.condition.equals", 17, 33],
+  ]);
+});
