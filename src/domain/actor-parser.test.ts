@@ -132,6 +132,7 @@ describe("refused with its place and a suggestion is", () => {
       withNode({ type: "tool", tool: "write_file", params: { a: [`ghp_${"a1".repeat(18)}`] } }),
       "route.nodes.2.params.a.0",
     ],
+    ["tools of a whole graph", { ...GRAPH, tools: ["read_file"] }, "tools"],
     ["a graph without a route", { ...GRAPH, route: undefined }, "route"],
     ["no entry", routed({ entry: undefined }), "route.entry"],
     ["an entry that is not there", routed({ entry: "aa" }), "route.entry", "a"],

@@ -133,10 +133,16 @@ function parseOne(found: Found, issues: ValidationIssue[], around?: Surroundings
     fields.end();
     return actor;
   }
+  refuseTools(fields);
   const graph = routeOf(fields, around);
   fields.end();
   const route = graph === undefined ? undefined : parseWholeRoute(graph, issues);
   return actor === undefined || route === undefined ? undefined : { ...actor, type, route };
+}
+
+/** A model that may use tools is asked by a node, which says which ones. */
+function refuseTools(fields: Fields): void {
+  fields.refuse("tools", "belongs to the nodes of a graph");
 }
 
 function parseWholeRoute(found: Found, issues: ValidationIssue[]): Route | undefined {
@@ -166,6 +172,7 @@ function parseRouteActor(name: string, found: Found, issues: ValidationIssue[]):
   const type = fields.word(fields.find("type"), ["graph"]);
   if (type === undefined && fields.has("type")) return undefined;
   const actor = parseModelActor(fields, name);
+  refuseTools(fields);
   const route = parseRoute(fields);
   fields.end();
   return actor === undefined || route === undefined ? undefined : { ...actor, type: "graph", route };

@@ -135,7 +135,6 @@ describe("what was added comes back the same", () => {
       },
       optional,
     ),
-    tools,
     context_view: fc.constantFrom("default", "strategize", "execute", "apply", "strategist"),
     memory: fc.record(
       { max_messages: fc.integer({ min: 1, max: 99 }), max_tokens: fc.integer({ min: 1, max: 99 }) },
@@ -181,7 +180,7 @@ describe("what was added comes back the same", () => {
       };
     });
   const input = fc.oneof(
-    fc.record({ type: fc.constant("llm"), ...common }, { requiredKeys: ["type", "description"] }),
+    fc.record({ type: fc.constant("llm"), ...common, tools }, { requiredKeys: ["type", "description"] }),
     fc.record({ type: fc.constant("graph"), ...common, route }, { requiredKeys: ["type", "description", "route"] }),
   );
 

@@ -41,7 +41,7 @@ export function partsData(actor: ActorDefinition): Record<string, unknown> {
     },
     graph_structure: actor.type === "graph" ? graphData(actor.route) : null,
     // Null for all that a plan allows.
-    tools: actor.tools ?? null,
+    tools: toolsOf(actor) ?? null,
   };
 }
 
@@ -64,10 +64,10 @@ export function accessData(actor: ActorDefinition, writes: (tool: ToolName) => b
 }
 
 /** Undefined for all that the plan allows. */
-function toolsOf(actor: ActorDefinition): readonly ToolName[] | undefined {
+export function toolsOf(actor: ActorDefinition): readonly ToolName[] | undefined {
   if (actor.type === "tool") return actor.steps.map(({ tool }) => tool);
   // The nodes of a graph have the tools they name, and no others.
-  return actor.type === "llm" ? actor.tools : actor.route.nodes.flatMap(toolsOfNode);
+  return actor.type === "llm" ? actor.tools : [...new Set(actor.route.nodes.flatMap(toolsOfNode))];
 }
 
 function toolsOfNode(node: GraphNode): readonly ToolName[] {

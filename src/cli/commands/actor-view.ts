@@ -2,7 +2,7 @@ import type { Actor, ActorDefinition, GraphNode, Route } from "../../domain/acto
 import { actorVariables, type ToolActorDefinition } from "../../domain/tool-actor.ts";
 import { instant, orDash } from "../format.ts";
 import type { Element, View } from "../view.ts";
-import { waveNumbers } from "./actor-data.ts";
+import { toolsOf, waveNumbers } from "./actor-data.ts";
 
 /** Actors as people see them. */
 export function actorView(actor: ActorDefinition | Actor, usedBy: readonly string[]): View {
@@ -27,6 +27,7 @@ type Row = readonly [string, string];
 
 function ownRows(actor: ActorDefinition): Row[] {
   if (actor.type === "tool") return [["arguments", orDash(actorVariables(actor).join(", ") || undefined)]];
+  const tools = toolsOf(actor);
   const { temperature, maxOutputTokens, topP, baseUrl } = actor.options;
   const rows: (readonly [string, string | number | undefined])[] = [
     ["provider", actor.provider],
@@ -36,7 +37,7 @@ function ownRows(actor: ActorDefinition): Row[] {
     ["temperature", temperature],
     ["longest answer", maxOutputTokens === undefined ? undefined : `${maxOutputTokens} tokens`],
     ["top_p", topP],
-    ["tools", actor.tools === undefined ? "all that the plan allows" : actor.tools.join(", ") || "none"],
+    ["tools", tools === undefined ? "all that the plan allows" : tools.join(", ") || "none"],
     ["context view", actor.contextView],
     ["role", actor.roleHint],
     ["answers as", actor.responseFormat === undefined ? undefined : JSON.stringify(actor.responseFormat)],
