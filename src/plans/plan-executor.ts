@@ -138,7 +138,8 @@ export class PlanExecutor {
 
     const thinker = await this.#thinkerFor(plan, waves, options);
     const lease = await this.#service.startExecute(planId, options);
-    const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
+    const { signal = new AbortController().signal, onSandbox = () => undefined } = options;
+    const onStep = watchedSteps(options);
     await using context = this.#context?.executing(lease.plan, thinker?.actor.contextView ?? "execute");
     try {
       await using opened = await runToolSteps({
@@ -288,6 +289,26 @@ function interrupted(plan: Plan): PlanError {
     kept: "Finished steps are recorded, and the plan goes on where it stopped.",
     next: [`agents plan execute ${plan.id}`],
   });
+}
+
+/** Each step is news of its own kind, besides what is told to `onStep`. */
+function watchedSteps({ onStep, onEvent }: ExecuteOptions): StepRun["onStep"] {
+  return (step, event, facts) => {
+    onStep?.(step, event, facts);
+    const { durationMs, error } = facts;
+    switch (event) {
+      case "started":
+        return onEvent?.({ type: "step_started", step: step.id, description: step.tool ?? step.work.description });
+      case "recorded":
+        return onEvent?.({ type: "step_recorded", step: step.id });
+      case "done":
+        return onEvent?.({ type: "step_done", step: step.id, durationMs });
+      case "failed": {
+        const message = error instanceof Error ? error.message : String(error);
+        return onEvent?.({ type: "step_failed", step: step.id, durationMs, error: message });
+      }
+    }
+  };
 }
 
 /** A tool actor has its steps; it can neither decide on any nor work out those of somebody else. */

@@ -6,7 +6,7 @@ import type { Microdollars, ModelRef } from "../actors/model.ts";
  */
 export type RunEvent =
   | { readonly type: "step_started"; readonly step: string; readonly description: string }
-  | { readonly type: "step_done"; readonly step: string; readonly durationMs: number; readonly summary?: string }
+  | { readonly type: "step_done"; readonly step: string; readonly durationMs: number }
   /** It was done before, by an earlier run. */
   | { readonly type: "step_recorded"; readonly step: string }
   | { readonly type: "step_failed"; readonly step: string; readonly durationMs: number; readonly error: string }

@@ -6,7 +6,8 @@ import { planChanges, type StepRun } from "../../execution/step-runner.ts";
 import { PlanExecutor, type ExecuteOptions } from "../../plans/plan-executor.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count } from "../format.ts";
+import type { RunEvent } from "../../plans/run-events.ts";
+import { count, dollars } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { leftOutOf } from "./left-out.ts";
@@ -43,6 +44,10 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const onValidation: ExecuteOptions["onValidation"] = ({ validation, resource, passed, durationMs }) => {
     if (human) process.stderr.write(progressLine(validation, resource, passed ? "passed" : "failed", durationMs));
   };
+  const onEvent = (event: RunEvent): void => {
+    const line = human ? eventLine(event) : undefined;
+    if (line !== undefined) process.stderr.write(line);
+  };
   const sandboxes: Sandbox[] = [];
   const onSandbox = (sandbox: Sandbox): void => void sandboxes.push(sandbox);
   const kept: string[] = [];
@@ -51,6 +56,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const options = {
     signal,
     onStep,
+    onEvent,
     onSandbox,
     onKept,
     includeDirty,
@@ -119,6 +125,22 @@ function begunOtherwise({ alias, strategy, dirty }: Sandbox): Message[] {
   if (strategy !== "git_worktree" || dirty) return [];
   const text = `The sandbox of "${alias}" was made before, of what was committed, and --include-dirty does not change that.`;
   return [{ level: "warning", text }];
+}
+
+/** Of what models do: whom they were asked, what it cost, which tools they called. */
+function eventLine(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case "ask_answered": {
+      const { step, model, inputTokens, outputTokens, cost, durationMs } = event;
+      const price = cost === undefined ? "" : `, ${dollars(cost)}`;
+      const used = `${inputTokens} tokens in, ${outputTokens} out${price}`;
+      return progressLine(step, `${model.provider}/${model.model}  ${used}`, "asked", durationMs);
+    }
+    case "tool_ended":
+      return progressLine(event.step, event.tool, event.error === undefined ? "called" : "failed", event.durationMs);
+    default:
+      return undefined;
+  }
 }
 
 function progressLine(id: string, tool: string, event: string, durationMs: number): string {

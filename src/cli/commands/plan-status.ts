@@ -1,9 +1,10 @@
 import type { Plan } from "../../domain/plan.ts";
 import { PHASES, isRecoverable, isTerminal, statusKey, target, type Phase } from "../../domain/transitions.ts";
 import { canConfine } from "../../execution/bubblewrap.ts";
+import type { PlanUsage } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
+import { count, dollars, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
 import { planData, readInPlace, readUndoneSteps, undoneAt } from "./plan-data.ts";
@@ -39,6 +40,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             },
       abandoned_by: activity.abandonedBy ?? null,
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
+      usage: usageData(activity.usage),
       validation_summary: summaryData(validated),
       confined: confined ?? null,
       cancel_reason: plan.cancelReason ?? null,
@@ -69,6 +71,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             ? [["commands", toned("not confined: bubblewrap does not work here", "warn")] as const]
             : []),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
+          ...(activity.usage.calls === 0 ? [] : [["models", usageText(activity.usage)] as const]),
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
           ...(activity.abandonedBy === undefined
             ? []
@@ -91,6 +94,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
 async function readActivity(context: CommandContext, plan: Plan) {
   const { findLease } = await import("../../ledger/leases.ts");
   const { planActivity } = await import("../../ledger/activity.ts");
+  const { planUsage } = await import("../../ledger/model-calls.ts");
   const store = await context.store();
   return store.read(async (reader) => {
     const lease = await findLease(reader, plan.id);
@@ -98,8 +102,26 @@ async function readActivity(context: CommandContext, plan: Plan) {
       lease: lease?.lapsed === false ? lease : undefined,
       abandonedBy: plan.state === "processing" && lease?.lapsed === true ? lease.holder : undefined,
       ...(await planActivity(reader, plan.id)),
+      usage: await planUsage(reader, plan.id),
     };
   });
+}
+
+/** What the plan used of models so far. */
+export function usageData(usage: PlanUsage): Record<string, unknown> {
+  return {
+    model_calls: usage.calls,
+    failed_calls: usage.failedCalls,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cost_usd: usage.cost / 1_000_000,
+    calls_without_price: usage.unpriced,
+  };
+}
+
+function usageText({ calls, inputTokens, outputTokens, cost, unpriced }: PlanUsage): string {
+  const price = unpriced === 0 ? dollars(cost) : `${dollars(cost)} and ${count(unpriced, "call")} at an unknown price`;
+  return `${count(calls, "call")}, ${inputTokens} tokens in, ${outputTokens} out, ${price}`;
 }
 
 type Progress = "done" | "running" | "queued" | "pending" | "errored" | "constrained" | "cancelled";
