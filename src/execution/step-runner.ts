@@ -100,7 +100,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
   await using opened = new AsyncDisposableStack();
-  const workspaces = await openWorkspaces(run, context, opened);
+  const changes = await planChanges(store, plan.id, plan.attempt);
+  const workspaces = await openWorkspaces(run, context, changes, opened);
   const recorded = await endedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
   const environment: ToolEnvironment = {
@@ -111,7 +112,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
     signal,
   };
   for (const [index, wave] of waves.entries()) {
-    for (const workspace of workspaces.values()) workspace.beginWave();
+    for (const [alias, workspace] of workspaces) workspace.beginWave(touchedIn(wave, alias, changes));
     const outcomes = await Promise.allSettled(
       wave.map(async (step, position) =>
         recorded.has(step.id)
@@ -124,6 +125,21 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   }
   const kept = opened.move();
   return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Which step of the wave changed a path before: who goes on after an interruption must not take it from the other. */
+function touchedIn(
+  wave: readonly DecidedStep[],
+  alias: string,
+  changes: readonly PlanChange[],
+): ReadonlyMap<string, string> {
+  const ids = new Set(wave.map(({ id }) => id));
+  const own = changes.filter(({ resource, step }) => resource === alias && ids.has(planStepOf(step)));
+  return new Map(
+    own.flatMap(({ path, fromPath, step }) =>
+      [path, fromPath].flatMap((one) => (one === undefined ? [] : [[one, planStepOf(step)] as const])),
+    ),
+  );
 }
 
 async function oneStep(run: StepRun, environment: ToolEnvironment, step: DecidedStep, order: Order): Promise<void> {
@@ -216,6 +232,11 @@ export function workKey(id: string): string {
 
 function stepKey(id: string): string {
   return `tool-step:${id}`;
+}
+
+/** The decided step that a recorded call is part of: what a step does on the way is named behind a slash. */
+export function planStepOf(call: string): string {
+  return call.split("/", 1)[0] ?? call;
 }
 
 export function isToolStep(key: string): boolean {
@@ -326,11 +347,11 @@ export async function planChanges(store: Store, planId: PlanId, attempt: number)
 async function openWorkspaces(
   run: StepRun,
   context: PlanExecutionContext,
+  changes: readonly PlanChange[],
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Workspace>> {
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
-  const changes = await planChanges(store, plan.id, plan.attempt);
   const network = plan.profile.allowUnsafeTools;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
   const workspaces = new Map<string, Workspace>();
