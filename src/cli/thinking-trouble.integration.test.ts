@@ -120,8 +120,8 @@ test("rolled back to a checkpoint within a step, what the model decided after it
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);
   expect(await files(world, id)).toEqual(["a1", "a2", "a3", "b1"]);
   const list = await agents.json("plan", "rollback", id);
-  const checkpoints = list.data["checkpoints"] as { id: string; step: string | null }[];
-  expect(checkpoints.map(({ step }) => step)).toEqual([null, "one/1.1", "one/1.2", "one/2.1", "two/1.1"]);
+  const checkpoints = list.data["checkpoints"] as { id: string; after_step: string | null }[];
+  expect(checkpoints.map(({ after_step: step }) => step)).toEqual([null, "one/1.1", "one/1.2", "one/2.1", "two/1.1"]);
   const before = (await agents.json("plan", "tree", id)).data["decision_ids"] as Record<string, string>;
   const rolled = await agents.json("plan", "rollback", id, String(checkpoints[1]?.id), "--yes");
   expect(rolled.exit_code).toBe(0);
