@@ -29,8 +29,16 @@ export type {
 } from "./domain/change-entry.ts";
 export { CONTEXT_VIEWS, resolveView } from "./domain/context-policy.ts";
 export type { ContextPolicy, ContextView, ResolvedView, ViewPolicy } from "./domain/context-policy.ts";
-export { DECISION_TYPES } from "./domain/decision.ts";
-export type { ChosenCall, Decision, DecisionType, InvocationEnd, ToolInvocation } from "./domain/decision.ts";
+export { DECISION_TYPES, PHASE_TYPES } from "./domain/decision.ts";
+export type {
+  ChosenCall,
+  ChosenWork,
+  Decision,
+  DecisionType,
+  InvocationEnd,
+  Thought,
+  ToolInvocation,
+} from "./domain/decision.ts";
 export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";
@@ -100,6 +108,9 @@ export { ActorService } from "./plans/actor-service.ts";
 export type { ListedActor } from "./plans/actor-service.ts";
 export { PlanApplier } from "./plans/plan-applier.ts";
 export type { ApplyOptions, LandedPlan, UndoOptions } from "./plans/plan-applier.ts";
+export type { PlanModels } from "./plans/actor-hands.ts";
+export type { RunGraph } from "./plans/plan-thinking.ts";
+export type { OnRunEvent, RunEvent } from "./plans/run-events.ts";
 export { PlanExecutor } from "./plans/plan-executor.ts";
 export type { ExecuteOptions, Executed } from "./plans/plan-executor.ts";
 export { recoverLandings } from "./plans/plan-recovery.ts";

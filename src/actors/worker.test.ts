@@ -67,7 +67,7 @@ test("an output that is too long is cut and says so", async () => {
     output: { text: "x".repeat(60_000) },
   }));
   await workOn(WORK, hands);
-  const { output } = hands.asked[1]?.call.messages.at(-1) as unknown as { output: string };
+  const output = String((hands.asked[1]?.call.messages.at(-1) as { output?: string } | undefined)?.output);
   expect(output).toHaveLength(OUTPUT_LIMIT + output.slice(OUTPUT_LIMIT).length);
   expect(output).toMatch(/\[cut here: 50000 of 60011 characters are shown; ask for less at a time\]$/);
 });

@@ -3,13 +3,13 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { ChangeEntry } from "../domain/change-entry.ts";
 import type { ChosenWork } from "../domain/decision.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
-import type { Phase } from "../domain/transitions.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { recordedStep, runStep } from "../ledger/steps.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { LandStep } from "./in-place.ts";
 import type { ContextPort } from "./context-port.ts";
 import { storable } from "../domain/text.ts";
+import { endedSteps, placedRecords, planStepOf, workKey, type Order } from "./step-records.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
@@ -41,9 +41,6 @@ export interface WorkStep {
 
 export type DecidedStep = ToolStep | WorkStep;
 
-/** A position in the program: wave, position in it, then whatever tells apart what a step does. Compared from left to right. */
-export type Order = readonly number[];
-
 /** What whoever carries out a step works with. */
 export interface StepPlace {
   readonly order: Order;
@@ -52,7 +49,7 @@ export interface StepPlace {
 }
 
 /** A tool call of a step, by its place in the program. */
-export interface KeyedCall extends ToolRequest {
+interface KeyedCall extends ToolRequest {
   /** Unique in the plan. */
   readonly key: string;
   /** Asked once, when the call is recorded. */
@@ -226,17 +223,8 @@ async function inPlace<T>(
   }
 }
 
-export function workKey(id: string): string {
-  return `worked:${id}`;
-}
-
 function stepKey(id: string): string {
   return `tool-step:${id}`;
-}
-
-/** The decided step that a recorded call is part of: what a step does on the way is named behind a slash. */
-export function planStepOf(call: string): string {
-  return call.split("/", 1)[0] ?? call;
 }
 
 export function isToolStep(key: string): boolean {
@@ -256,67 +244,12 @@ export interface StepRecord {
   readonly order: Order;
 }
 
-/** Anything that an attempt's execution recorded with a position in the program. */
-export interface PlacedRecord {
-  readonly key: string;
-  readonly order: Order;
-  /** Of a tool call or a hook that was not skipped. */
-  readonly changeset?: ChangesetId;
-  /** Of a question to a model. */
-  readonly decision?: DecisionId;
-  /** Of a step that ended. */
-  readonly summary?: string;
-}
-
-/** All of it that counts, in program order; the hooks behind the others. */
-export async function placedRecords(
-  reader: Reader,
-  planId: PlanId,
-  attempt: number,
-  phase: Phase = "execute",
-): Promise<PlacedRecord[]> {
-  const rows = await reader.all<{ key: string; result: string }>(
-    `SELECT key, result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ?
-        AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%' OR key LIKE 'ask:%' OR key LIKE 'context:%' OR key LIKE 'once:%'
-          OR key LIKE 'worked:%' OR key LIKE 'gave-up:%')`,
-    planId,
-    phase,
-    attempt,
-  );
-  const records = rows.map(({ key, result }) => ({ ...(JSON.parse(result) as Omit<PlacedRecord, "key">), key }));
-  return records.sort((a, b) => comparedOrder(a.order, b.order));
-}
-
-export function comparedOrder(a: Order, b: Order): number {
-  const first = a.findIndex((number, index) => number !== b[index]);
-  if (first === -1) return a.length - b.length;
-  return (a[first] ?? 0) - (b[first] ?? -1);
-}
-
 /** What an attempt recorded of tool calls and hooks that counts, in program order; the hooks, by their whole keys, behind the others. */
 export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<StepRecord[]> {
   const records = await placedRecords(reader, planId, attempt);
   return records.flatMap(({ key, changeset, order }) =>
     changeset === undefined ? [] : [{ key, id: key.replace(/^tool-step:/, ""), changeset, order }],
   );
-}
-
-/** What the steps that ended said of themselves, by their ids. */
-export async function stepSummaries(
-  reader: Reader,
-  planId: PlanId,
-  attempt: number,
-): Promise<ReadonlyMap<string, string>> {
-  const records = await placedRecords(reader, planId, attempt);
-  return new Map(
-    records.flatMap(({ key, summary }) => (summary === undefined ? [] : [[key.slice(workKey("").length), summary]])),
-  );
-}
-
-/** The steps that need not be run again. */
-async function endedSteps(store: Store, planId: PlanId, attempt: number): Promise<ReadonlySet<string>> {
-  const records = await store.read((reader) => placedRecords(reader, planId, attempt));
-  return new Set(records.map(({ key }) => key.replace(/^(?:tool-step|worked):/, "")));
 }
 
 /** The recorded steps of an attempt in program order, with their changesets. */

@@ -124,7 +124,7 @@ test("an answer is recorded with the decision, exactly what the model was shown,
 test("when any of it cannot be recorded, none of it is", async () => {
   await using s = await setting();
   const nobody = { ...s.about, parent: "01ZZZZZZZZZZZZZZZZZZZZZZZZ" as DecisionId };
-  await expect(s.hands().ask("1", ASKED, nobody)).rejects.toThrow();
+  await expect(s.hands().ask("1", ASKED, nobody)).rejects.toThrow("FOREIGN KEY");
   const rows = await s.store.read(async (reader) => [
     await reader.all("SELECT 1 FROM steps"),
     await reader.all("SELECT 1 FROM contents"),

@@ -5,7 +5,8 @@ import type { Microdollars, ModelAnswer, ModelRef, Models, ModelUsage, Shown } f
 import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { storable } from "../domain/text.ts";
-import type { Order, StepPlace } from "../execution/step-runner.ts";
+import type { Order } from "../execution/step-records.ts";
+import type { StepPlace } from "../execution/step-runner.ts";
 import { insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";

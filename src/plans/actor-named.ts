@@ -53,3 +53,12 @@ export function modelOf({ name, provider, model, options }: ModelActorDefinition
   }
   return { provider, model };
 }
+
+/** A tool actor has its steps; it can neither decide on any nor work out those of somebody else. */
+export function requireModel(actor: ActorDefinition): ModelActorDefinition {
+  if (actor.type !== "tool") return actor;
+  throw new ConfigurationError(`The actor "${actor.name}" asks no model, so it cannot think for this plan.`, {
+    kept: "Nothing was changed.",
+    next: [`agents actor show ${actor.name}`],
+  });
+}

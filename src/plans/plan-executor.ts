@@ -34,9 +34,9 @@ import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 import type { PlanModels } from "./actor-hands.ts";
-import { actorNamed, type ModelActorDefinition } from "./actor-named.ts";
+import { actorNamed, requireModel, type ModelActorDefinition } from "./actor-named.ts";
 import type { PlanThinking, RunGraph } from "./plan-thinking.ts";
-import type { OnRunEvent } from "./run-events.ts";
+import { toldOfSteps, type OnRunEvent } from "./run-events.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -139,7 +139,7 @@ export class PlanExecutor {
     const thinker = await this.#thinkerFor(plan, waves, options);
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onSandbox = () => undefined } = options;
-    const onStep = watchedSteps(options);
+    const onStep = toldOfSteps(options);
     await using context = this.#context?.executing(lease.plan, thinker?.actor.contextView ?? "execute");
     try {
       await using opened = await runToolSteps({
@@ -288,35 +288,6 @@ function interrupted(plan: Plan): PlanError {
   return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
     kept: "Finished steps are recorded, and the plan goes on where it stopped.",
     next: [`agents plan execute ${plan.id}`],
-  });
-}
-
-/** Each step is news of its own kind, besides what is told to `onStep`. */
-function watchedSteps({ onStep, onEvent }: ExecuteOptions): StepRun["onStep"] {
-  return (step, event, facts) => {
-    onStep?.(step, event, facts);
-    const { durationMs, error } = facts;
-    switch (event) {
-      case "started":
-        return onEvent?.({ type: "step_started", step: step.id, description: step.tool ?? step.work.description });
-      case "recorded":
-        return onEvent?.({ type: "step_recorded", step: step.id });
-      case "done":
-        return onEvent?.({ type: "step_done", step: step.id, durationMs });
-      case "failed": {
-        const message = error instanceof Error ? error.message : String(error);
-        return onEvent?.({ type: "step_failed", step: step.id, durationMs, error: message });
-      }
-    }
-  };
-}
-
-/** A tool actor has its steps; it can neither decide on any nor work out those of somebody else. */
-function requireModel(actor: ActorDefinition): ModelActorDefinition {
-  if (actor.type !== "tool") return actor;
-  throw new ConfigurationError(`The actor "${actor.name}" asks no model, so it cannot think for this plan.`, {
-    kept: "Nothing was changed.",
-    next: [`agents actor show ${actor.name}`],
   });
 }
 

@@ -4,14 +4,8 @@ import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
 import type { ChangesetId, PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { decisionWaves } from "../execution/decided-steps.ts";
-import {
-  comparedOrder,
-  isToolStep,
-  placedRecords,
-  planStepOf,
-  stepRecords,
-  type Order,
-} from "../execution/step-runner.ts";
+import { comparedOrder, placedRecords, planStepOf, type Order } from "../execution/step-records.ts";
+import { isToolStep, stepRecords } from "../execution/step-runner.ts";
 import { findDecisions, renewDecisions, supersedeDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";

@@ -1,4 +1,5 @@
 import type { Microdollars, ModelRef } from "../actors/model.ts";
+import type { StepRun } from "../execution/step-runner.ts";
 
 /**
  * What happens while a plan is decided on and executed, for somebody who watches. These are news, not records: what counts is in the store.
@@ -41,3 +42,27 @@ export type RunEvent =
     };
 
 export type OnRunEvent = (event: RunEvent) => void;
+
+/** Each step is news of its own kind, besides what is told to `onStep`. */
+export function toldOfSteps(told: {
+  readonly onStep?: StepRun["onStep"];
+  readonly onEvent?: OnRunEvent;
+}): StepRun["onStep"] {
+  const { onStep, onEvent } = told;
+  return (step, event, facts) => {
+    onStep?.(step, event, facts);
+    const { durationMs, error } = facts;
+    switch (event) {
+      case "started":
+        return onEvent?.({ type: "step_started", step: step.id, description: step.tool ?? step.work.description });
+      case "recorded":
+        return onEvent?.({ type: "step_recorded", step: step.id });
+      case "done":
+        return onEvent?.({ type: "step_done", step: step.id, durationMs });
+      case "failed": {
+        const message = error instanceof Error ? error.message : String(error);
+        return onEvent?.({ type: "step_failed", step: step.id, durationMs, error: message });
+      }
+    }
+  };
+}

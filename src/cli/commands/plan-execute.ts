@@ -129,18 +129,13 @@ function begunOtherwise({ alias, strategy, dirty }: Sandbox): Message[] {
 
 /** Of what models do: whom they were asked, what it cost, which tools they called. */
 function eventLine(event: RunEvent): string | undefined {
-  switch (event.type) {
-    case "ask_answered": {
-      const { step, model, inputTokens, outputTokens, cost, durationMs } = event;
-      const price = cost === undefined ? "" : `, ${dollars(cost)}`;
-      const used = `${inputTokens} tokens in, ${outputTokens} out${price}`;
-      return progressLine(step, `${model.provider}/${model.model}  ${used}`, "asked", durationMs);
-    }
-    case "tool_ended":
-      return progressLine(event.step, event.tool, event.error === undefined ? "called" : "failed", event.durationMs);
-    default:
-      return undefined;
-  }
+  if (event.type === "tool_ended")
+    return progressLine(event.step, event.tool, event.error === undefined ? "called" : "failed", event.durationMs);
+  if (event.type !== "ask_answered") return undefined;
+  const { step, model, inputTokens, outputTokens, cost, durationMs } = event;
+  const price = cost === undefined ? "" : `, ${dollars(cost)}`;
+  const used = `${inputTokens} tokens in, ${outputTokens} out${price}`;
+  return progressLine(step, `${model.provider}/${model.model}  ${used}`, "asked", durationMs);
 }
 
 function progressLine(id: string, tool: string, event: string, durationMs: number): string {
