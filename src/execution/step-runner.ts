@@ -110,18 +110,38 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   };
   for (const [index, wave] of waves.entries()) {
     for (const [alias, workspace] of workspaces) workspace.beginWave(touchedIn(wave, alias, changes));
-    const outcomes = await Promise.allSettled(
-      wave.map(async (step, position) =>
-        recorded.has(step.id)
-          ? run.onStep(step, "recorded", { durationMs: 0 })
-          : oneStep(run, environment, step, [index, position]),
-      ),
+    const outcomes = await settled(wave, async (step, position) =>
+      recorded.has(step.id)
+        ? run.onStep(step, "recorded", { durationMs: 0 })
+        : oneStep(run, environment, step, [index, position]),
     );
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
   const kept = opened.move();
   return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Models are asked by so many steps at a time: more would only wait for their providers, and hold their conversations meanwhile. */
+const WORKED_ON_AT_ONCE = 8;
+
+/** Runs the steps side by side and waits for all of them; the outcomes are in the order of the steps. */
+async function settled(
+  wave: readonly DecidedStep[],
+  run: (step: DecidedStep, position: number) => Promise<void>,
+): Promise<PromiseSettledResult<void>[]> {
+  const outcomes: PromiseSettledResult<void>[] = [];
+  const waiting = [...wave.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [position, step] = next;
+      const [outcome] = await Promise.allSettled([run(step, position)]);
+      outcomes[position] = outcome;
+    }
+  };
+  const workers = wave.some(({ tool }) => tool === undefined) ? WORKED_ON_AT_ONCE : wave.length;
+  await Promise.all(Array.from({ length: Math.min(workers, wave.length) }, worker));
+  return outcomes;
 }
 
 /** Which step of the wave changed a path before: who goes on after an interruption must not take it from the other. */

@@ -126,6 +126,8 @@ export class StepHands implements ActorHands {
         onRestart: () => onEvent({ type: "text_void", step }),
       });
     } catch (error) {
+      // Whoever lost the lease hears of that, and not that a call was stopped because of it.
+      lease.signal.throwIfAborted();
       onEvent({ type: "ask_failed", step, key, error: error instanceof Error ? error.message : String(error) });
       if (error instanceof ModelError) await this.#failed(error, stepKey);
       throw error;

@@ -1,5 +1,7 @@
 import type { Decision } from "../../domain/decision.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { ChangesetId } from "../../domain/ids.ts";
+import { stepRecords } from "../../execution/step-runner.ts";
 import { isCall } from "../../execution/decided-steps.ts";
 import { decisionOutcomes, type DecisionOutcome, type DecisionState } from "../../execution/decision-outcomes.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -13,12 +15,16 @@ import { readUndoneSteps } from "./plan-data.ts";
 export async function planTree(context: CommandContext, input: Input): Promise<Outcome> {
   const plan = await (await context.plans()).getPlan(input.argument(0));
   const superseded = input.flag("showSuperseded");
-  const all = await (
+  const { all, records } = await (
     await context.store()
-  ).read((reader) => decisionOutcomes(reader, plan.id, plan.attempt, { superseded: true }));
+  ).read(async (reader) => ({
+    all: await decisionOutcomes(reader, plan.id, plan.attempt, { superseded: true }),
+    records: await stepRecords(reader, plan.id, plan.attempt),
+  }));
   const depth = depthOf(input);
   const outcomes = all.filter(({ state }) => superseded || state !== "superseded");
   const undone = new Set(await readUndoneSteps(context, plan));
+  const out = new Set(records.filter(({ id }) => undone.has(id)).map(({ changeset }) => changeset));
   const everything = [...inTree(outcomes)];
   const rows = everything.filter((row) => row.depth <= depth);
   const [root] = rows;
@@ -40,7 +46,7 @@ export async function planTree(context: CommandContext, input: Input): Promise<O
           : node(
               root.outcome,
               rows.map(({ outcome }) => outcome),
-              undone,
+              out,
             ),
       undone_steps: [...undone],
       summary,
@@ -52,11 +58,11 @@ export async function planTree(context: CommandContext, input: Input): Promise<O
         kind: "table",
         title: `Decisions of plan ${plan.id}`,
         columns: ["#", "Decision", "Tool", { keep: "State" }, "Changes", { keep: "Id" }],
-        rows: rows.map(({ outcome: { decision, state, changes }, depth }) => [
+        rows: rows.map(({ outcome, outcome: { decision, state, changes }, depth }) => [
           String(decision.sequence),
           "  ".repeat(depth) + (decision.parent === undefined ? plan.description : titleOf(decision)),
           toolOf(decision) ?? "-",
-          isUndone(decision, state, undone) ? toned("undone", "warn") : decisionStateCell(state),
+          isUndone(outcome, out) ? toned("undone", "warn") : decisionStateCell(state),
           decision.step === undefined && changes === 0 ? "-" : String(changes),
           decision.id,
         ]),
@@ -85,15 +91,15 @@ function* inTree(outcomes: readonly DecisionOutcome[], parent?: string, depth = 
   }
 }
 
-/** Done in the plan, and taken out of the resources again. */
-function isUndone({ step }: Decision, state: DecisionState, undone: ReadonlySet<string>): boolean {
-  return state === "done" && step !== undefined && undone.has(step);
+/** Done in the plan, and taken out of the resources again with all that was done for it. */
+function isUndone({ state, recorded }: DecisionOutcome, out: ReadonlySet<ChangesetId>): boolean {
+  return state === "done" && recorded.size > 0 && [...recorded].every((changeset) => out.has(changeset));
 }
 
 function node(
   outcome: DecisionOutcome,
   outcomes: readonly DecisionOutcome[],
-  undone: ReadonlySet<string>,
+  out: ReadonlySet<ChangesetId>,
 ): Record<string, unknown> {
   const { decision, state, changes } = outcome;
   const children = outcomes.filter((other) => other.decision.parent === decision.id);
@@ -108,11 +114,11 @@ function node(
     confidence: decision.thought.confidence ?? null,
     rationale: decision.thought.rationale ?? null,
     state,
-    undone: isUndone(decision, state, undone),
+    undone: isUndone(outcome, out),
     changes,
     needs: decision.needs,
     superseded_by: decision.supersededBy ?? null,
-    children: children.map((child) => node(child, outcomes, undone)),
+    children: children.map((child) => node(child, outcomes, out)),
   };
 }
 
