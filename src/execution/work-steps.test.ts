@@ -159,3 +159,33 @@ test("calls that were recorded are not made again, those that failed neither", a
   expect(await plan.recorded()).toHaveLength(2);
   await expectOracle(plan);
 });
+
+test("of many steps of a wave so many are worked on at a time, all of them in the end", async () => {
+  await using plan = await ExecutingPlan.start();
+  const steps = Array.from({ length: 20 }, (_, index) => `s${index}`);
+  let [now, most, done] = [0, 0, 0];
+  const wave: WorkStep[] = [];
+  for (const id of steps) {
+    const chosen = { description: id, resources: [], complexity: "low", risk: null };
+    wave.push({ id, tool: undefined, work: chosen, decision: await plan.decision(id) });
+  }
+  const run = runToolSteps({
+    lease: plan.lease,
+    directory: plan.directory,
+    targets: [plan.target],
+    waves: [wave],
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    work: async ({ id }) => {
+      now += 1;
+      most = Math.max(most, now);
+      await sleep(5);
+      now -= 1;
+      done += 1;
+      if (id === "s3") throw new Error("one of them fails");
+      return "done";
+    },
+  });
+  await expect(run).rejects.toThrow("one of them fails");
+  expect([most, done]).toEqual([8, 20]);
+});
