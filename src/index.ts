@@ -40,8 +40,16 @@ export { assess, decide } from "./domain/confidence.ts";
 export type { Assessment, ConfidenceFactors } from "./domain/confidence.ts";
 export { CONTEXT_VIEWS, resolveView } from "./domain/context-policy.ts";
 export type { ContextPolicy, ContextView, ResolvedView, ViewPolicy } from "./domain/context-policy.ts";
-export { DECISION_TYPES } from "./domain/decision.ts";
-export type { ChosenCall, Decision, DecisionType, InvocationEnd, ToolInvocation } from "./domain/decision.ts";
+export { DECISION_TYPES, PHASE_TYPES } from "./domain/decision.ts";
+export type {
+  ChosenCall,
+  ChosenWork,
+  Decision,
+  DecisionType,
+  InvocationEnd,
+  Thought,
+  ToolInvocation,
+} from "./domain/decision.ts";
 export * from "./domain/errors.ts";
 export { EVENT_TYPES } from "./domain/events.ts";
 export type { DomainEvent, EventType } from "./domain/events.ts";
@@ -133,6 +141,7 @@ export { resolveActor } from "./plans/resolve-actor.ts";
 export type { ActorSources } from "./plans/resolve-actor.ts";
 export { PlanApplier } from "./plans/plan-applier.ts";
 export type { ApplyOptions, LandedPlan, UndoOptions } from "./plans/plan-applier.ts";
+export type { OnRunEvent, RunEvent } from "./plans/run-events.ts";
 export { PlanExecutor } from "./plans/plan-executor.ts";
 export type { ExecuteOptions, Executed } from "./plans/plan-executor.ts";
 export { recoverLandings } from "./plans/plan-recovery.ts";

@@ -16,7 +16,7 @@ export interface Briefing {
   readonly context: string;
 }
 
-export interface BriefedResource {
+interface BriefedResource {
   readonly alias: string;
   readonly kind: string;
   readonly readOnly: boolean;

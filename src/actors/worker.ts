@@ -65,7 +65,8 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
     const call = {
       model,
       system,
-      messages: remembered(messages, work.memory, work.count),
+      // A copy: the conversation goes on while this is being recorded.
+      messages: [...remembered(messages, work.memory, work.count)],
       tools,
       settings,
       ...(work.responseSchema === undefined ? {} : { responseSchema: work.responseSchema }),

@@ -52,8 +52,9 @@ function pass(milliseconds: number): void {
 }
 
 function step(name: string, event: "started" | "done" | "recorded", durationMs = 0): RunEvent {
-  if (event === "started") return { type: "step_started", step: name, description: `Do ${name}` };
-  return event === "done" ? { type: "step_done", step: name, durationMs } : { type: "step_recorded", step: name };
+  const about = { step: name, description: `Do ${name}` };
+  if (event === "done") return { type: "step_done", ...about, durationMs };
+  return { type: event === "started" ? "step_started" : "step_recorded", ...about };
 }
 
 const model = { provider: "scripted", model: "demo" };
@@ -72,7 +73,7 @@ test("a terminal shows each step, what it is doing, and what it has cost", () =>
   view.on({ type: "tool_started", step: "second", ...about });
   pass(2_000);
   expect(terminal.shown).toEqual([
-    "✓ first                                              before",
+    "✓ first  Do first                                    before",
     "▸ second  edit_file src/health.ts                     2.0 s",
     "  2.0 s",
   ]);
@@ -82,7 +83,7 @@ test("a terminal shows each step, what it is doing, and what it has cost", () =>
   pass(500);
   view.end();
   expect(terminal.shown).toEqual([
-    "✓ first                                              before",
+    "✓ first  Do first                                    before",
     "✓ second  Do second                               1×  2.4 s",
     "  2.5 s · 12,345 tokens in, 67 out · $0.25 of $1.00 ███░░░…",
   ]);
@@ -218,7 +219,7 @@ test("elsewhere there is one plain line for each thing that happened", () => {
   view.on({ type: "tool_started", step: "two", ...about });
   view.on({ type: "tool_ended", step: "two", ...about, durationMs: 12 });
   view.on({ type: "tool_ended", step: "two", ...about, target: "", durationMs: 12, error: "no\nrepository" });
-  view.on({ type: "step_done", step: "two", durationMs: 125_000, summary: "It is done." });
+  view.on(step("two", "done", 125_000));
   view.on({ type: "step_failed", step: "three", durationMs: 1, error: "No." });
   view.on({ type: "check", name: "pre-commit", resource: "code", event: "started", durationMs: 0 });
   view.on({ type: "check", name: "pre-commit", resource: "code", event: "passed", durationMs: 59_960 });
@@ -227,7 +228,7 @@ test("elsewhere there is one plain line for each thing that happened", () => {
   expect(terminal.shown).toEqual([
     "decided  one  Do one",
     "decided  two  Do two",
-    "recorded one",
+    "recorded one  Do one",
     "started  two  Do two",
     "context  two  1,000,000 tokens",
     "failed   two  It broke off.",
@@ -235,7 +236,7 @@ test("elsewhere there is one plain line for each thing that happened", () => {
     "answered two  12,345 tokens in, 67 out, price not known  (1.5 s)",
     "called   two  edit_file src/health.ts  (12 ms)",
     "failed   two  edit_file  (12 ms)  no repository",
-    "done     two  It is done.  (2 min 05 s)",
+    "done     two  Do two  (2 min 05 s)",
     "failed   three  (1 ms)",
     "started  pre-commit  code",
     "passed   pre-commit  code  (1 min 00 s)",

@@ -72,9 +72,9 @@ function plainLine(event: RunEvent | CheckEvent): string | undefined {
     case "step_started":
       return line("started", event.step, event.description);
     case "step_done":
-      return line("done", event.step, event.summary ?? "", took(event.durationMs));
+      return line("done", event.step, event.description, took(event.durationMs));
     case "step_recorded":
-      return line("recorded", event.step);
+      return line("recorded", event.step, event.description);
     case "step_failed":
       return line("failed", event.step, took(event.durationMs));
     case "context_assembled":
@@ -192,10 +192,10 @@ class DrawnView implements LiveView {
         break;
       case "step_done":
         this.#turn(event.step, "done", event.durationMs);
-        this.#step(event.step).text = event.summary ?? this.#step(event.step).text;
         break;
       case "step_recorded":
         this.#turn(event.step, "recorded", 0);
+        this.#step(event.step).text = event.description;
         break;
       case "step_failed":
         this.#turn(event.step, "failed", event.durationMs);

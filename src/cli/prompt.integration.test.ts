@@ -16,7 +16,7 @@ async function asking(world: World): Promise<PlanId> {
   const { findActor } = await import("../store/actors.ts");
   const strategize = await service.startStrategize(id);
   const actor = await store.read((reader) => findActor(reader, "local/greeter" as never));
-  if (actor === undefined) throw new Error("no actor");
+  if (actor?.type !== "tool") throw new Error("no tool actor");
   await recordStrategy(strategize, chosenSteps(actor, strategize.plan));
   await service.completeStrategize(strategize);
   await service.executePlan(id);

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -56,6 +57,16 @@ test("a model decides on the steps and carries them out; what it did is shown, e
     { path: "a.txt", steps: ["mention/1.2"] },
     { path: "docs/new.txt", steps: ["write/1.1"] },
   ]);
+  await explained(world, id, diff.data["files"] as { decisions: string[] }[]);
+  expect((await agents.json("plan", "status", id)).data["usage"]).toEqual({
+    model_calls: 5,
+    failed_calls: 0,
+    input_tokens: 150,
+    output_tokens: 30,
+    cost_usd: 0,
+    calls_without_price: 0,
+  });
+  expect((await agents.run(["plan", "status", id])).stdout).toContain("5 calls, 150 tokens in, 30 out, $0.00");
   expect((await agents.json("plan", "apply", id, "--yes")).exit_code).toBe(0);
   expect(readFileSync(join(world.repository, "docs/new.txt"), "utf8")).toBe("new\n");
   expect(readFileSync(join(world.repository, "a.txt"), "utf8")).toBe("one\n2\n");
@@ -63,3 +74,100 @@ test("a model decides on the steps and carries them out; what it did is shown, e
   expect((await agents.json("plan", "undo", id, "--yes")).exit_code).toBe(0);
   expect(readFileSync(join(world.repository, "a.txt"), "utf8")).toBe("one\ntwo\n");
 });
+
+interface TreeNode {
+  readonly id: string;
+  readonly type: string;
+  readonly step: string | null;
+  readonly children: readonly TreeNode[];
+}
+
+/** What the tree and the explanations say of the plan above. */
+async function explained(
+  { agents }: ThinkingWorld,
+  id: string,
+  files: readonly { decisions: string[] }[],
+): Promise<void> {
+  const tree = await agents.json("plan", "tree", id);
+  expect(tree.data).toMatchObject({
+    tree: {
+      type: "prompt_definition",
+      children: [
+        {
+          type: "strategy_choice",
+          tool: "record_strategy",
+          rationale: "Two small steps.",
+          children: [
+            {
+              step: "write",
+              type: "strategy_choice",
+              confidence: 0.9,
+              rationale: "Nobody can find it",
+              state: "done",
+              changes: 1,
+              children: [
+                { type: "tool_invocation", tool: "write_file", state: "done", changes: 1 },
+                { type: "implementation_choice", title: "docs/new.txt is there.", state: "decided" },
+              ],
+            },
+            { step: "mention", confidence: 0.8, children: [{ tool: "read_file, edit_file" }, {}] },
+          ],
+        },
+      ],
+    },
+    summary: { nodes: 8, depth: 3, child_plans: 0, invariants: 0, superseded: 0 },
+    child_plans: [],
+  });
+  const ids = tree.data["decision_ids"] as Record<string, string>;
+  expect(Object.keys(ids)).toEqual([
+    "root",
+    "strategy",
+    "write",
+    "mention",
+    "write.1",
+    "write.2",
+    "mention.1",
+    "mention.2",
+  ]);
+  const shallow = await agents.json("plan", "tree", id, "--depth", "1");
+  expect((shallow.data["tree"] as TreeNode).children).toMatchObject([{ children: [] }]);
+  expect((await agents.json("plan", "tree", id, "--depth", "x")).exit_code).toBe(2);
+  // Each change leads back to the answer of the model that asked for it.
+  expect(files.map(({ decisions }) => decisions)).toEqual([[ids["mention.1"]], [ids["write.1"]]]);
+
+  const byStep = await agents.json("plan", "explain", id, "write", "--show-alternatives");
+  expect(byStep.data).toMatchObject({
+    decision: { id: ids["write"], confidence: 0.9, alternatives: ["a comment in the code"], state: "done" },
+    tool_calls: [{ tool: "write_file", outcome: "ok" }],
+    files: [{ path: "docs/new.txt", counts: true }],
+    context_snapshot: null,
+    model_call: null,
+  });
+  const asked = String(ids["write.1"]);
+  const answer = await agents.json("plan", "explain", asked, "--show-context", "--show-reasoning");
+  expect(answer.data).toMatchObject({
+    decision: { type: "tool_invocation", rationale: "I write it first.", reasoning: "I write it first." },
+    model_call: { model: "scripted/demo.yaml", input_tokens: 50, output_tokens: 10, cost_usd: 0 },
+  });
+  // What is printed are the very bytes whose hash was recorded.
+  const { stdout } = await agents.run(["plan", "explain", asked, "--show-context"]);
+  expect(hash("sha256", stdout)).toBe((answer.data["context_snapshot"] as { sha256: string }).sha256);
+  expect(answer.data["context"]).toBe(stdout);
+  const seen = JSON.parse(stdout) as { system: string; messages: unknown[]; tools: { name: string }[] };
+  for (const part of [
+    "Improve docs",
+    "The documentation says what changed",
+    "- Keep the public interface",
+    "what: docs",
+  ])
+    expect(seen.system).toContain(part);
+  expect(seen.system).toContain("write [THIS IS YOUR STEP]: Write the documentation");
+  expect(seen.system).toContain("mention [comes later: leave it alone]: Mention it in a.txt");
+  expect(seen.messages).toEqual([{ content: 'Carry out the step "write": Write the documentation', role: "user" }]);
+  expect(seen.tools.map(({ name }) => name)).toContain("write_file");
+  // A plan's id alone explains what it is asked to do; people see the reason too.
+  expect((await agents.json("plan", "explain", id)).data["decision"]).toMatchObject({ id: ids["root"] });
+  expect((await agents.run(["plan", "explain", id, "write"])).stdout).toContain("Nobody can find it");
+  expect((await agents.json("plan", "explain", id, "write", "--show-context")).exit_code).toBe(3);
+  expect((await agents.json("plan", "explain", "01ZZZZZZZZZZZZZZZZZZZZZZZZ")).exit_code).toBe(3);
+}

@@ -2,10 +2,8 @@ import { join } from "node:path";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
-import type { DecidedStep, StepFacts } from "../execution/step-runner.ts";
 import { PlanExecutor } from "../plans/plan-executor.ts";
 import type { Assessment } from "../domain/confidence.ts";
-import type { RunEvent } from "../plans/run-events.ts";
 import { budgetWarning, readSpending } from "./commands/budget-data.ts";
 import type { CommandContext } from "./command-context.ts";
 import { interruptible } from "./interrupt.ts";
@@ -54,11 +52,9 @@ export async function executeWatched(
     const { plan, ran, stopped } = await executor.execute(planId, {
       ...options,
       signal,
-      onStep: (step, event, facts) => {
-        const { durationMs } = facts;
+      onStep: (step, event, { durationMs }) => {
         if (event !== "started")
           steps.push({ id: step.id, tool: step.tool ?? null, status: event, duration_ms: Math.round(durationMs) });
-        view.on(stepEvent(step, event, facts));
       },
       onEvent: view.on,
       onHook: ({ resource, hook }, event, { durationMs }) => view.on(check(hook, resource, event, durationMs)),
@@ -72,23 +68,6 @@ export async function executeWatched(
   } finally {
     view.end();
     stop();
-  }
-}
-
-function stepEvent(
-  step: DecidedStep,
-  event: "started" | "done" | "recorded" | "failed",
-  { durationMs, error }: StepFacts,
-): RunEvent {
-  switch (event) {
-    case "started":
-      return { type: "step_started", step: step.id, description: step.tool ?? step.work.description };
-    case "recorded":
-      return { type: "step_recorded", step: step.id };
-    case "done":
-      return { type: "step_done", step: step.id, durationMs, summary: step.tool ?? step.work.description };
-    case "failed":
-      return { type: "step_failed", step: step.id, durationMs, error: error instanceof Error ? error.message : "" };
   }
 }
 

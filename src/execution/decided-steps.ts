@@ -48,8 +48,18 @@ export async function stepsOfDecision(
   attempt: number,
   decisionId: DecisionId,
 ): Promise<ReadonlyMap<string, ChangesetId>> {
+  return stepsOfDecisions(store, planId, attempt, new Set([decisionId]));
+}
+
+/** The same for several: a decision that a model carried out did so by what it decided below it. */
+export async function stepsOfDecisions(
+  store: Store,
+  planId: PlanId,
+  attempt: number,
+  decisions: ReadonlySet<DecisionId>,
+): Promise<ReadonlyMap<string, ChangesetId>> {
   const invocations = await store.read((reader) => findInvocations(reader, planId, attempt));
-  const own = new Set(invocations.filter((call) => call.decisionId === decisionId).map((call) => call.changesetId));
+  const own = new Set(invocations.filter((call) => decisions.has(call.decisionId)).map((call) => call.changesetId));
   const steps = [...(await recordedSteps(store, planId, attempt))];
   return new Map(steps.filter(([, changeset]) => own.has(changeset)));
 }

@@ -8,7 +8,7 @@ import { findInvocations } from "../ledger/invocations.ts";
 import { findLease } from "../ledger/leases.ts";
 import type { Reader } from "../store/store.ts";
 import { isCall } from "./decided-steps.ts";
-import { placedRecords, workKey } from "./step-runner.ts";
+import { placedRecords, workKey } from "./step-records.ts";
 
 /** What became of decisions: which tool calls were made for each, how they ended, and how much of what they changed counts. */
 export interface DecisionOutcome {

@@ -3,13 +3,13 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { ChangeEntry } from "../domain/change-entry.ts";
 import type { ChosenWork } from "../domain/decision.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/ids.ts";
-import type { Phase } from "../domain/transitions.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { recordedStep, runStep } from "../ledger/steps.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { LandStep } from "./in-place.ts";
 import type { ContextPort } from "./context-port.ts";
 import { storable } from "../domain/text.ts";
+import { endedSteps, placedRecords, planStepOf, workKey, type Order } from "./step-records.ts";
 import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
@@ -41,9 +41,6 @@ export interface WorkStep {
 
 export type DecidedStep = ToolStep | WorkStep;
 
-/** A position in the program: wave, position in it, then whatever tells apart what a step does. Compared from left to right. */
-export type Order = readonly number[];
-
 /** What whoever carries out a step works with. */
 export interface StepPlace {
   readonly order: Order;
@@ -52,7 +49,7 @@ export interface StepPlace {
 }
 
 /** A tool call of a step, by its place in the program. */
-export interface KeyedCall extends ToolRequest {
+interface KeyedCall extends ToolRequest {
   /** Unique in the plan. */
   readonly key: string;
   /** Asked once, when the call is recorded. */
@@ -100,7 +97,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
   await using opened = new AsyncDisposableStack();
-  const workspaces = await openWorkspaces(run, context, opened);
+  const changes = await planChanges(store, plan.id, plan.attempt);
+  const workspaces = await openWorkspaces(run, context, changes, opened);
   const recorded = await endedSteps(store, plan.id, plan.attempt);
   const signal = AbortSignal.any([run.signal, lease.signal]);
   const environment: ToolEnvironment = {
@@ -111,19 +109,54 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
     signal,
   };
   for (const [index, wave] of waves.entries()) {
-    for (const workspace of workspaces.values()) workspace.beginWave();
-    const outcomes = await Promise.allSettled(
-      wave.map(async (step, position) =>
-        recorded.has(step.id)
-          ? run.onStep(step, "recorded", { durationMs: 0 })
-          : oneStep(run, environment, step, [index, position]),
-      ),
+    for (const [alias, workspace] of workspaces) workspace.beginWave(touchedIn(wave, alias, changes));
+    const outcomes = await settled(wave, async (step, position) =>
+      recorded.has(step.id)
+        ? run.onStep(step, "recorded", { durationMs: 0 })
+        : oneStep(run, environment, step, [index, position]),
     );
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
   const kept = opened.move();
   return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Models are asked by so many steps at a time: more would only wait for their providers, and hold their conversations meanwhile. */
+const WORKED_ON_AT_ONCE = 8;
+
+/** Runs the steps side by side and waits for all of them; the outcomes are in the order of the steps. */
+async function settled(
+  wave: readonly DecidedStep[],
+  run: (step: DecidedStep, position: number) => Promise<void>,
+): Promise<PromiseSettledResult<void>[]> {
+  const outcomes: PromiseSettledResult<void>[] = [];
+  const waiting = [...wave.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [position, step] = next;
+      const [outcome] = await Promise.allSettled([run(step, position)]);
+      outcomes[position] = outcome;
+    }
+  };
+  const workers = wave.some(({ tool }) => tool === undefined) ? WORKED_ON_AT_ONCE : wave.length;
+  await Promise.all(Array.from({ length: Math.min(workers, wave.length) }, worker));
+  return outcomes;
+}
+
+/** Which step of the wave changed a path before: who goes on after an interruption must not take it from the other. */
+function touchedIn(
+  wave: readonly DecidedStep[],
+  alias: string,
+  changes: readonly PlanChange[],
+): ReadonlyMap<string, string> {
+  const ids = new Set(wave.map(({ id }) => id));
+  const own = changes.filter(({ resource, step }) => resource === alias && ids.has(planStepOf(step)));
+  return new Map(
+    own.flatMap(({ path, fromPath, step }) =>
+      [path, fromPath].flatMap((one) => (one === undefined ? [] : [[one, planStepOf(step)] as const])),
+    ),
+  );
 }
 
 async function oneStep(run: StepRun, environment: ToolEnvironment, step: DecidedStep, order: Order): Promise<void> {
@@ -210,10 +243,6 @@ async function inPlace<T>(
   }
 }
 
-export function workKey(id: string): string {
-  return `worked:${id}`;
-}
-
 function stepKey(id: string): string {
   return `tool-step:${id}`;
 }
@@ -235,67 +264,12 @@ export interface StepRecord {
   readonly order: Order;
 }
 
-/** Anything that an attempt's execution recorded with a position in the program. */
-export interface PlacedRecord {
-  readonly key: string;
-  readonly order: Order;
-  /** Of a tool call or a hook that was not skipped. */
-  readonly changeset?: ChangesetId;
-  /** Of a question to a model. */
-  readonly decision?: DecisionId;
-  /** Of a step that ended. */
-  readonly summary?: string;
-}
-
-/** All of it that counts, in program order; the hooks behind the others. */
-export async function placedRecords(
-  reader: Reader,
-  planId: PlanId,
-  attempt: number,
-  phase: Phase = "execute",
-): Promise<PlacedRecord[]> {
-  const rows = await reader.all<{ key: string; result: string }>(
-    `SELECT key, result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ?
-        AND (key LIKE 'tool-step:%' OR key LIKE 'hook:%' OR key LIKE 'ask:%' OR key LIKE 'context:%' OR key LIKE 'once:%'
-          OR key LIKE 'worked:%' OR key LIKE 'gave-up:%')`,
-    planId,
-    phase,
-    attempt,
-  );
-  const records = rows.map(({ key, result }) => ({ ...(JSON.parse(result) as Omit<PlacedRecord, "key">), key }));
-  return records.sort((a, b) => comparedOrder(a.order, b.order));
-}
-
-export function comparedOrder(a: Order, b: Order): number {
-  const first = a.findIndex((number, index) => number !== b[index]);
-  if (first === -1) return a.length - b.length;
-  return (a[first] ?? 0) - (b[first] ?? -1);
-}
-
 /** What an attempt recorded of tool calls and hooks that counts, in program order; the hooks, by their whole keys, behind the others. */
 export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<StepRecord[]> {
   const records = await placedRecords(reader, planId, attempt);
   return records.flatMap(({ key, changeset, order }) =>
     changeset === undefined ? [] : [{ key, id: key.replace(/^tool-step:/, ""), changeset, order }],
   );
-}
-
-/** What the steps that ended said of themselves, by their ids. */
-export async function stepSummaries(
-  reader: Reader,
-  planId: PlanId,
-  attempt: number,
-): Promise<ReadonlyMap<string, string>> {
-  const records = await placedRecords(reader, planId, attempt);
-  return new Map(
-    records.flatMap(({ key, summary }) => (summary === undefined ? [] : [[key.slice(workKey("").length), summary]])),
-  );
-}
-
-/** The steps that need not be run again. */
-async function endedSteps(store: Store, planId: PlanId, attempt: number): Promise<ReadonlySet<string>> {
-  const records = await store.read((reader) => placedRecords(reader, planId, attempt));
-  return new Set(records.map(({ key }) => key.replace(/^(?:tool-step|worked):/, "")));
 }
 
 /** The recorded steps of an attempt in program order, with their changesets. */
@@ -326,11 +300,11 @@ export async function planChanges(store: Store, planId: PlanId, attempt: number)
 async function openWorkspaces(
   run: StepRun,
   context: PlanExecutionContext,
+  changes: readonly PlanChange[],
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Workspace>> {
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
-  const changes = await planChanges(store, plan.id, plan.attempt);
   const network = plan.profile.allowUnsafeTools;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
   const workspaces = new Map<string, Workspace>();

@@ -64,9 +64,13 @@ export class Workspace implements AsyncDisposable {
     this.#ignored = new IgnoredPaths(parts.sandbox);
   }
 
-  /** Steps of one wave run at the same time; what an earlier wave changed is free for all again. */
-  beginWave(): void {
+  /**
+   * Steps of one wave run at the same time; what an earlier wave changed is free for all again. `touched`: which step of this wave changed
+   * a path before the run was interrupted.
+   */
+  beginWave(touched: ReadonlyMap<string, string> = new Map()): void {
     this.#touched.clear();
+    for (const [path, step] of touched) this.#touched.set(path, step);
   }
 
   read(path: string): Promise<FileState | undefined> {
@@ -212,10 +216,29 @@ export class Workspace implements AsyncDisposable {
         // What a failing command left behind is there too, and is recorded.
         await this.#ignored.forget();
         const after = await this.#look(before);
+        await this.#assertOwn(by, before, after);
         await this.#recordDifferences(by, before, after, apart);
         await this.#base.close();
       }
     });
+  }
+
+  /** A command is looked at when it is too late to refuse it: if it changed what is another step's, all it did is put back. */
+  async #assertOwn(by: string, before: Snapshot, after: Snapshot): Promise<void> {
+    const changed = changedPaths(before, after);
+    const foreign = changed.find((path) => (this.#touched.get(path) ?? by) !== by);
+    if (foreign === undefined) return;
+    const { root } = this.sandbox;
+    for (const path of changed) if (after.has(path)) await removeState(root, path);
+    for (const path of changed) {
+      const seen = before.get(path);
+      if (seen === undefined) continue;
+      const old = await this.#stateBefore(path, seen);
+      const content = old !== undefined && "content" in old ? old.content : await this.#contents(seen.hash);
+      if (content === undefined) throw unknownBefore(path);
+      await writeState(root, path, { content, mode: seen.mode });
+    }
+    this.#claim(by, foreign);
   }
 
   async #look(previous = this.#snapshot): Promise<Snapshot> {
@@ -268,9 +291,7 @@ export class Workspace implements AsyncDisposable {
     if (this.#left.get(path)?.hash === hash) return { hash, mode };
     const state = await this.#base.state(path);
     if (state !== undefined && stateHash(state) === hash) return { ...state, mode };
-    throw new AgentsError("tool_failed", `What ${shown(path)} held before the command is not known.`, {
-      detail: { path },
-    });
+    throw unknownBefore(path);
   }
 
   async #record(entries: readonly ChangeEntryInput[]): Promise<void> {
@@ -343,6 +364,13 @@ export class Workspace implements AsyncDisposable {
     const { alias, readOnly } = this.sandbox;
     if (readOnly) throw refused(join(alias, path), "belongs to a read-only resource");
   }
+}
+
+/** No failure of the tool: what it changed cannot be recorded, so nobody may go on from there. */
+function unknownBefore(path: string): AgentsError {
+  return new AgentsError("resource_failed", `What ${shown(path)} held before the command is not known.`, {
+    detail: { path },
+  });
 }
 
 /** Of two states that differ. */

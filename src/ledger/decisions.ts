@@ -162,6 +162,16 @@ export async function findInterventions(reader: Reader, planId: PlanId): Promise
   return rows.map(readDecision);
 }
 
+/** The decisions of any plan whose id begins with `prefix` (upper case); at most six. */
+export async function decisionsAnywhere(reader: Reader, prefix: string): Promise<Decision[]> {
+  const rows = await reader.all<DecisionRow>(
+    "SELECT * FROM decisions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6",
+    prefix,
+    `${prefix}~`,
+  );
+  return rows.map(readDecision);
+}
+
 /** The decisions of a plan whose id begins with `prefix` (upper case), of any attempt, superseded or not; at most six. */
 export async function decisionsByPrefix(reader: Reader, planId: PlanId, prefix: string): Promise<Decision[]> {
   const rows = await reader.all<DecisionRow>(

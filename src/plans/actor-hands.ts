@@ -6,7 +6,8 @@ import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, Shown } from "../
 import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { storable } from "../domain/text.ts";
-import type { Order, StepPlace } from "../execution/step-runner.ts";
+import type { Order } from "../execution/step-records.ts";
+import type { StepPlace } from "../execution/step-runner.ts";
 import { insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
@@ -132,6 +133,8 @@ export class StepHands implements ActorHands {
         onRestart: () => onEvent({ type: "text_void", step }),
       });
     } catch (error) {
+      // Whoever lost the lease hears of that, and not that a call was stopped because of it.
+      lease.signal.throwIfAborted();
       onEvent({ type: "ask_failed", step, key, error: error instanceof Error ? error.message : String(error) });
       if (error instanceof ModelError) await this.#failed(error, stepKey);
       throw error;

@@ -1,7 +1,7 @@
 import { modelActor } from "../actors/built-in-actors.ts";
 import type { ActorDefinition } from "../domain/actor.ts";
 import { modelNamed } from "../domain/actor-name.ts";
-import { AgentsError } from "../domain/errors.ts";
+import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import type { QualifiedName } from "../domain/qualified-name.ts";
 import { findActor } from "../store/actors.ts";
 import type { Reader } from "../store/store.ts";
@@ -20,3 +20,12 @@ export async function actorNamed(reader: Reader, name: QualifiedName): Promise<A
 }
 
 export type ModelActorDefinition = Exclude<ActorDefinition, { readonly type: "tool" }>;
+
+/** A tool actor has its steps; it can neither decide on any nor work out those of somebody else. */
+export function requireModel(actor: ActorDefinition): ModelActorDefinition {
+  if (actor.type !== "tool") return actor;
+  throw new ConfigurationError(`The actor "${actor.name}" asks no model, so it cannot think for this plan.`, {
+    kept: "Nothing was changed.",
+    next: [`agents actor show ${actor.name}`],
+  });
+}

@@ -38,9 +38,9 @@ import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-service.ts";
 import type { PricedModels } from "../actors/budgeted-models.ts";
-import { actorNamed, type ModelActorDefinition } from "./actor-named.ts";
+import { actorNamed, requireModel, type ModelActorDefinition } from "./actor-named.ts";
 import type { PlanThinking } from "./plan-thinking.ts";
-import type { OnRunEvent } from "./run-events.ts";
+import { toldOfSteps, type OnRunEvent } from "./run-events.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -144,7 +144,8 @@ export class PlanExecutor {
 
     const actor = await this.#thinkerFor(plan, waves);
     const lease = await this.#service.startExecute(planId, options);
-    const { signal = new AbortController().signal, onStep = () => undefined, onSandbox = () => undefined } = options;
+    const { signal = new AbortController().signal, onSandbox = () => undefined } = options;
+    const onStep = toldOfSteps(options);
     await using context = this.#context?.executing(lease.plan, actor?.contextView ?? "execute");
     try {
       const thinking = actor === undefined ? undefined : await this.#think(lease, options);
@@ -316,15 +317,6 @@ function interrupted(plan: Plan): PlanError {
   return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
     kept: "Finished steps are recorded, and the plan goes on where it stopped.",
     next: [`agents plan execute ${plan.id}`],
-  });
-}
-
-/** A tool actor has its steps; it can neither decide on any nor work out those of somebody else. */
-function requireModel(actor: ActorDefinition): ModelActorDefinition {
-  if (actor.type !== "tool") return actor;
-  throw new ConfigurationError(`The actor "${actor.name}" asks no model, so it cannot think for this plan.`, {
-    kept: "Nothing was changed.",
-    next: [`agents actor show ${actor.name}`],
   });
 }
 

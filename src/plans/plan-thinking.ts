@@ -12,14 +12,8 @@ import type { JsonObject } from "../domain/json.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { ToolName } from "../domain/tool-actor.ts";
 import type { ContextPort } from "../execution/context-port.ts";
-import {
-  placedRecords,
-  stepSummaries,
-  type DecidedStep,
-  type Order,
-  type StepPlace,
-  type WorkStep,
-} from "../execution/step-runner.ts";
+import { placedRecords, stepSummaries, type Order } from "../execution/step-records.ts";
+import type { DecidedStep, StepPlace, WorkStep } from "../execution/step-runner.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
 import type { PricedModels } from "../actors/budgeted-models.ts";

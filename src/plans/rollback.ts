@@ -4,7 +4,8 @@ import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
 import type { ChangesetId, PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { decisionWaves } from "../execution/decided-steps.ts";
-import { comparedOrder, isToolStep, placedRecords, stepRecords, type Order } from "../execution/step-runner.ts";
+import { comparedOrder, placedRecords, planStepOf, type Order } from "../execution/step-records.ts";
+import { isToolStep, stepRecords } from "../execution/step-runner.ts";
 import { findDecisions, renewDecisions, supersedeDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
@@ -140,7 +141,7 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   const kept = records.filter((record) => comparedOrder(record.order, order) <= 0);
   const gone = records.filter((record) => comparedOrder(record.order, order) > 0);
   const onSteps = decisionWaves(decisions).flat();
-  const last = onSteps.findIndex((decision) => step !== undefined && decision.step === planStep(step));
+  const last = onSteps.findIndex((decision) => step !== undefined && decision.step === planStepOf(step));
   const renewed = step === undefined ? onSteps : last === -1 ? [] : onSteps.slice(last + 1);
   // What a model decided on the way stands as long as its answer does; hooks come last, and are always behind.
   const standing = new Set(kept.flatMap(({ decision }) => decision ?? []));
@@ -171,11 +172,6 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
       nothing: calls.length === 0 && beside.length === 0,
     },
   };
-}
-
-/** The decided step that a recorded call is part of: what it does on the way is named behind a slash. */
-function planStep(call: string): string {
-  return call.split("/")[0] ?? call;
 }
 
 async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {

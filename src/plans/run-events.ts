@@ -1,4 +1,5 @@
 import type { Microdollars, ModelRef } from "../actors/model.ts";
+import type { StepRun } from "../execution/step-runner.ts";
 
 /**
  * What happens while a plan is decided on and executed, for somebody who watches. These are news, not records: what counts is in the store.
@@ -13,9 +14,14 @@ export type RunEvent =
       readonly steps: readonly { readonly step: string; readonly description: string }[];
     }
   | { readonly type: "step_started"; readonly step: string; readonly description: string }
-  | { readonly type: "step_done"; readonly step: string; readonly durationMs: number; readonly summary?: string }
+  | {
+      readonly type: "step_done";
+      readonly step: string;
+      readonly description: string;
+      readonly durationMs: number;
+    }
   /** It was done before, by an earlier run. */
-  | { readonly type: "step_recorded"; readonly step: string }
+  | { readonly type: "step_recorded"; readonly step: string; readonly description: string }
   | { readonly type: "step_failed"; readonly step: string; readonly durationMs: number; readonly error: string }
   | { readonly type: "context_assembled"; readonly step: string; readonly tokens: number; readonly files: number }
   | { readonly type: "ask_started"; readonly step: string; readonly key: string; readonly model: ModelRef }
@@ -56,3 +62,28 @@ export type RunEvent =
     };
 
 export type OnRunEvent = (event: RunEvent) => void;
+
+/** Each step is news of its own kind, besides what is told to `onStep`. */
+export function toldOfSteps(told: {
+  readonly onStep?: StepRun["onStep"];
+  readonly onEvent?: OnRunEvent;
+}): StepRun["onStep"] {
+  const { onStep, onEvent } = told;
+  return (step, event, facts) => {
+    onStep?.(step, event, facts);
+    const { durationMs, error } = facts;
+    const about = { step: step.id, description: step.tool ?? step.work.description };
+    switch (event) {
+      case "started":
+        return onEvent?.({ type: "step_started", ...about });
+      case "recorded":
+        return onEvent?.({ type: "step_recorded", ...about });
+      case "done":
+        return onEvent?.({ type: "step_done", ...about, durationMs });
+      case "failed": {
+        const message = error instanceof Error ? error.message : String(error);
+        return onEvent?.({ type: "step_failed", step: step.id, durationMs, error: message });
+      }
+    }
+  };
+}

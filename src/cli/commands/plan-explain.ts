@@ -1,78 +1,57 @@
-import type { ChangeEntry } from "../../domain/change-entry.ts";
-import type { ChosenCall, Decision, ToolInvocation } from "../../domain/decision.ts";
+import type { Decision, ToolInvocation } from "../../domain/decision.ts";
+import { NotFoundError } from "../../domain/errors.ts";
 import type { DecisionId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import type { Plan } from "../../domain/plan.ts";
-import { shown } from "../../domain/text.ts";
-import { dependants } from "../../execution/decided-steps.ts";
-import { decisionOutcomes, requireDecision, type DecisionOutcome } from "../../execution/decision-outcomes.ts";
-import { ChangesetStore } from "../../ledger/changesets.ts";
-import { countDecisions } from "../../ledger/decisions.ts";
-import type { Store } from "../../store/store.ts";
+import { printable, shown } from "../../domain/text.ts";
+import { isCall } from "../../execution/decided-steps.ts";
+import type { ModelCallFacts } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count, instant, orDash } from "../format.ts";
+import { bytes, count, dollars, instant, orDash } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { toned, type View } from "../view.ts";
+import { explainedBy, type Explained, type ExplainedFile } from "./explained-decision.ts";
 import { decisionStateCell } from "./plan-tree.ts";
 
-/** One decision: what was decided, what it needed, the tool calls made for it, and the files they changed. */
+/** One decision: what was decided and why, what it needed, the tool calls made for it, and the files they changed. */
 export async function planExplain(context: CommandContext, input: Input): Promise<Outcome> {
-  const plan = await (await context.plans()).getPlan(input.argument(0));
-  const store = await context.store();
-  const explained = await explain(store, plan, input.argument(1));
-  const { decision, calls } = explained.outcome;
+  const explained = await explainedBy(context, input.argument(0), input.optionalArgument(1));
+  const { plan, outcome } = explained;
+  const { decision, calls } = outcome;
+  const shows = {
+    context: input.flag("showContext"),
+    reasoning: input.flag("showReasoning"),
+    alternatives: input.flag("showAlternatives"),
+  };
+  if (shows.context && explained.context === undefined) {
+    throw new NotFoundError("context of decision", decision.id, {
+      kept: "No model was asked for it.",
+      next: [`agents plan tree ${plan.id}`],
+    });
+  }
   return {
-    data: data(explained),
-    view: view(explained),
+    data: data(explained, shows),
+    view: view(explained, shows),
     messages: info(`${count(calls.length, "tool call")}, ${count(explained.files.length, "change")}.`),
     next: [decision.step === undefined ? `agents plan tree ${plan.id}` : `agents plan diff ${plan.id}`],
+    ...(shows.context ? { raw: contextText(explained) } : {}),
   };
 }
 
-interface Explained {
-  readonly outcome: DecisionOutcome;
-  /** How many decisions the plan has. */
-  readonly total: number;
-  /** Every decision of the attempt, to name those it is related to. */
-  readonly known: ReadonlyMap<DecisionId, Decision>;
-  readonly files: readonly ExplainedFile[];
-  /** What cannot stand without it. */
-  readonly dependants: readonly DecisionId[];
+interface Shows {
+  readonly context: boolean;
+  readonly reasoning: boolean;
+  readonly alternatives: boolean;
 }
 
-interface ExplainedFile extends ChangeEntry {
-  /** Whether it is part of what the plan changed: made by a step that was recorded and not rolled back. */
-  readonly counts: boolean;
+function contextText({ context = new Uint8Array() }: Explained): string {
+  return Buffer.from(context).toString("utf8");
 }
 
-async function explain(store: Store, plan: Plan, given: string): Promise<Explained> {
-  const { total, outcomes, id } = await store.read(async (reader) => {
-    const decision = await requireDecision(reader, plan, given);
-    const all = await decisionOutcomes(reader, plan.id, decision.attempt, { superseded: true });
-    return { total: await countDecisions(reader, plan.id), outcomes: all, id: decision.id };
-  });
-  const outcome = outcomes.find(({ decision }) => decision.id === id);
-  if (outcome === undefined) throw new Error(`the decision ${id} is not among those of its attempt`);
-  const changesets = new ChangesetStore(store);
-  const files: ExplainedFile[] = [];
-  for (const { changesetId } of outcome.calls) {
-    const counts = outcome.recorded.has(changesetId);
-    for (const entry of await changesets.entries(changesetId)) files.push({ ...entry, counts });
-  }
-  const { supersededAt, attempt } = outcome.decision;
-  const related = supersededAt === undefined ? [...(await dependants(store, plan.id, attempt, id))] : [];
-  return {
-    outcome,
-    total,
-    known: new Map(outcomes.map(({ decision }) => [decision.id, decision])),
-    files,
-    dependants: related.filter((one) => one !== id),
-  };
-}
-
-function data({ outcome, total, known, files, dependants: related }: Explained): Record<string, unknown> {
+function data(explained: Explained, shows: Shows): Record<string, unknown> {
+  const { outcome, total, known, files, dependants: related, call, context } = explained;
   const { decision, state, calls } = outcome;
+  const { confidence, rationale, reasoning, alternatives, snapshot } = decision.thought;
   const named = (id: DecisionId): Record<string, unknown> => ({ id, step: known.get(id)?.step ?? null });
   return {
     decision: {
@@ -86,12 +65,25 @@ function data({ outcome, total, known, files, dependants: related }: Explained):
       step: decision.step ?? null,
       question: decision.question,
       chosen: decision.chosen,
+      confidence: confidence ?? null,
+      rationale: rationale ?? null,
+      ...(shows.reasoning ? { reasoning: reasoning ?? null } : {}),
+      ...(shows.alternatives ? { alternatives: alternatives ?? [] } : {}),
       parent: decision.parent ?? null,
       needs: decision.needs.map(named),
       state,
       created_at: instant(decision.createdAt),
       superseded_at: decision.supersededAt === undefined ? null : instant(decision.supersededAt),
       superseded_by: decision.supersededBy ?? null,
+    },
+    context_snapshot: snapshot === undefined ? null : { sha256: snapshot, bytes: context?.byteLength ?? 0 },
+    ...(shows.context ? { context: contextText(explained) } : {}),
+    model_call: call === undefined ? null : modelCallData(call),
+    impact: {
+      downstream_decisions: related.length,
+      downstream_child_plans: 0,
+      artifacts_produced: new Set(files.map(({ resource, path }) => `${resource}/${path}`)).size,
+      correction_impact: impactOf(related.length),
     },
     dependants: related.map(named),
     tool_calls: calls.map((call) => callData(call, files)),
@@ -104,6 +96,24 @@ function data({ outcome, total, known, files, dependants: related }: Explained):
       counts,
     })),
   };
+}
+
+function modelCallData(call: ModelCallFacts): Record<string, unknown> {
+  return {
+    model: `${call.provider}/${call.model}`,
+    input_tokens: call.inputTokens,
+    output_tokens: call.outputTokens,
+    estimated: call.estimated,
+    cost_usd: call.cost === undefined ? null : call.cost / 1_000_000,
+    duration_ms: call.durationMs,
+    tries: call.tries,
+    masked_secrets: call.masked,
+  };
+}
+
+/** How much would have to be decided again with it. */
+function impactOf(downstream: number): "low" | "medium" | "high" {
+  return downstream === 0 ? "low" : downstream < 5 ? "medium" : "high";
 }
 
 function callData(call: ToolInvocation, files: readonly ExplainedFile[]): Record<string, unknown> {
@@ -123,7 +133,8 @@ function callData(call: ToolInvocation, files: readonly ExplainedFile[]): Record
   };
 }
 
-function view({ outcome, total, known, files, dependants: related }: Explained): View {
+function view(explained: Explained, shows: Shows): View {
+  const { outcome, total, known, files, dependants: related } = explained;
   const { decision, state, calls } = outcome;
   const names = (ids: readonly DecisionId[]): string =>
     ids.length === 0 ? "-" : ids.map((id) => known.get(id)?.step ?? id).join(", ");
@@ -134,6 +145,7 @@ function view({ outcome, total, known, files, dependants: related }: Explained):
       rows: [
         ["question", decision.question],
         ...chosenRows(decision),
+        ...thoughtRows(explained),
         ["type", `${decision.type} (${decision.phase})`],
         ["number", `${decision.sequence} of ${total}, attempt ${decision.attempt}`],
         ["state", decisionStateCell(state)],
@@ -143,6 +155,7 @@ function view({ outcome, total, known, files, dependants: related }: Explained):
         ["decided", instant(decision.createdAt)],
       ],
     },
+    ...thoughtView(explained, shows),
     {
       kind: "table",
       title: "Tool calls",
@@ -175,10 +188,44 @@ function view({ outcome, total, known, files, dependants: related }: Explained):
   ];
 }
 
-function chosenRows({ type, chosen }: Decision): (readonly [string, string])[] {
-  if (type !== "strategy_choice") return [["chosen", ""], ...partRows(chosen)];
-  const { tool, params } = chosen as ChosenCall;
-  return [["chosen", tool], ...partRows(params)];
+function thoughtRows({ outcome, call, context }: Explained): (readonly [string, string])[] {
+  const { confidence, rationale, snapshot } = outcome.decision.thought;
+  return [
+    ...(confidence === undefined ? [] : [["confidence", String(confidence)] as const]),
+    ...(rationale === undefined ? [] : [["rationale", rationale] as const]),
+    ...(call === undefined
+      ? []
+      : [
+          ["asked", `${call.provider}/${call.model}`] as const,
+          [
+            "used",
+            `${call.inputTokens} tokens in, ${call.outputTokens} out${call.cost === undefined ? "" : `, ${dollars(call.cost)}`}`,
+          ] as const,
+        ]),
+    ...(snapshot === undefined
+      ? []
+      : [["was shown", `${bytes(context?.byteLength ?? 0)}, sha256 ${snapshot} (--show-context)`] as const]),
+  ];
+}
+
+function thoughtView({ outcome }: Explained, shows: Shows): View {
+  const { reasoning = "", alternatives = [] } = outcome.decision.thought;
+  const lines = (title: string, all: readonly string[]): View =>
+    all.length === 0 ? [] : [{ kind: "lines", title, lines: all.map((line) => printable(line)) }];
+  return [
+    ...(shows.alternatives
+      ? lines(
+          "Alternatives",
+          alternatives.map((one, index) => `${index + 1}. ${one}`),
+        )
+      : []),
+    ...(shows.reasoning ? lines("What the model wrote", reasoning === "" ? [] : reasoning.split("\n")) : []),
+  ];
+}
+
+function chosenRows({ chosen }: Decision): (readonly [string, string])[] {
+  if (!isCall(chosen)) return [["chosen", ""], ...partRows(chosen)];
+  return [["chosen", chosen.tool], ...partRows(chosen.params)];
 }
 
 function partRows(value: JsonValue): (readonly [string, string])[] {

@@ -1,9 +1,10 @@
 import type { Plan } from "../../domain/plan.ts";
 import { PHASES, isRecoverable, isTerminal, statusKey, target, type Phase } from "../../domain/transitions.ts";
 import { canConfine } from "../../execution/bubblewrap.ts";
+import type { PlanUsage } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count, elapsed, instant, planElapsed, stateCell } from "../format.ts";
+import { count, dollars, elapsed, instant, planElapsed, stateCell } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
 import { readSpending, spendingData, spendingRows } from "./budget-data.ts";
@@ -48,6 +49,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       awaiting_input: question === undefined ? null : questionData(question),
       execution: { steps_recorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       cost: { ...spendingData(spending.plan), today: { date: spending.day.date, ...spendingData(spending.day) } },
+      usage: usageData(activity.usage),
       validation_summary: summaryData(validated),
       confined: confined ?? null,
       cancel_reason: plan.cancelReason ?? null,
@@ -79,6 +81,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
             : []),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
           ...spendingRows(spending),
+          ...(activity.usage.calls === 0 ? [] : [["models", usageText(activity.usage)] as const]),
           ...(activity.lease === undefined ? [] : [["worked on by", activity.lease.holder] as const]),
           ...(question === undefined ? [] : questionRows(question)),
           ...(activity.abandonedBy === undefined
@@ -103,6 +106,7 @@ async function readActivity(context: CommandContext, plan: Plan) {
   const { findLease } = await import("../../ledger/leases.ts");
   const { planActivity } = await import("../../ledger/activity.ts");
   const { openQuestion } = await import("../../ledger/questions.ts");
+  const { planUsage } = await import("../../ledger/model-calls.ts");
   const store = await context.store();
   return store.read(async (reader) => {
     const lease = await findLease(reader, plan.id);
@@ -113,8 +117,26 @@ async function readActivity(context: CommandContext, plan: Plan) {
       lease: lease?.lapsed === false ? lease : undefined,
       abandonedBy: abandoned ? lease?.holder : undefined,
       ...(await planActivity(reader, plan.id)),
+      usage: await planUsage(reader, plan.id),
     };
   });
+}
+
+/** What the plan used of models so far. */
+export function usageData(usage: PlanUsage): Record<string, unknown> {
+  return {
+    model_calls: usage.calls,
+    failed_calls: usage.failedCalls,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cost_usd: usage.cost / 1_000_000,
+    calls_without_price: usage.unpriced,
+  };
+}
+
+function usageText({ calls, inputTokens, outputTokens, cost, unpriced }: PlanUsage): string {
+  const price = unpriced === 0 ? dollars(cost) : `${dollars(cost)} and ${count(unpriced, "call")} at an unknown price`;
+  return `${count(calls, "call")}, ${inputTokens} tokens in, ${outputTokens} out, ${price}`;
 }
 
 type Progress = "done" | "running" | "queued" | "pending" | "errored" | "constrained" | "cancelled";

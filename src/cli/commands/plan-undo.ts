@@ -1,7 +1,6 @@
 import type { Plan } from "../../domain/plan.ts";
-import { dependants } from "../../execution/decided-steps.ts";
+import { dependants, stepsOfDecisions } from "../../execution/decided-steps.ts";
 import { requireDecision } from "../../execution/decision-outcomes.ts";
-import { findDecisions } from "../../ledger/decisions.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
@@ -68,6 +67,5 @@ async function wantedSteps(
   const store = await context.store();
   const decision = await store.read((reader) => requireDecision(reader, plan, named));
   const together = await dependants(store, plan.id, plan.attempt, decision.id);
-  const decisions = await store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
-  return new Set(decisions.flatMap(({ id, step }) => (together.has(id) && step !== undefined ? [step] : [])));
+  return new Set((await stepsOfDecisions(store, plan.id, plan.attempt, together)).keys());
 }

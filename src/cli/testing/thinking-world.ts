@@ -1,7 +1,7 @@
 /** A user's repository and plans that a scripted model thinks for. */
 import { World } from "./world.ts";
 
-const ACTION = `name: improve
+export const ACTION = `name: improve
 description: Improve {what}
 definition_of_done: The documentation says what changed
 execution_actor: scripted/demo.yaml
@@ -39,7 +39,7 @@ export class ThinkingWorld extends World {
   }
 
   /** Everything a plan needs, and a plan. */
-  async thinking(action: string = ACTION): Promise<string> {
+  async thinking(action: string = ACTION, ...use: string[]): Promise<string> {
     this.agents.write("action.yaml", action);
     for (const call of [
       ["action", "create", "--config", "action.yaml"],
@@ -49,11 +49,12 @@ export class ThinkingWorld extends World {
       const { error } = await this.agents.json(...call);
       if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
     }
-    return this.anotherThought();
+    return this.anotherThought(...use);
   }
 
-  async anotherThought(): Promise<string> {
-    const { data, error } = await this.agents.json("plan", "use", "improve", "shop", "--arg", "what=docs");
+  async anotherThought(...use: string[]): Promise<string> {
+    const words = ["plan", "use", "improve", "shop", "--arg", "what=docs", ...use];
+    const { data, error } = await this.agents.json(...words);
     if (error !== undefined) throw new Error(`plan use: ${error.message}`);
     return String(data["plan_id"]);
   }
