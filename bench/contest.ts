@@ -1,5 +1,5 @@
 /** Ours and the peers, one plan at a time and sixteen at once, in interleaved rounds: how many durable steps each does in a second. */
-import { grouped, met, summarise, table, type Sample } from "./measure.ts";
+import { grouped, met, summarise, table, timed, type Sample } from "./measure.ts";
 
 const AT_ONCE = [1, 16] as const;
 type AtOnce = (typeof AT_ONCE)[number];
@@ -17,11 +17,25 @@ export interface Contestant {
   readonly version: string;
   /** Peers with the durability they choose themselves, with ours, and with none. */
   readonly kind: "ours" | keyof typeof JUDGED;
-  /** Runs that many plans; the milliseconds counted for it. */
-  runPlans(plans: number, atOnce: number): Promise<number>;
+  /** Runs that many plans; what is counted for it. */
+  runPlans(plans: number, atOnce: number): Promise<Cost>;
   /** The settings of the database as its own connection reports them. */
   durability(): Promise<string>;
   close(): Promise<void>;
+}
+
+interface Cost {
+  readonly ms: number;
+  /** Of all threads of this process: on a busy machine steadier than time, but blind to waiting for the disk. */
+  readonly processorMs: number;
+}
+
+/** What `work` costs. */
+export async function counted(work: () => Promise<unknown>): Promise<Cost> {
+  const before = process.cpuUsage();
+  const ms = await timed(work);
+  const { user, system } = process.cpuUsage(before);
+  return { ms, processorMs: (user + system) / 1_000 };
 }
 
 export interface Contest {
@@ -34,7 +48,11 @@ export interface Contest {
   readonly aim?: number;
 }
 
-type Rates = ReadonlyMap<Contestant, Readonly<Record<AtOnce, Sample>>>;
+interface Figures {
+  readonly perSecond: Sample;
+  readonly processorMicroseconds: Sample;
+}
+type Rates = ReadonlyMap<Contestant, Readonly<Record<AtOnce, Figures>>>;
 
 export async function hold(contestants: readonly Contestant[], contest: Contest): Promise<void> {
   const rates = await measure(contestants, contest);
@@ -51,15 +69,15 @@ export async function enter(contestants: Contestant[], name: string, make: () =>
 }
 
 async function measure(contestants: readonly Contestant[], { rounds, plans, steps }: Contest): Promise<Rates> {
-  const none = (): Record<AtOnce, number[]> => ({ 1: [], 16: [] });
+  const none = (): Record<AtOnce, Cost[]> => ({ 1: [], 16: [] });
   const samples = new Map(contestants.map((contestant) => [contestant, none()]));
   const durability = new Map(contestants.map((contestant) => [contestant, new Set<string>()]));
   // Round 0 warms up and is not counted.
   for (let round = 0; round <= rounds; round += 1) {
     for (const atOnce of AT_ONCE) {
       for (const contestant of contestants) {
-        const ms = await contestant.runPlans(plans[atOnce], atOnce);
-        if (round > 0) samples.get(contestant)?.[atOnce].push((plans[atOnce] * steps * 1_000) / ms);
+        const cost = await contestant.runPlans(plans[atOnce], atOnce);
+        if (round > 0) samples.get(contestant)?.[atOnce].push(cost);
         durability.get(contestant)?.add(await contestant.durability());
       }
     }
@@ -67,20 +85,28 @@ async function measure(contestants: readonly Contestant[], { rounds, plans, step
   console.log(`\n${rounds} interleaved rounds; what each database said of itself during them:`);
   for (const [contestant, said] of durability)
     console.log(`  ${contestant.label} (${contestant.version}): ${[...said].toSorted().join(" or ")}`);
-  return new Map([...samples].map(([one, rates]) => [one, { 1: summarise(rates[1]), 16: summarise(rates[16]) }]));
+  const figures = (costs: readonly Cost[], atOnce: AtOnce): Figures => {
+    const count = plans[atOnce] * steps;
+    return {
+      perSecond: summarise(costs.map(({ ms }) => (count * 1_000) / ms)),
+      processorMicroseconds: summarise(costs.map(({ processorMs }) => (processorMs * 1_000) / count)),
+    };
+  };
+  return new Map([...samples].map(([one, costs]) => [one, { 1: figures(costs[1], 1), 16: figures(costs[16], 16) }]));
 }
 
 function report(contestants: readonly Contestant[], rates: Rates, contest: Contest & { atOnce: AtOnce }): void {
   const { atOnce, plans, steps, aim } = contest;
-  const rate = (contestant: Contestant): Sample => rates.get(contestant)?.[atOnce] ?? summarise([]);
+  const rate = (contestant: Contestant): Sample => rates.get(contestant)?.[atOnce].perSecond ?? summarise([]);
   const rows = contestants.map((contestant) => {
     const { median, lowest, highest } = rate(contestant);
-    return [contestant.label, grouped(median), `${grouped(lowest)} – ${grouped(highest)}`];
+    const processor = rates.get(contestant)?.[atOnce].processorMicroseconds.median ?? Number.NaN;
+    return [contestant.label, grouped(median), `${grouped(lowest)} – ${grouped(highest)}`, `${grouped(processor)} µs`];
   });
   console.log(
     `\n${atOnce === 1 ? "1 plan at a time" : `${atOnce} plans at once`}, ${plans[atOnce]} plans of ${steps} steps per round`,
   );
-  console.log(table([["", "steps/s (median)", "lowest – highest"], ...rows]));
+  console.log(table([["", "steps/s (median)", "lowest – highest", "processor time per step"], ...rows]));
 
   for (const own of contestants.filter(({ kind }) => kind === "ours")) {
     const { median } = rate(own);

@@ -9,10 +9,10 @@ import { runGraph } from "../src/actors/graph/run-graph.ts";
 import { DECISION, edge, graph, ports, tool } from "../src/actors/graph/testing/graphs.ts";
 import { LeasedHands } from "../src/actors/graph/testing/leased-hands.ts";
 import { openStore, PlanLifecycleService, type PlanId } from "../src/index.ts";
-import { described, enter, hold, type Contestant } from "./contest.ts";
+import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, MEMORY_SETTING, SQLITE_SETTINGS } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
-import { fileSystem, parallel, scratchDirectory, timed } from "./measure.ts";
+import { fileSystem, parallel, scratchDirectory } from "./measure.ts";
 import { measureModelCalls } from "./model-calls.ts";
 import { CHAIN, expectAll, FAN, STEPS, switchOffTelemetry, type Shape } from "./peer.ts";
 
@@ -75,7 +75,7 @@ async function ours(dir: string, name: string, shape: Shape): Promise<Contestant
     runPlans: async (plans, atOnce) => {
       const ids: PlanId[] = [];
       await parallel(16, plans, async () => void ids.push(await prepare()));
-      return timed(() => parallel(atOnce, plans, async (index) => execute(ids[index] ?? missing())));
+      return counted(() => parallel(atOnce, plans, async (index) => execute(ids[index] ?? missing())));
     },
     durability: async () => {
       // The writing connection is private to the store; its settings are those every connection of the store is opened with.

@@ -1,7 +1,7 @@
 /** LangGraph.js with its SQLite and its memory checkpointer. */
 import { join } from "node:path";
-import { described, type Contestant } from "./contest.ts";
-import { parallel, timed } from "./measure.ts";
+import { counted, described, type Contestant } from "./contest.ts";
+import { parallel } from "./measure.ts";
 import { expectAll, expectPersisted, peer, version, type Shape, type Watch } from "./peer.ts";
 
 interface Counted {
@@ -71,7 +71,7 @@ export async function langGraph(
       label: "LangGraph.js, memory",
       version: versions,
       kind: "in memory",
-      runPlans: (plans, atOnce) => timed(() => parallel(atOnce, plans, runOne)),
+      runPlans: (plans, atOnce) => counted(() => parallel(atOnce, plans, runOne)),
       durability: async () => "lost with the process",
       close: async () => undefined,
     };
@@ -93,7 +93,7 @@ export async function langGraph(
       label: `LangGraph.js, "${durability}"${full ? ", synchronous=FULL" : ""}`,
       version: versions,
       kind: full ? "our durability" : "as shipped",
-      runPlans: (plans, atOnce) => timed(() => parallel(atOnce, plans, runOne)),
+      runPlans: (plans, atOnce) => counted(() => parallel(atOnce, plans, runOne)),
       durability: async () =>
         described(saver.db.pragma("journal_mode", { simple: true }), saver.db.pragma("synchronous", { simple: true })),
       close: async () => saver.db.close(),

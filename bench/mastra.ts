@@ -1,7 +1,7 @@
 /** Mastra's workflows with its LibSQL storage. */
 import { join } from "node:path";
-import { described, type Contestant } from "./contest.ts";
-import { parallel, timed } from "./measure.ts";
+import { counted, described, type Contestant } from "./contest.ts";
+import { parallel } from "./measure.ts";
 import { expectAll, expectPersisted, peer, version, type Shape, type Watch } from "./peer.ts";
 
 /** As many connections as its client opens by default. */
@@ -91,7 +91,7 @@ export async function mastra(
       label: synchronous === "FULL" ? "Mastra, synchronous=FULL" : "Mastra",
       version: versions,
       kind: synchronous === "NORMAL" ? "as shipped" : "our durability",
-      runPlans: (plans, atOnce) => timed(() => parallel(atOnce, plans, runOne)),
+      runPlans: (plans, atOnce) => counted(() => parallel(atOnce, plans, runOne)),
       durability: async () => {
         const [journal] = (await storage.client.execute("PRAGMA journal_mode")).rows;
         const levels = (await onAllConnections("PRAGMA synchronous")).map(({ rows }) => rows[0]?.["synchronous"]);

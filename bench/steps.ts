@@ -7,10 +7,10 @@
  */
 import { join } from "node:path";
 import { openStore, PlanLifecycleService, runStep, type Lease, type PlanId } from "../src/index.ts";
-import { described, enter, hold, type Contestant } from "./contest.ts";
+import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, SQLITE_SETTINGS } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
-import { fileSystem, parallel, scratchDirectory, timed } from "./measure.ts";
+import { fileSystem, parallel, scratchDirectory } from "./measure.ts";
 import { CHAIN, expectAll, STEPS, switchOffTelemetry } from "./peer.ts";
 
 const AIM_STEPS_PER_SECOND = 10_000;
@@ -45,8 +45,8 @@ export async function run(options: {
  * "execute phase" counts from `startExecute` to `completeExecute`, the part a peer's run corresponds to. "whole plan" also counts
  * making the plan from its action, strategize and the queueing between: four more durable transitions that the peers do not have.
  */
-async function ours(dir: string, counted: "execute phase" | "whole plan"): Promise<Contestant> {
-  const file = join(dir, `ours-${counted.replace(" ", "-")}.db`);
+async function ours(dir: string, part: "execute phase" | "whole plan"): Promise<Contestant> {
+  const file = join(dir, `ours-${part.replace(" ", "-")}.db`);
   const store = await openStore(`sqlite:${file}`);
   const service = new PlanLifecycleService({ store });
   await service.createAction({
@@ -69,16 +69,16 @@ async function ours(dir: string, counted: "execute phase" | "whole plan"): Promi
     await service.completeExecute(lease);
   };
   return {
-    label: `ours, ${counted}`,
+    label: `ours, ${part}`,
     version: "this checkout",
     kind: "ours",
     runPlans: async (plans, atOnce) => {
-      if (counted === "whole plan") {
-        return timed(() => parallel(atOnce, plans, async () => execute(await prepare())));
+      if (part === "whole plan") {
+        return counted(() => parallel(atOnce, plans, async () => execute(await prepare())));
       }
       const ids: PlanId[] = [];
       await parallel(16, plans, async () => void ids.push(await prepare()));
-      return timed(() => parallel(atOnce, plans, (index) => execute(ids[index] ?? missing())));
+      return counted(() => parallel(atOnce, plans, (index) => execute(ids[index] ?? missing())));
     },
     durability: async () => {
       // The writing connection is private to the store; its settings are those every connection of the store is opened with.
