@@ -252,6 +252,10 @@ test("a default is kept for each role, shown, and used by plans whose action nam
     exit_code: 2,
     error: { suggestions: ["agents actor set-default strategy thinker"] },
   });
+  expect(await agents.json("actor", "set-default", "strategy", "scripted//a place.yaml")).toMatchObject({
+    exit_code: 2,
+    error: { message: expect.stringContaining("cannot be a default") },
+  });
   expect((await agents.json("config", "get", "actor.default.strategy")).data["value"]).toBe("scripted/transcript");
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);
 });

@@ -22,6 +22,7 @@ test("a registered actor is found under its name, a model under its provider's",
   expect(await w.find("team/THINKER")).toMatchObject({ name: "Team/Thinker", version: 1 });
   expect(await w.find("ollama/qwen3")).toMatchObject({ name: "ollama/qwen3", provider: "ollama", model: "qwen3" });
   expect(await w.find("ollama/some/other:1.5")).toMatchObject({ provider: "ollama", model: "some/other:1.5" });
+  expect(await w.find("scripted//a place/../Demo.yaml")).toMatchObject({ model: "/a place/../Demo.yaml" });
   expect(await w.find("scripted/Demo.yaml")).toMatchObject({ provider: "scripted", model: "Demo.yaml" });
 });
 

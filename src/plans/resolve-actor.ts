@@ -1,6 +1,6 @@
 import { builtInActor, offeredActors } from "../actors/built-in-actors.ts";
-import { configuredProviders, parseModelRef, requireProvider, type Environment } from "../actors/providers.ts";
-import { parseActorName } from "../domain/actor-name.ts";
+import { configuredProviders, requireProvider, type Environment } from "../actors/providers.ts";
+import { modelNamed, parseActorName } from "../domain/actor-name.ts";
 import type { ActorDefinition } from "../domain/actor.ts";
 import { NotFoundError } from "../domain/errors.ts";
 import { PROVIDER_TYPES } from "../domain/provider-settings.ts";
@@ -17,15 +17,17 @@ export interface ActorSources {
 
 /** The actor of this name: a registered one, or a model of a configured provider by itself. */
 export async function resolveActor(text: string, sources: ActorSources): Promise<ActorDefinition> {
+  const providers = configuredProviders(sources.settings, sources.environment);
+  const builtIn = builtInActor(text, providers);
+  // What is asked at once may have a name that no plan could keep: the path of a transcript.
+  if (builtIn !== undefined && !isActorName(text)) return builtIn;
   const name = parseActorName(text);
   const registered = await sources.store.read((reader) => findActor(reader, name));
   if (registered !== undefined) return registered;
-  const providers = configuredProviders(sources.settings, sources.environment);
-  const builtIn = builtInActor(name, providers);
   if (builtIn !== undefined) return builtIn;
-  const ref = parseModelRef(name);
+  const ref = modelNamed(name);
   // A well-known one that lacks its key is told apart from a name that nobody knows.
-  if (PROVIDER_TYPES.some((type) => type === ref.provider)) requireProvider(providers, ref);
+  if (ref !== undefined && PROVIDER_TYPES.some((type) => type === ref.provider)) requireProvider(providers, ref);
   const offered = offeredActors(providers);
   const known = [...(await sources.store.read(actorNames)), ...offered.map((actor) => actor.name)];
   const suggestion = offered.find(({ model }) => model === text)?.name ?? nearest(name, known);
@@ -33,4 +35,13 @@ export async function resolveActor(text: string, sources: ActorSources): Promise
     ...(suggestion === undefined ? {} : { detail: { suggestion } }),
     next: suggestion === undefined ? ["agents actor list"] : [`agents actor show ${suggestion}`],
   });
+}
+
+function isActorName(text: string): boolean {
+  try {
+    parseActorName(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

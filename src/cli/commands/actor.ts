@@ -1,9 +1,10 @@
 import { ACTOR_ROLES, type ActorRole } from "../../domain/actor-roles.ts";
 import { defaultActorKey } from "../../domain/actor-settings.ts";
 import type { LlmActorDefinition } from "../../domain/actor.ts";
-import { UsageError } from "../../domain/errors.ts";
+import { UsageError, ValidationError } from "../../domain/errors.ts";
 import { findSetting } from "../../domain/settings.ts";
 import { suggested } from "../../domain/schema.ts";
+import { shown } from "../../domain/text.ts";
 import type { ToolName } from "../../domain/tool-actor.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
@@ -145,7 +146,13 @@ export async function actorSetDefault(context: CommandContext, input: Input): Pr
     });
   }
   const { name } = await context.actorNamed(input.argument(1));
-  const previous = await storeSetting(context, findSetting(defaultActorKey(role)), name);
+  const setting = findSetting(defaultActorKey(role));
+  const problem = setting.problem(name);
+  if (problem !== undefined) {
+    // It can be asked, but not kept: the path of a transcript may hold anything.
+    throw new ValidationError(`${shown(name)} cannot be a default: ${problem}`, [{ path: "actor", message: problem }]);
+  }
+  const previous = await storeSetting(context, setting, name);
   return {
     data: { role, actor: name, previous: previous ?? null, config_path: context.paths.config },
     view: [],
