@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { StuckError } from "../domain/errors.ts";
 import type { DecisionId } from "../domain/ids.ts";
 import { PlayedHands, type Played } from "./testing/played-hands.ts";
-import { CALL_LIMIT, OUTPUT_LIMIT, workOn, type Work } from "./worker.ts";
+import { OUTPUT_LIMIT } from "./tool-turn.ts";
+import { CALL_LIMIT, workOn, type Work } from "./worker.ts";
 
 const TOOLS = ["read_file", "write_file"].map((name) => ({ name, description: name, parameters: {} }));
 

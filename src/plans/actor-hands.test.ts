@@ -36,7 +36,7 @@ class Counting implements PricedModels {
     call.onShown?.({ system: system.replace("good", "[masked]"), messages, tools, settings });
     if (this.fails !== undefined) throw this.fails;
     const usage = { inputTokens: 10, outputTokens: 2, estimated: false };
-    const used = { model: MODEL, durationMs: 5, error: undefined, usage };
+    const used = { model: MODEL, durationMs: 5, error: undefined, usage, mayBeBilled: true };
     return {
       text: `answer ${this.calls.length}`,
       // What JSON does not keep as it is must not stop anybody.

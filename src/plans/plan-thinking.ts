@@ -1,4 +1,5 @@
 import { briefed, type BriefedStep, type Briefing } from "../actors/briefing.ts";
+import { GraphError } from "../actors/graph/graph-error.ts";
 import type { ActorHands } from "../actors/hands.ts";
 import type { ModelRef, ModelSettings } from "../actors/model.ts";
 import { modelOf } from "../actors/model-of.ts";
@@ -134,7 +135,7 @@ export class PlanThinking {
       const inPlace = [...workspaces.values()].some(({ sandbox }) => sandbox.strategy === "none");
       const surroundings = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
       return this.#orGiveUp(plan, hands, gaveUp, async () => {
-        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings });
+        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings, gaveUp });
         const asked = modelOf(actor);
         return workOn(
           {
@@ -156,21 +157,27 @@ export class PlanThinking {
     };
   }
 
-  /** Every model of the graph is told what the plan is about, whatever else its node tells it. */
   async #graph(
     actor: GraphActorDefinition,
     step: WorkStep,
-    parts: { briefing: Briefing; hands: StepHands; surroundings: Parameters<typeof modelTools>[1] },
+    parts: { briefing: Briefing; hands: StepHands; surroundings: Parameters<typeof modelTools>[1]; gaveUp: number },
   ): Promise<string> {
-    const { briefing, hands, surroundings } = parts;
+    const { briefing, hands, surroundings, gaveUp } = parts;
     const { goal, definitionOfDone, constraints, context } = briefing;
     const state = { step: step.id, definition_of_done: definitionOfDone, constraints: [...constraints], context };
     const { runGraph } = await import("../actors/graph/run-graph.ts");
     const { output } = await runGraph(
       actor,
-      { goal: step.id === GRAPH_STEP ? goal : step.work.description, state, decision: step.decision, key: "graph" },
       {
-        hands: told(hands, briefing),
+        goal: step.id === GRAPH_STEP ? goal : step.work.description,
+        state,
+        briefing: briefed("", "", briefing),
+        decision: step.decision,
+        key: "graph",
+        gaveUp,
+      },
+      {
+        hands: limited(hands),
         actorOf: (name) => this.#parts.store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
         toolsFor: (names) => modelTools(names as readonly ToolName[], surroundings),
@@ -205,7 +212,7 @@ export class PlanThinking {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof StuckError)) throw error;
+      if (!(error instanceof StuckError || isOver(error))) throw error;
       await hands.recorded("gave-up", String(gaveUp + 1), () => Promise.resolve(error.message));
       const { message, kept, detail, next } = error;
       throw new StuckError(message, {
@@ -283,6 +290,11 @@ export class PlanThinking {
   }
 }
 
+/** A graph that came to its limits, or one of whose nodes failed; not one whose model could not be asked. */
+function isOver(error: unknown): error is GraphError {
+  return error instanceof GraphError && (error.code === "graph_failed" || error.code === "graph_limit");
+}
+
 /** The same hands, under keys of their own. */
 function below(hands: ActorHands, place: string): ActorHands {
   return {
@@ -293,20 +305,12 @@ function below(hands: ActorHands, place: string): ActorHands {
   };
 }
 
-/** The same hands; whoever is asked through them hears what the plan is about first. */
-function told(hands: ActorHands, briefing: Briefing): ActorHands {
+/** The same hands; answers through them have a limit, also where the node's author gave none. */
+function limited(hands: ActorHands): ActorHands {
   return {
     signal: hands.signal,
     ask: (key, call, about) =>
-      hands.ask(
-        key,
-        {
-          ...call,
-          system: briefed("", call.system, briefing),
-          settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings },
-        },
-        about,
-      ),
+      hands.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
     callTool: (key, call) => hands.callTool(key, call),
     once: (key, fn) => hands.once(key, fn),
   };
