@@ -51,7 +51,7 @@ export function briefed(role: string, own: string, briefing: Briefing): string {
       list(resources.map(({ alias, kind, readOnly }) => `${alias} (${kind}${readOnly ? ", read-only" : ""})`)),
     ),
     section("Decided steps", list(steps.map(stepLine))),
-    section("Context", context),
+    section("What was found for it", context),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }

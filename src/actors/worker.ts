@@ -1,11 +1,11 @@
 import { StuckError } from "../domain/errors.ts";
 import type { DecisionId } from "../domain/ids.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
-import { nearest } from "../domain/suggest.ts";
+import type { JsonObject } from "../domain/json.ts";
 import { shown } from "../domain/text.ts";
 import type { ActorMemory } from "../domain/actor.ts";
 import { remembered } from "./memory.ts";
-import type { ActorHands, Told, ToolOutcome } from "./hands.ts";
+import { carriedOut, shortened } from "./tool-turn.ts";
+import type { ActorHands, Told } from "./hands.ts";
 import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "./model.ts";
 
 /**
@@ -43,8 +43,6 @@ export const WORKER_ROLE = `You carry out one step of a larger plan, in a sandbo
 export const CALL_LIMIT = 25;
 const SAME_FAILURE_LIMIT = 3;
 const REMINDERS = 1;
-/** Characters of one tool result that a model is shown. */
-export const OUTPUT_LIMIT = 50_000;
 
 const NOTHING_TO_DO = /^\W*nothing to do\b/i;
 
@@ -106,31 +104,6 @@ function reminderFor({ text, finish }: Told, acted: boolean): string | undefined
     return "Your answer was cut off at its limit. Call a tool, or end the step with a shorter answer.";
   if (acted || NOTHING_TO_DO.test(text)) return undefined;
   return 'You called no tool, so nothing was done: text alone changes no file. Call the tools that do the step, or answer "NOTHING TO DO:" and why.';
-}
-
-/** What cannot be a call at all is answered here; whether it may be made and how it went is the pipeline's business. */
-async function carriedOut(
-  asked: ModelToolCall,
-  tools: readonly ModelTool[],
-  call: (params: JsonObject) => Promise<ToolOutcome>,
-): Promise<ToolOutcome> {
-  const names = tools.map(({ name }) => name);
-  if (!names.includes(asked.tool)) {
-    const near = nearest(asked.tool, names);
-    const hint = near === undefined ? `There are: ${names.join(", ") || "none"}.` : `Did you mean ${near}?`;
-    return { ok: false, error: `There is no tool ${shown(asked.tool)}. ${hint}` };
-  }
-  if (asked.parameters === undefined)
-    return { ok: false, error: `The parameters are no JSON object: ${shown(asked.raw, 500)}` };
-  return call(asked.parameters);
-}
-
-/** An output that would fill the model's window is cut, and says so. */
-function shortened(output: JsonValue): JsonValue {
-  const text = typeof output === "string" ? output : JSON.stringify(output);
-  if (text.length <= OUTPUT_LIMIT) return output;
-  const kept = text.slice(0, OUTPUT_LIMIT).toWellFormed();
-  return `${kept}\n[cut here: ${OUTPUT_LIMIT} of ${text.length} characters are shown; ask for less at a time]`;
 }
 
 /** The same call that fails in the same way again and again leads nowhere. */

@@ -52,10 +52,6 @@ class Counting implements PlanModels {
   costOf(): number {
     return 7;
   }
-
-  windowOf(): undefined {
-    return undefined;
-  }
 }
 
 async function setting(kind: "execute/processing" | "strategize/processing" = "execute/processing") {

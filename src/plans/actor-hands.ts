@@ -15,10 +15,10 @@ import { stageContent, type StagedContent } from "../store/contents.ts";
 import type { OnRunEvent } from "./run-events.ts";
 import { snapshotBytes } from "./snapshot.ts";
 
-/** Models together with what is known of their prices and windows. */
+/** Models together with what is known of their prices and, for some, of how much they read at most. */
 export interface PlanModels extends Models {
   costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined;
-  windowOf(model: ModelRef): number | undefined;
+  windowOf?(model: ModelRef): number | undefined;
 }
 
 /** Where and for what somebody acts. */
@@ -81,7 +81,8 @@ export class StepHands implements ActorHands {
     const started = performance.now();
     onEvent({ type: "tool_started", step, key, tool: call.tool });
     // The position counts when the call is recorded; of two at once, the one that ends first comes first.
-    const record = await place.call({ ...call, key: keyOf("", step, key), order: () => this.#next(), by: step });
+    const id = keyOf("", step, key);
+    const record = await place.call({ ...call, key: id, order: () => this.#next(), by: id });
     const outcome: ToolOutcome =
       "error" in record ? { ok: false, error: record.error } : { ok: true, output: record.output };
     const error = outcome.ok ? {} : { error: outcome.error };

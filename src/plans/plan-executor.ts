@@ -77,12 +77,12 @@ export class PlanExecutor {
   readonly #directory: string;
   readonly #context: PlanContextService | undefined;
   readonly #hands: Hands;
-  readonly #models: (() => Promise<PlanModels>) | undefined;
+  readonly #models: ((lease: Lease) => Promise<PlanModels>) | undefined;
   readonly #runGraph: RunGraph | undefined;
 
   /**
    * `directory`: below which sandboxes are kept; the kernel locks are beside it. `context`: what answers steps that ask about their
-   * plan. `models`: whoever thinks in plans that need it; opened by the first one that does. `runGraph`: what runs graph actors.
+   * plan. `models`: who is asked for whoever holds the lease; called only for plans that need it. `runGraph`: what runs graph actors.
    */
   constructor(parts: {
     store: Store;
@@ -90,7 +90,7 @@ export class PlanExecutor {
     directory: string;
     context?: PlanContextService | undefined;
     hands?: Hands;
-    models?: (() => Promise<PlanModels>) | undefined;
+    models?: ((lease: Lease) => Promise<PlanModels>) | undefined;
     runGraph?: RunGraph | undefined;
   }) {
     this.#models = parts.models;
@@ -236,7 +236,7 @@ export class PlanExecutor {
     const { PlanThinking } = await import("./plan-thinking.ts");
     return new PlanThinking({
       store: this.#store,
-      models: await this.#models(),
+      models: this.#models,
       context: this.#context,
       runGraph: this.#runGraph,
       signal: signal ?? new AbortController().signal,

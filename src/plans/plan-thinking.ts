@@ -1,12 +1,13 @@
 import { briefed, type BriefedStep, type Briefing } from "../actors/briefing.ts";
 import type { ActorHands } from "../actors/hands.ts";
-import type { ModelRef, ModelSettings } from "../actors/model.ts";
+import type { ModelRef, ModelSettings, ModelTool } from "../actors/model.ts";
 import { STRATEGIST_ROLE, strategize } from "../actors/strategist.ts";
-import { WORKER_ROLE, workOn } from "../actors/worker.ts";
+import { WORKER_ROLE, workOn, type Work } from "../actors/worker.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ActorDefinition, GraphActorDefinition } from "../domain/actor.ts";
 import { argumentText } from "../domain/arguments.ts";
-import { StuckError } from "../domain/errors.ts";
+import { AgentsError } from "../domain/errors.ts";
+import type { DecisionId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { QualifiedName } from "../domain/qualified-name.ts";
@@ -23,19 +24,28 @@ import type { PlanContextService } from "./plan-context-service.ts";
 import type { OnRunEvent } from "./run-events.ts";
 import { recordWork, rootDecision } from "./strategy.ts";
 
-/** Runs a graph actor for one step; what it returns is the step's outcome. */
+/** Runs a graph actor for one step. */
 export type RunGraph = (
   actor: GraphActorDefinition,
-  input: JsonObject,
-  parts: {
+  input: {
+    readonly goal: string;
+    readonly state: JsonObject;
+    readonly briefing: string;
+    readonly decision: DecisionId;
+    readonly key: string;
+    readonly gaveUp: number;
+  },
+  ports: {
     readonly hands: ActorHands;
     readonly actorOf: (name: QualifiedName) => Promise<ActorDefinition>;
+    readonly modelOf: (actor: ModelActorDefinition) => ModelRef;
+    readonly toolsFor: (names: readonly string[]) => readonly ModelTool[];
   },
-) => Promise<JsonValue>;
+) => Promise<{ readonly output: JsonValue }>;
 
 export interface ThinkingParts {
   readonly store: Store;
-  readonly models: PlanModels;
+  readonly models: (lease: Lease) => Promise<PlanModels>;
   readonly context: PlanContextService | undefined;
   readonly runGraph: RunGraph | undefined;
   readonly signal: AbortSignal;
@@ -48,12 +58,19 @@ const STRATEGY = "strategy";
 /** Of what a model can read at most: the rest is for the conversation, the tools and the answer. */
 const CONTEXT_SHARE = 4;
 
+/** Tokens. Every call of a step carries its context again and pays for it; a model that needs more can ask for it by a tool. */
+const CONTEXT_LIMIT = 32_000;
+
+/** A step ended so is told to go on with its limits raised, and does not run into the same wall. */
+const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
+
 /**
- * Models at work on a plan: one decides on its steps, one carries them out. What they are shown is put together here; what they do goes
+ * Models at work on a plan under one lease: one decides on its steps, or one carries them out. What they are shown is put together here; what they do goes
  * through `StepHands`.
  */
 export class PlanThinking {
   readonly #parts: ThinkingParts;
+  #models: Promise<PlanModels> | undefined;
 
   constructor(parts: ThinkingParts) {
     this.#parts = parts;
@@ -63,7 +80,7 @@ export class PlanThinking {
   async strategize(lease: Lease<"strategize">, actor: ModelActorDefinition): Promise<void> {
     const { plan } = lease;
     const root = await rootDecision(lease);
-    const { hands, gaveUp } = await this.#handsFor({ lease, step: STRATEGY, order: [0, 0], place: undefined });
+    const { hands, gaveUp, models } = await this.#handsFor({ lease, step: STRATEGY, order: [0, 0], place: undefined });
     const model = modelOf(actor);
     await using context = this.#parts.context?.executing(plan, actor.contextView ?? "strategize");
     const resources = await this.#resourcesOf(plan);
@@ -74,7 +91,7 @@ export class PlanThinking {
       context: await this.#contextFor({
         hands,
         step: STRATEGY,
-        model,
+        window: models.windowOf?.(model),
         port: context?.port(new Map()),
         query: goalOf(plan),
       }),
@@ -96,8 +113,9 @@ export class PlanThinking {
   ): (step: WorkStep, place: StepPlace) => Promise<string> {
     return async (step, place) => {
       const { plan } = lease;
-      const { hands, gaveUp } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
+      const { hands, gaveUp, models } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
       const model = modelOf(actor);
+      const window = models.windowOf?.(model);
       const { description, resources: used } = step.work;
       const query = `${description}\n${goalOf(plan)}`;
       const port = place.environment.knowledge;
@@ -106,11 +124,13 @@ export class PlanThinking {
         ...planBriefing(plan),
         resources,
         steps: await this.#stepsSeenFrom(plan, place.order, waves),
-        context: await this.#contextFor({ hands, step: step.id, model, port, query, resources: used }),
+        context: await this.#contextFor({ hands, step: step.id, window, port, query, resources: used }),
       };
       const { workspaces } = place.environment;
       const inPlace = [...workspaces.values()].some(({ sandbox }) => sandbox.strategy === "none");
-      const tools = modelTools(actor.tools, { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace });
+      const facts = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
+      const tools = modelTools(actor.tools, facts);
+      const toolsFor = (names: readonly string[]): readonly ModelTool[] => modelTools(names, facts);
       const work = {
         step: step.id,
         description,
@@ -129,25 +149,25 @@ export class PlanThinking {
           case "llm":
             return workOn(work, hands);
           case "graph":
-            return this.#graph(actor, { ...work, briefing }, hands);
+            return this.#graph(actor, { work, briefing, hands, toolsFor });
         }
       });
     };
   }
 
-  async #graph(
-    actor: GraphActorDefinition,
-    work: { readonly step: string; readonly description: string; readonly system: string; readonly briefing: Briefing },
-    hands: ActorHands,
-  ): Promise<string> {
+  async #graph(actor: GraphActorDefinition, task: GraphTask): Promise<string> {
     const { runGraph, store } = this.#parts;
     if (runGraph === undefined) throw new Error(`nobody is there to run the graph of the actor "${actor.name}"`);
-    const { step, description, system, briefing } = work;
+    const { work, briefing, hands } = task;
+    const { step, description, decision, gaveUp } = work;
     const { goal, definitionOfDone, constraints, context } = briefing;
-    const input = { step, description, goal, definition_of_done: definitionOfDone, constraints, context, system };
+    const state = { step, description, goal, definition_of_done: definitionOfDone, constraints, context };
+    // What its author wrote is in the system prompts of the nodes.
+    const told = briefed(WORKER_ROLE, "", briefing);
     const actorOf = (name: QualifiedName): Promise<ActorDefinition> => store.read((reader) => actorNamed(reader, name));
-    const outcome = await runGraph(actor, input, { hands, actorOf });
-    return typeof outcome === "string" ? outcome : JSON.stringify(outcome);
+    const input = { goal: description, state, briefing: told, decision, key: "graph", gaveUp };
+    const { output } = await runGraph(actor, input, { hands, actorOf, modelOf, toolsFor: task.toolsFor });
+    return typeof output === "string" ? output : JSON.stringify(output);
   }
 
   async #handsFor(parts: {
@@ -155,15 +175,16 @@ export class PlanThinking {
     step: string;
     order: Order;
     place: StepPlace | undefined;
-  }): Promise<{ hands: StepHands; gaveUp: number }> {
-    const { store, models, signal, onEvent } = this.#parts;
+  }): Promise<{ hands: StepHands; gaveUp: number; models: PlanModels }> {
+    const { store, signal, onEvent } = this.#parts;
     const { lease, step } = parts;
+    const models = await (this.#models ??= this.#parts.models(lease));
     const all = await store.read((reader) => placedRecords(reader, lease.planId, lease.plan.attempt, lease.phase));
     const own = all.filter(({ key }) => key.replace(/^[^:]*:/, "").startsWith(`${step}/`));
     const recorded = Math.max(0, ...own.map(({ order }) => order.at(-1) ?? 0));
     const gaveUp = own.filter(({ key }) => key.startsWith("gave-up:")).length;
     const both = AbortSignal.any([signal, lease.signal]);
-    return { hands: new StepHands({ ...parts, recorded, models, signal: both, onEvent }), gaveUp };
+    return { hands: new StepHands({ ...parts, recorded, models, signal: both, onEvent }), gaveUp, models };
   }
 
   /** That it gave up is recorded: had to go on by somebody, it goes on from there and not into the same wall. */
@@ -171,10 +192,10 @@ export class PlanThinking {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof StuckError)) throw error;
+      if (!(error instanceof AgentsError) || !GIVES_UP.has(error.code)) throw error;
       await hands.recorded("gave-up", String(gaveUp + 1), () => Promise.resolve(error.message));
-      const { message, kept, detail, next } = error;
-      throw new StuckError(message, {
+      const { code, message, kept, detail, next } = error;
+      throw new AgentsError(code, message, {
         ...(kept === undefined ? {} : { kept }),
         next: [
           ...next,
@@ -191,15 +212,14 @@ export class PlanThinking {
   async #contextFor(wish: {
     hands: StepHands;
     step: string;
-    model: ModelRef;
+    window: number | undefined;
     port: ContextPort | undefined;
     query: string;
     resources?: readonly string[];
   }): Promise<string> {
-    const { hands, step, model, port, query, resources = [] } = wish;
-    const { models, onEvent } = this.#parts;
+    const { hands, step, window = Number.POSITIVE_INFINITY, port, query, resources = [] } = wish;
+    const { onEvent } = this.#parts;
     if (port === undefined) return "";
-    const window = models.windowOf(model);
     const answer = await hands.recorded("context", "1", async () => {
       const question = {
         query: query.slice(0, 10_000),
@@ -210,7 +230,7 @@ export class PlanThinking {
         strategy: undefined,
         preferredStrategies: [],
         requiredBackends: [],
-        budget: window === undefined ? undefined : Math.floor(window / CONTEXT_SHARE),
+        budget: Math.min(CONTEXT_LIMIT, Math.floor(window / CONTEXT_SHARE)),
         resources: resources.length === 0 ? undefined : resources,
       };
       const assembled = (await port.requestContext(question, hands.signal)) as Assembled;
@@ -247,6 +267,13 @@ export class PlanThinking {
       }),
     );
   }
+}
+
+interface GraphTask {
+  readonly work: Pick<Work, "step" | "description" | "decision" | "gaveUp">;
+  readonly briefing: Briefing;
+  readonly hands: ActorHands;
+  readonly toolsFor: (names: readonly string[]) => readonly ModelTool[];
 }
 
 /** What a plan's context port answers, as far as it is read here. */

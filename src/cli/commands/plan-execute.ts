@@ -33,7 +33,8 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const onStep: StepRun["onStep"] = (step, event, { durationMs }) => {
     if (event !== "started")
       steps.push({ id: step.id, tool: step.tool ?? null, status: event, duration_ms: Math.round(durationMs) });
-    if (human) process.stderr.write(progressLine(step.id, step.tool ?? "", event, durationMs));
+    if (human)
+      process.stderr.write(progressLine(step.id, step.tool ?? shortened(step.work.description), event, durationMs));
   };
   const onHook: HookRun["onHook"] = ({ resource, hook }, event, { durationMs }) => {
     if (human) process.stderr.write(progressLine(hook, resource, event, durationMs));
@@ -136,6 +137,11 @@ function eventLine(event: RunEvent): string | undefined {
   const price = cost === undefined ? "" : `, ${dollars(cost)}`;
   const used = `${inputTokens} tokens in, ${outputTokens} out${price}`;
   return progressLine(step, `${model.provider}/${model.model}  ${used}`, "asked", durationMs);
+}
+
+function shortened(description: string): string {
+  const line = description.split("\n", 1)[0] ?? "";
+  return line.length > 50 ? `${line.slice(0, 49).toWellFormed()}…` : line;
 }
 
 function progressLine(id: string, tool: string, event: string, durationMs: number): string {
