@@ -54,7 +54,7 @@ export function briefed(role: string, own: string, briefing: Briefing): string {
     ),
     section("What people have said since, which counts more than what was decided before", list(guidance)),
     section("Decided steps", list(steps.map(stepLine))),
-    section("Context", context),
+    section("What was found for it", context),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }

@@ -7,7 +7,7 @@ import type { ModelTool, ModelToolCall } from "./model.ts";
 /** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
 
 /** Characters of one tool result that a model is shown. */
-export const OUTPUT_LIMIT = 50_000;
+const OUTPUT_LIMIT = 50_000;
 
 /**
  * What cannot be a call at all is answered here, and told to the model like any other failure: the tools that were offered are all it has.

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { StuckError } from "../domain/errors.ts";
 import type { DecisionId } from "../domain/ids.ts";
 import { PlayedHands, type Played } from "./testing/played-hands.ts";
-import { OUTPUT_LIMIT } from "./tool-turn.ts";
 import { CALL_LIMIT, workOn, type Work } from "./worker.ts";
 
 const TOOLS = ["read_file", "write_file"].map((name) => ({ name, description: name, parameters: {} }));
@@ -69,7 +68,7 @@ test("an output that is too long is cut and says so", async () => {
   }));
   await workOn(WORK, hands);
   const output = String((hands.asked[1]?.call.messages.at(-1) as { output?: string } | undefined)?.output);
-  expect(output).toHaveLength(OUTPUT_LIMIT + output.slice(OUTPUT_LIMIT).length);
+  expect(output.length).toBeLessThan(51_000);
   expect(output).toMatch(/\[cut here: 50000 of 60011 characters are shown; ask for less at a time\]$/);
 });
 

@@ -144,7 +144,7 @@ async function settled(
   return outcomes;
 }
 
-/** Which step of the wave changed a path before: who goes on after an interruption must not take it from the other. */
+/** Which call of the wave changed a path before: who goes on after an interruption must not take it from the other. */
 function touchedIn(
   wave: readonly DecidedStep[],
   alias: string,
@@ -154,7 +154,7 @@ function touchedIn(
   const own = changes.filter(({ resource, step }) => resource === alias && ids.has(planStepOf(step)));
   return new Map(
     own.flatMap(({ path, fromPath, step }) =>
-      [path, fromPath].flatMap((one) => (one === undefined ? [] : [[one, planStepOf(step)] as const])),
+      [path, fromPath].flatMap((one) => (one === undefined ? [] : [[one, step] as const])),
     ),
   );
 }

@@ -150,7 +150,8 @@ export async function perform(
     return tool.ask(parsed.data, { port, signal });
   }
   const workspace = bind(resource, environment.workspaces);
-  return tool.run(parsed.data, { workspace, by: request.by, signal: environment.signal });
+  const { by } = request;
+  return workspace.during(by, () => tool.run(parsed.data, { workspace, by, signal: environment.signal }));
 }
 
 function messageOf(error: unknown): string {

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../domain/json.ts";
+import { seededRandom } from "../testing/random.ts";
 import { runToolSteps, type CallRecord, type WorkStep } from "./step-runner.ts";
 import { ExecutingPlan } from "./testing/executing-plan.ts";
 
 /** Tool calls by somebody who goes on after a failure: whatever a call did, base and recorded changes are the sandbox. */
+
+const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
 type Call = readonly [tool: string, params: JsonObject];
 
@@ -157,6 +160,46 @@ test("calls that were recorded are not made again, those that failed neither", a
   await plan.takeOver();
   expect(await work(plan, { one: calls })).toEqual(ended);
   expect(await plan.recorded()).toHaveLength(2);
+  await expectOracle(plan);
+});
+
+test(`calls of one step at the same time: who was last is never chance (seed ${SEED})`, async () => {
+  await using plan = await ExecutingPlan.start();
+  const random = seededRandom(SEED);
+  const pick = <T>(all: readonly T[]): T => all[Math.trunc(random() * all.length)] as T;
+  const paths = ["x.txt", "a.txt", "src/z.ts"];
+  const calls = Array.from({ length: 40 }, (_, index): Call => {
+    const path = pick(paths);
+    return pick<Call>([
+      ["write_file", { path, content: `${index}\n` }],
+      ["shell_execute", { command: `echo ${index} > ${path}` }],
+      ["delete_directory", { path: "src" }],
+      ["move_file", { path, to: `moved-${index}` }],
+    ]);
+  });
+  let made = 0;
+  const decision = await plan.decision("one");
+  const chosen = { description: "one", resources: [], complexity: "low", risk: null };
+  await using _opened = await runToolSteps({
+    lease: plan.lease,
+    directory: plan.directory,
+    targets: [plan.target],
+    waves: [[{ id: "one", tool: undefined, work: chosen, decision }]],
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    work: async (_step, place) => {
+      for (let next = 0; next < calls.length; next += 4) {
+        await Promise.all(
+          calls.slice(next, next + 4).map(([tool, params], index) => {
+            const key = `one/${next + index}`;
+            return place.call({ key, order: () => [...place.order, (made += 1)], tool, params, by: key, decision });
+          }),
+        );
+      }
+      return "done";
+    },
+  });
+  expect(made).toBe(40);
   await expectOracle(plan);
 });
 

@@ -17,6 +17,7 @@ import {
 } from "./file-state.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
 import { removeEmptyDirectories, requireDirectory, requireRoom } from "./contained-directories.ts";
+import { planStepOf } from "./step-records.ts";
 import { ifCode, refused } from "./contained-path.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
@@ -44,8 +45,10 @@ export class Workspace implements AsyncDisposable {
   readonly #ignored: IgnoredPaths;
   /** What recorded changes left at a path: where the bytes before the next change are found. */
   readonly #left = new Map<string, FileImage>();
-  /** Which step of the current wave changed a path. */
+  /** Which call of the current wave changed a path last. */
   readonly #touched = new Map<string, string>();
+  /** The calls that are under way. */
+  readonly #running = new Set<string>();
   /** In place: what each call is about to change. */
   readonly pending = new PendingCalls();
   #snapshot: Snapshot | undefined;
@@ -65,12 +68,29 @@ export class Workspace implements AsyncDisposable {
   }
 
   /**
-   * Steps of one wave run at the same time; what an earlier wave changed is free for all again. `touched`: which step of this wave changed
+   * Steps of one wave run at the same time; what an earlier wave changed is free for all again. `touched`: which call of this wave changed
    * a path before the run was interrupted.
    */
   beginWave(touched: ReadonlyMap<string, string> = new Map()): void {
     this.#touched.clear();
-    for (const [path, step] of touched) this.#touched.set(path, step);
+    for (const [path, call] of touched) this.#touched.set(path, call);
+  }
+
+  /** What a call changes is its own until it has ended, also when a step makes several at the same time. */
+  async during<T>(by: string, call: () => Promise<T>): Promise<T> {
+    this.#running.add(by);
+    try {
+      return await call();
+    } finally {
+      this.#running.delete(by);
+    }
+  }
+
+  /** Whoever else changes the path at the same time, so that it would be chance who was last. */
+  #rival(by: string, path: string): string | undefined {
+    const other = this.#touched.get(path);
+    if (other === undefined || other === by) return undefined;
+    return planStepOf(other) !== planStepOf(by) || this.#running.has(other) ? other : undefined;
   }
 
   read(path: string): Promise<FileState | undefined> {
@@ -226,7 +246,7 @@ export class Workspace implements AsyncDisposable {
   /** A command is looked at when it is too late to refuse it: if it changed what is another step's, all it did is put back. */
   async #assertOwn(by: string, before: Snapshot, after: Snapshot): Promise<void> {
     const changed = changedPaths(before, after);
-    const foreign = changed.find((path) => (this.#touched.get(path) ?? by) !== by);
+    const foreign = changed.find((path) => this.#rival(by, path) !== undefined);
     if (foreign === undefined) return;
     const { root } = this.sandbox;
     for (const path of changed) if (after.has(path)) await removeState(root, path);
@@ -250,14 +270,16 @@ export class Workspace implements AsyncDisposable {
 
   /** Which of two steps that run at the same time was last would be chance: the outcome must not depend on it. */
   #claim(by: string, path: string): void {
-    const other = this.#touched.get(path);
-    if (other !== undefined && other !== by) {
+    const other = this.#rival(by, path);
+    if (other !== undefined) {
+      const steps = [other, by].map(planStepOf);
+      const [first, second] = steps[0] === steps[1] ? [other, by] : steps;
       throw new AgentsError(
         "tool_failed",
-        `The steps "${other}" and "${by}" run at the same time and both change ${shown(path)}.`,
+        `The steps "${first}" and "${second}" run at the same time and both change ${shown(path)}.`,
         {
-          detail: { path, steps: [other, by] },
-          next: [`let "${by}" need "${other}" in the actor's file`],
+          detail: { path, steps: [first, second] },
+          next: [`let "${second}" need "${first}" in the actor's file`],
         },
       );
     }

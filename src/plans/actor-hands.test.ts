@@ -50,12 +50,12 @@ class Counting implements PricedModels {
     };
   }
 
-  costOf(): number {
-    return 7;
+  windowOf(): number | undefined {
+    return undefined;
   }
 
-  windowOf(): undefined {
-    return undefined;
+  costOf(): number {
+    return 7;
   }
 }
 

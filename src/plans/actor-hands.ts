@@ -42,8 +42,6 @@ export class StepHands implements ActorHands {
   readonly #parts: HandsParts;
   readonly #ids: IdGenerator = monotonicIds();
   #made: number;
-  /** The calls so far; never rejects. */
-  #calls: Promise<unknown> = Promise.resolve();
 
   constructor(parts: HandsParts) {
     this.#parts = parts;
@@ -73,22 +71,14 @@ export class StepHands implements ActorHands {
   }
 
   async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
-    const { place } = this.#parts;
+    const { place, step, onEvent } = this.#parts;
     if (place === undefined) return { ok: false, error: "No tool can be called while the strategy is made." };
-    // One after the other, each recorded before the next begins: nodes of a graph run side by side, and what they do to one file must be
-    // recorded in the order in which it was done.
-    const made = this.#calls.then(() => this.#called(place, key, call));
-    this.#calls = made.catch(() => undefined);
-    return made;
-  }
-
-  async #called(place: StepPlace, key: string, call: HandsCall): Promise<ToolOutcome> {
-    const { step, onEvent } = this.#parts;
-    this.signal.throwIfAborted();
     const started = performance.now();
     const about = { step, key, tool: call.tool, target: targetOf(call.params) };
     onEvent({ type: "tool_started", ...about });
-    const record = await place.call({ ...call, key: keyOf("", step, key), order: () => this.#next(), by: step });
+    // The position counts when the call is recorded; of two at once, the one that ends first comes first.
+    const id = keyOf("", step, key);
+    const record = await place.call({ ...call, key: id, order: () => this.#next(), by: id });
     const outcome: ToolOutcome =
       "error" in record ? { ok: false, error: record.error } : { ok: true, output: record.output };
     const error = outcome.ok ? {} : { error: outcome.error };

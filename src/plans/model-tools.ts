@@ -1,17 +1,16 @@
 import * as z from "zod";
 import type { ModelTool } from "../actors/model.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { ToolName } from "../domain/tool-actor.ts";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import type { Tool } from "../execution/tool.ts";
 
 /** The tools of the one pipeline as a model is offered them: only those that its actor names and that could succeed in this plan. */
 export function modelTools(
-  named: readonly ToolName[] | undefined,
+  named: readonly string[] | undefined,
   plan: { readonly resources: readonly string[]; readonly readOnly: boolean; readonly inPlace: boolean },
 ): ModelTool[] {
   return [...TOOLS.values()]
-    .filter(({ name }) => named === undefined || named.some((one) => one === name))
+    .filter(({ name }) => named === undefined || named.includes(name))
     .filter(({ writes }) => !(writes && plan.readOnly))
     .filter(({ compared }) => !(compared === true && plan.inPlace))
     .filter((tool) => "ask" in tool || plan.resources.length > 0)

@@ -1,5 +1,4 @@
 import { briefed, type BriefedStep, type Briefing } from "../actors/briefing.ts";
-import { GraphError } from "../actors/graph/graph-error.ts";
 import type { ActorHands } from "../actors/hands.ts";
 import type { ModelRef, ModelSettings } from "../actors/model.ts";
 import { modelOf } from "../actors/model-of.ts";
@@ -8,10 +7,9 @@ import { WORKER_ROLE, workOn } from "../actors/worker.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { GraphActorDefinition } from "../domain/actor.ts";
 import { argumentText } from "../domain/arguments.ts";
-import { StuckError } from "../domain/errors.ts";
+import { AgentsError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Plan } from "../domain/plan.ts";
-import type { ToolName } from "../domain/tool-actor.ts";
 import type { ContextPort } from "../execution/context-port.ts";
 import { placedRecords, stepSummaries, type Order } from "../execution/step-records.ts";
 import type { DecidedStep, StepPlace, WorkStep } from "../execution/step-runner.ts";
@@ -45,6 +43,12 @@ const GRAPH_STEP = "run-graph";
 
 /** Of what a model can read at most: the rest is for the conversation, the tools and the answer. */
 const CONTEXT_SHARE = 4;
+
+/** Tokens. Every call of a step carries its context again and pays for it; a model that needs more can ask for it by a tool. */
+const CONTEXT_LIMIT = 32_000;
+
+/** A step that ended so is told to go on with its limits raised, and does not run into the same wall. */
+const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
 
 /**
  * Models at work on a plan: one decides on its steps, one carries them out. What they are shown is put together here; what they do goes
@@ -180,7 +184,7 @@ export class PlanThinking {
         hands: limited(hands),
         actorOf: (name) => this.#parts.store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
-        toolsFor: (names) => modelTools(names as readonly ToolName[], surroundings),
+        toolsFor: (names) => modelTools(names, surroundings),
       },
     );
     return typeof output === "string" ? output : JSON.stringify(output);
@@ -212,10 +216,10 @@ export class PlanThinking {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof StuckError || isOver(error))) throw error;
+      if (!(error instanceof AgentsError && GIVES_UP.has(error.code))) throw error;
       await hands.recorded("gave-up", String(gaveUp + 1), () => Promise.resolve(error.message));
-      const { message, kept, detail, next } = error;
-      throw new StuckError(message, {
+      const { code, message, kept, detail, next } = error;
+      throw new AgentsError(code, message, {
         ...(kept === undefined ? {} : { kept }),
         next: [
           ...next,
@@ -251,7 +255,7 @@ export class PlanThinking {
         strategy: undefined,
         preferredStrategies: [],
         requiredBackends: [],
-        budget: window === undefined ? undefined : Math.floor(window / CONTEXT_SHARE),
+        budget: Math.min(CONTEXT_LIMIT, Math.floor((window ?? Infinity) / CONTEXT_SHARE)),
         resources: resources.length === 0 ? undefined : resources,
       };
       const assembled = (await port.requestContext(question, hands.signal)) as Assembled;
@@ -288,11 +292,6 @@ export class PlanThinking {
       }),
     );
   }
-}
-
-/** A graph that came to its limits, or one of whose nodes failed; not one whose model could not be asked. */
-function isOver(error: unknown): error is GraphError {
-  return error instanceof GraphError && (error.code === "graph_failed" || error.code === "graph_limit");
 }
 
 /** The same hands, under keys of their own. */

@@ -143,7 +143,20 @@ function decisionIds(outcomes: readonly DecisionOutcome[]): Record<string, strin
 function titleOf({ step, chosen, thought, question }: Decision): string {
   const { description } = (typeof chosen === "object" && chosen !== null ? chosen : {}) as { description?: unknown };
   if (step !== undefined) return typeof description === "string" ? `${step}: ${firstLine(description)}` : step;
-  return firstLine(thought.rationale ?? question);
+  return firstLine(thought.rationale ?? callsText(chosen) ?? question);
+}
+
+/** What a model asked for without a word: each tool with what it is mainly about. */
+function callsText(chosen: Decision["chosen"]): string | undefined {
+  const { calls } = (typeof chosen === "object" && chosen !== null ? chosen : {}) as {
+    calls?: { tool: string; params: unknown }[];
+  };
+  return calls
+    ?.map(({ tool, params }) => {
+      const [about] = typeof params === "object" && params !== null ? Object.values(params) : [];
+      return typeof about === "string" ? `${tool} ${about.split("\n", 1)[0] ?? ""}` : tool;
+    })
+    .join(", ");
 }
 
 function firstLine(text: string): string {
