@@ -137,6 +137,8 @@ test("rolled back to a checkpoint within a step, what the model decided after it
   const after = (await agents.json("plan", "tree", id)).data["decision_ids"] as Record<string, string>;
   expect(after["one.1"]).toBe(before["one.1"]);
   expect(after["one"]).toBe(before["one"]);
+  const kept = await agents.json("plan", "explain", String(after["one.1"]));
+  expect(kept.data["tool_calls"]).toMatchObject([{ superseded: false }, { superseded: true }, { superseded: false }]);
   expect([after["one.2"], after["two"]]).not.toEqual([before["one.2"], before["two"]]);
   expect((await agents.json("plan", "apply", id, "--yes")).exit_code).toBe(0);
   expect(readFileSync(join(world.repository, "b2"), "utf8")).toBe("x");

@@ -147,3 +147,23 @@ test("a content that is lost is told, not made up", async () => {
     'What "crlf.txt" held before the command is not known.',
   );
 });
+
+test("what a call changed is its own until it has ended, also for other calls of the same step", async () => {
+  await using plan = await ExecutingPlan.start();
+  const { workspace, context } = await plan.open();
+  const changeset = await context.startChangeset();
+  const write = (by: string, content: string): Promise<void> =>
+    context.run(changeset, () =>
+      workspace.change(by, "a.txt", (before) => ({ content: Buffer.from(content), mode: before?.mode ?? 0o100644 })),
+    );
+  await workspace.during("one/1", async () => {
+    await write("one/1", "first");
+    await expect(workspace.during("one/2", () => write("one/2", "second"))).rejects.toThrow(
+      'The steps "one/1" and "one/2" run at the same time and both change "a.txt".',
+    );
+    await write("one/1", "first again");
+  });
+  await workspace.during("one/3", () => write("one/3", "third"));
+  await expect(workspace.during("two/1", () => write("two/1", "of another step"))).rejects.toThrow('"one" and "two"');
+  expect((await plan.tree()).get("a.txt")).toEqual(expect.stringContaining("third"));
+});
