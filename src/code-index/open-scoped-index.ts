@@ -1,6 +1,6 @@
 /** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
 import { NotIndexedError } from "./index-errors.ts";
-import { renderDefinition, renderFile } from "./render.ts";
+import { renderDefinition, renderFile, type ShownFacts } from "./render.ts";
 import { searchDefinitions } from "./definition-search.ts";
 import type { DetailLevel } from "./detail-level.ts";
 import { ImportMap } from "./imports/import-map.ts";
@@ -71,8 +71,11 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   definitionsNamed(name: string): readonly IndexedDefinition[] {
-    return this.#filesWith("defines", name).flatMap(({ tree, file }) =>
-      definitionsOf(tree, file).filter((definition) => definition.name === name),
+    return this.#all().flatMap((tree) =>
+      tree
+        .mayMention("names", name)
+        .filter(({ content }) => tree.namesIn(content).includes(name))
+        .flatMap((file) => definitionsOf(tree, file).filter((definition) => definition.name === name)),
     );
   }
 
@@ -81,8 +84,10 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   referencesTo(name: string): readonly ReferenceFrom[] {
-    return this.#filesWith("uses", name).flatMap(({ tree, file }) =>
-      referencesOf(tree, file).filter((reference) => reference.name === name),
+    return this.#all().flatMap((tree) =>
+      tree
+        .mayMention("anywhere", name)
+        .flatMap((file) => referencesOf(tree, file).filter((reference) => reference.name === name)),
     );
   }
 
@@ -116,12 +121,12 @@ class SqliteScopedIndex implements ScopedIndex {
 
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(file);
-    return { file: own.file, level, ...renderFile(tree.factsOf(own), tree.textOf(own), level) };
+    return { file: own.file, level, ...renderFile(factsOf(tree, own), tree.textOf(own), level) };
   }
 
   excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(definition.file);
-    const part = renderDefinition(tree.factsOf(own), definition.ordinal, tree.textOf(own), level);
+    const part = renderDefinition(factsOf(tree, own), definition.ordinal, tree.textOf(own), level);
     return { file: own.file, level, ...part };
   }
 
@@ -152,13 +157,6 @@ class SqliteScopedIndex implements ScopedIndex {
     return { tree, own: tree.own(file) };
   }
 
-  #filesWith(what: "defines" | "uses", name: string): { tree: TreeReader; file: ReadableFile }[] {
-    return this.#all().flatMap((tree) => {
-      const [id] = tree.all("SELECT id FROM names WHERE name = ?", name)[0] ?? [];
-      return id === undefined ? [] : tree.mentioning(what, id).map((file) => ({ tree, file }));
-    });
-  }
-
   #importMap(tree: TreeReader): ImportMap {
     const known = this.#imports.get(tree.resource) ?? new ImportMap(tree);
     this.#imports.set(tree.resource, known);
@@ -166,9 +164,13 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 }
 
+function factsOf(tree: TreeReader, readable: ReadableFile): ShownFacts {
+  return { language: readable.file.language, definitions: tree.definitionsOf(readable) };
+}
+
 function definitionsOf(tree: TreeReader, readable: ReadableFile): IndexedDefinition[] {
   const { file } = readable;
-  return tree.factsOf(readable).definitions.map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
+  return tree.definitionsOf(readable).map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
     file,
     ordinal,
     name,
@@ -182,7 +184,5 @@ function definitionsOf(tree: TreeReader, readable: ReadableFile): IndexedDefinit
 
 function referencesOf(tree: TreeReader, readable: ReadableFile): ReferenceFrom[] {
   const { file } = readable;
-  return tree
-    .factsOf(readable)
-    .references.map(({ name, within, count, line }) => ({ file, within, name, count, line }));
+  return tree.referencesOf(readable).map(({ name, within, count, line }) => ({ file, within, name, count, line }));
 }

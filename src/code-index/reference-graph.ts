@@ -3,7 +3,7 @@
  * nothing about any of them, and would make files × files edges, so it is left out.
  */
 import { numbersIn } from "./content-writer.ts";
-import { textOf, type TreeReader } from "./index-reader.ts";
+import type { TreeReader } from "./index-reader.ts";
 import type { GraphEdge, IndexedFile, ReferenceGraph } from "./scoped-index.ts";
 
 /** Names with more definers than this are in no edge: `get`, `name`, `toString`. */
@@ -64,7 +64,11 @@ function linksOf(tree: TreeReader): Links[] {
   const byContent = new Map<unknown, Links>();
   for (const [content, defines, defined, uses] of tree.all("SELECT content, defines, defined, uses FROM links")) {
     if (tree.filesOf(content).length === 0) continue;
-    byContent.set(content, { defines: numbersIn(defines), defined: textOf(defined), uses: numbersIn(uses) });
+    byContent.set(content, {
+      defines: numbersIn(defines),
+      defined: typeof defined === "string" ? defined : "[]",
+      uses: numbersIn(uses),
+    });
   }
   const none = { defines: new Uint32Array(), defined: "[]", uses: new Uint32Array() };
   return tree.files.map(({ content }) => byContent.get(content) ?? none);
