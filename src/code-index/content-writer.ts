@@ -24,7 +24,7 @@ export class ContentWriter {
     this.#find = prepare("SELECT id FROM contents WHERE hash = ? AND language = ?");
     this.#insert = {
       content: prepare(
-        "INSERT INTO contents (hash, language, size, lines, words, incomplete) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO contents (hash, language, size, lines, words, links, incomplete) VALUES (?, ?, ?, ?, ?, ?, ?)",
       ),
       body: prepare("INSERT INTO bodies (content, text, definitions, refs) VALUES (?, ?, ?, ?)"),
       links: prepare("INSERT INTO links (content, defines, defined, uses, imports) VALUES (?, ?, ?, ?, ?)"),
@@ -44,8 +44,8 @@ export class ContentWriter {
     // The same bytes may have come twice before the first were written.
     const known = this.find(hash, language);
     if (known !== undefined) return known;
-    const { lines, words, incomplete, text, definitions, references, imports, wordColumns } = prepared;
-    const added = this.#insert.content.run(hash, language, bytes, lines, words, incomplete);
+    const { lines, words, links, incomplete, text, definitions, references, imports, wordColumns } = prepared;
+    const added = this.#insert.content.run(hash, language, bytes, lines, words, links, incomplete);
     const id = Number(added.lastInsertRowid);
     this.#insert.body.run(id, text, definitions, references);
     this.#insert.words.run(id, ...wordColumns);

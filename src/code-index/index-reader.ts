@@ -25,6 +25,8 @@ export interface ReadableFile {
   readonly content: number;
   /** How many words it has. */
   readonly words: number;
+  /** Equal for contents that define, use and import the same names. */
+  readonly links: string;
 }
 
 export class TreeReader implements Disposable {
@@ -69,15 +71,15 @@ export class TreeReader implements Disposable {
 
   #readFiles(): ReadableFile[] {
     const rows = this.all(
-      `SELECT path, content, hash, contents.size, lines, language, words
+      `SELECT path, content, hash, contents.size, lines, language, words, links
          FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ?`,
       this.#id,
     );
     const files: ReadableFile[] = [];
     for (const row of rows) {
-      const [path, content, hash, size, lines, language, words] = row as FileRow;
+      const [path, content, hash, size, lines, language, words, links] = row as FileRow;
       if (!this.#passes(path, size)) continue;
-      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words });
+      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words, links });
     }
     return files.sort((a, b) => byCodeUnits(a.path, b.path));
   }
@@ -214,6 +216,7 @@ type FileRow = [
   lines: number,
   language: Language,
   words: number,
+  links: string,
 ];
 
 function filterOf({ filter }: IndexedTree): (path: string, size: number) => boolean {

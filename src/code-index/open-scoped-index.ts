@@ -1,4 +1,5 @@
 /** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
+import { createHash } from "node:crypto";
 import { NotIndexedError } from "./index-errors.ts";
 import { renderDefinition, renderFile, type ShownFacts } from "./render.ts";
 import { searchDefinitions } from "./definition-search.ts";
@@ -112,6 +113,15 @@ class SqliteScopedIndex implements ScopedIndex {
 
   graph(): ReferenceGraph {
     return referenceGraph(this.#all());
+  }
+
+  linksDigest(): string {
+    const hash = createHash("sha256");
+    for (const { resource, files } of this.#all()) {
+      hash.update(JSON.stringify([resource, files.length]));
+      for (const { path, links } of files) hash.update(`${path}\0${links}\0`);
+    }
+    return hash.digest("hex");
   }
 
   text(file: IndexedFile): string {

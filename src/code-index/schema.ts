@@ -27,6 +27,7 @@ CREATE TABLE contents (
   size INTEGER NOT NULL,
   lines INTEGER NOT NULL,
   words INTEGER NOT NULL,
+  links TEXT NOT NULL,
   incomplete TEXT,
   UNIQUE (hash, language)
 ) STRICT;

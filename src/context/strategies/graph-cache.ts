@@ -3,7 +3,6 @@
  * tree that has not changed. It is a cache and no more: whatever is wrong with the file, the graph is worked out again.
  * Several processes and threads may use it at once.
  */
-import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,20 +11,22 @@ import type { IndexScope } from "../../code-index/index-scope.ts";
 import type { GraphColumns } from "./graph-columns.ts";
 
 /** To be raised when the same tree gives another graph. */
-const VERSION = 1;
+const VERSION = 2;
 const MOST_GRAPHS = 4;
 const LARGEST = 256 * 1024 * 1024;
 const BUSY_MS = 100;
 const NUMBER = 4;
 
-/** The graph of a scope: from the cache, or made and kept there. */
-export function cachedGraph(scope: IndexScope, make: () => GraphColumns): GraphColumns {
+/**
+ * The graph of a scope: from the cache, or made and kept there.
+ *
+ * @param digest of what it is made of (`ScopedIndex.linksDigest`): edits that change no name and no import leave it as it was.
+ */
+export function cachedGraph(scope: IndexScope, digest: string, make: () => GraphColumns): GraphColumns {
   const [tree] = scope.trees;
   if (tree === undefined) return make();
   const file = join(dirname(tree.index), "graphs.db");
-  const key = createHash("sha256")
-    .update(JSON.stringify([VERSION, scope.trees]))
-    .digest("hex");
+  const key = `${VERSION} ${digest}`;
   const known = attempt(file, (database) => {
     const row = database.prepare("SELECT graph FROM graphs WHERE key = ?").get(key);
     return row === undefined ? undefined : unpacked(row["graph"]);
