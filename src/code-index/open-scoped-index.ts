@@ -7,6 +7,7 @@ import type { DetailLevel } from "./detail-level.ts";
 import { ImportMap } from "./imports/import-map.ts";
 import { type ReadableFile, TreeReader } from "./index-reader.ts";
 import type { IndexScope } from "./index-scope.ts";
+import { lineStartsOf } from "./languages/lines.ts";
 import { referenceGraph } from "./reference-graph.ts";
 import type {
   Excerpt,
@@ -142,10 +143,12 @@ class SqliteScopedIndex implements ScopedIndex {
 
   excerptOfLines(file: IndexedFile, startLine: number, endLine: number): Excerpt {
     const { tree, own } = this.#own(file);
-    const lines = tree.textOf(own).split("\n");
+    const whole = tree.textOf(own);
+    const starts = lineStartsOf(whole);
     const first = Math.max(1, Math.min(startLine, own.file.lines));
     const last = Math.max(first, Math.min(endLine, own.file.lines));
-    const text = lines.slice(first - 1, last).join("\n");
+    const next = starts[last];
+    const text = whole.slice(starts[first - 1] ?? whole.length, next === undefined ? whole.length : next - 1);
     return { file: own.file, level: "full", startLine: first, endLine: last, text };
   }
 
@@ -178,18 +181,27 @@ function factsOf(tree: TreeReader, readable: ReadableFile): ShownFacts {
   return { language: readable.file.language, definitions: tree.definitionsOf(readable) };
 }
 
-function definitionsOf(tree: TreeReader, readable: ReadableFile): IndexedDefinition[] {
+/** Files are objects of the reader that found them, and so are these. */
+const definitionsIn = new WeakMap<ReadableFile, readonly IndexedDefinition[]>();
+
+function definitionsOf(tree: TreeReader, readable: ReadableFile): readonly IndexedDefinition[] {
+  const known = definitionsIn.get(readable);
+  if (known !== undefined) return known;
   const { file } = readable;
-  return tree.definitionsOf(readable).map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
-    file,
-    ordinal,
-    name,
-    kind,
-    container,
-    exported,
-    startLine,
-    endLine,
-  }));
+  const found = tree
+    .definitionsOf(readable)
+    .map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
+      file,
+      ordinal,
+      name,
+      kind,
+      container,
+      exported,
+      startLine,
+      endLine,
+    }));
+  definitionsIn.set(readable, found);
+  return found;
 }
 
 function referencesOf(tree: TreeReader, readable: ReadableFile): ReferenceFrom[] {
