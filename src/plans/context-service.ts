@@ -46,8 +46,8 @@ export interface ContextResult {
 /** A strategy that takes longer is of no use to whoever waits; three times, and it is switched off for a while. */
 const STRATEGY_TIMEOUT_MS = 10_000;
 const TOTAL_TIMEOUT_MS = 20_000;
-/** So many are selected for most requests. */
-const USUAL_STRATEGIES = 3;
+/** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB. */
+const THREAD_PATIENCE_MS = 400;
 
 /**
  * Context for whoever asks: brings the indexes up to date, then assembles. The commands, `pack` and the tools of actors all come this way, so
@@ -71,14 +71,15 @@ export class ContextService implements AsyncDisposable {
       breaker,
       strategyTimeoutMs: STRATEGY_TIMEOUT_MS,
       totalTimeoutMs: TOTAL_TIMEOUT_MS,
+      threadPatienceMs: THREAD_PATIENCE_MS,
       preload: [...new Set(BUILT_IN_STRATEGIES.map(({ module }) => module))],
     });
   }
 
   async assemble(wish: ContextWish): Promise<ContextResult> {
     const { places, view, signal } = wish;
-    // They boot while the directories are being looked at.
-    this.#executor.warmUp(USUAL_STRATEGIES);
+    // It boots while the directories are being looked at.
+    this.#executor.warmUp(1);
     const { stages, trusted } = this.#configuration;
     const { budget, source } = budgetFor(this.#configuration, view, wish.budget);
     let seen: Awaited<ReturnType<typeof indexPlaces>> = { scope: { trees: [] }, indexed: [] };
