@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler } from "../context/context-assembler.ts";
@@ -78,8 +80,10 @@ export class ContextService implements AsyncDisposable {
 
   async assemble(wish: ContextWish): Promise<ContextResult> {
     const { places, view, signal } = wish;
-    // It boots while the directories are being looked at.
-    this.#executor.warmUp(1);
+    // It boots while the directories are being looked at; where they are all new, that is too long before it is needed.
+    const isKnown = ({ root }: ContextPlace): boolean =>
+      existsSync(root) && existsSync(indexFileFor(this.#dataDir, root));
+    if (places.some(isKnown)) this.#executor.warmUp(1);
     const { stages, trusted } = this.#configuration;
     const { budget, source } = budgetFor(this.#configuration, view, wish.budget);
     let seen: Awaited<ReturnType<typeof indexPlaces>> = { scope: { trees: [] }, indexed: [] };
