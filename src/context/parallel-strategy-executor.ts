@@ -117,6 +117,11 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
     }
   }
 
+  /** Whether a strategy would be skipped now, by the name under which the breaker knows it. */
+  isSwitchedOff(circuit: string): boolean {
+    return this.#breaker.isOpen(circuit);
+  }
+
   /** Starts threads that will be wanted soon. Says nothing of those that cannot be started: whoever needs them will hear. */
   warmUp(threads: number): void {
     this.#pool.warmUp(threads);

@@ -5,6 +5,7 @@ import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler } from "../context/context-assembler.ts";
 import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
+import { KeptFinds } from "../context/kept-finds.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
 import type { ContextStrategy } from "../context/stages.ts";
 import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
@@ -80,10 +81,7 @@ export class ContextService implements AsyncDisposable {
 
   async assemble(wish: ContextWish): Promise<ContextResult> {
     const { places, view, signal } = wish;
-    // It boots while the directories are being looked at; where they are all new, that is too long before it is needed.
-    const isKnown = ({ root }: ContextPlace): boolean =>
-      existsSync(root) && existsSync(indexFileFor(this.#dataDir, root));
-    if (places.some(isKnown)) this.#executor.warmUp(1);
+    this.#warmUp(wish);
     const { stages, trusted } = this.#configuration;
     const { budget, source } = budgetFor(this.#configuration, view, wish.budget);
     let seen: Awaited<ReturnType<typeof indexPlaces>> = { scope: { trees: [] }, indexed: [] };
@@ -110,6 +108,14 @@ export class ContextService implements AsyncDisposable {
       signal,
     });
     return { assembled, budgetSource: source, ...seen };
+  }
+
+  /** A thread boots while the directories are being looked at, unless that is too early (they are new) or perhaps for nothing. */
+  #warmUp({ places, request }: ContextWish): void {
+    const isKnown = ({ root }: ContextPlace): boolean =>
+      existsSync(root) && existsSync(indexFileFor(this.#dataDir, root));
+    if (!places.some(isKnown) || new KeptFinds(join(this.#dataDir, "index")).hasAnswered(request)) return;
+    this.#executor.warmUp(1);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

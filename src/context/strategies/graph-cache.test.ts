@@ -97,7 +97,7 @@ test("a damaged graph is made again, and so is one in a file that is something e
   {
     using database = new DatabaseSync(fileOf(scope));
     // One byte of a column; what is before it says how long the columns are.
-    database.exec("UPDATE graphs SET graph = CAST(substr(graph, 1, 44) || x'09' || substr(graph, 46) AS BLOB)");
+    database.exec("UPDATE blobs SET blob = CAST(substr(blob, 1, 44) || x'09' || substr(blob, 46) AS BLOB)");
   }
   expect(asked(scope)).toBe(1);
   writeFileSync(fileOf(scope), "no database at all, but long enough to be taken for one".repeat(100));
