@@ -36,7 +36,13 @@ export class EdgeColumns {
     const [from, to, name, count, definers] = [0, 1, 2, 3, 4].map((place) => this.#column(place)) as Columns;
     const names = this.#names;
     return {
-      ...{ files, names, from, to, name, count, definers },
+      files,
+      names,
+      from,
+      to,
+      name,
+      count,
+      definers,
       get edges() {
         return Array.from(from, (user, at): GraphEdge => {
           const [used = 0, uses = 0, all = 0] = [name[at], count[at], definers[at]];

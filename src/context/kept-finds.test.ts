@@ -12,8 +12,14 @@ import { StrategySetUp } from "./testing/strategy-set-up.ts";
 
 const FILES = { "lease.ts": "export class Lease {\n  renew(): void {}\n}\n", "user.ts": "new Lease().renew();\n" };
 const REQUEST: ContextRequest = {
-  ...{ query: "renew the Lease", entities: [], focus: [], breadth: 2, depth: "full", strategy: undefined },
-  ...{ preferredStrategies: [], requiredBackends: [] },
+  query: "renew the Lease",
+  entities: [],
+  focus: [],
+  breadth: 2,
+  depth: "full",
+  strategy: undefined,
+  preferredStrategies: [],
+  requiredBackends: [],
 };
 const SELECTED = ["symbol-rank", "simple-keyword"].map((name) => ({ name, quality: 1, confidence: 1, tokens: 500 }));
 

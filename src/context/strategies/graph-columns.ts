@@ -28,7 +28,13 @@ export function columnsOf(
   const pairs = importers.flatMap((all, importee) => Array.from(all, (importer) => ({ importer, importee })));
   return {
     files: files.length,
-    ...{ names, from, to, name, count, definers, imported },
+    names,
+    from,
+    to,
+    name,
+    count,
+    definers,
+    imported,
     importer: Int32Array.from(pairs, ({ importer }) => importer),
     importee: Int32Array.from(pairs, ({ importee }) => importee),
   };
