@@ -4,6 +4,7 @@ import type { IndexedFile, ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareDetail } from "../code-index/detail-level.ts";
 import type { AssembledContext, ContextRequest, ScoredFragment } from "../context/model.ts";
 import { inFocus } from "../context/strategies/anchors.ts";
+import { CodeGraph } from "../context/strategies/code-graph.ts";
 import { depthNumber } from "./context-request.ts";
 import { levelText, number } from "./context-view.ts";
 import { toned, type Cell, type Element } from "./view.ts";
@@ -39,6 +40,9 @@ export function contextGraph(
   using index = openScopedIndex(scope);
   const root = rootOf(index, request, fragments);
   if (root === undefined) return undefined;
+  // What the strategies walked on, which is at hand; to follow the imports of all files would take longer than all the rest.
+  const graph = new CodeGraph(index, scope);
+  const position = graph.positionOf(root) ?? -1;
   const ofFile = (file: IndexedFile): Shown | undefined =>
     together(fragments.filter(({ provenance }) => isOf(file, provenance)));
   const contained = index
@@ -52,8 +56,8 @@ export function contextGraph(
   const related = (relation: Relation, files: readonly IndexedFile[]): ContextGraph["edges"] =>
     files.map((file) => ({ relation, target: fileName(file), shown: ofFile(file) }));
   const edges = [
-    ...related("imports", index.importsOf(root)),
-    ...related("imported_by", index.importersOf(root)),
+    ...related("imports", graph.importsOf(position)),
+    ...related("imported_by", graph.importersOf(position)),
     ...contained,
   ];
   return { root: fileName(root), shown: ofFile(root), edges: edges.slice(0, MOST_EDGES) };

@@ -4,7 +4,6 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PreparedContent } from "./prepare-content.ts";
-import { wordsOf } from "./words.ts";
 
 /** So many names are remembered with their number; more would only cost memory. */
 const REMEMBERED = 400_000;
@@ -14,12 +13,10 @@ const LARGE_PART = 0.2;
 export class ContentWriter {
   readonly #database: DatabaseSync;
   readonly #names = new Map<string, number>();
-  readonly #searchable = new Set<number>();
   readonly #find: StatementSync;
-  readonly #insert: Readonly<Record<"content" | "body" | "links" | "mentions" | "words" | "nameWords", StatementSync>>;
+  readonly #insert: Readonly<Record<"content" | "body" | "links" | "words", StatementSync>>;
   readonly #insertName: StatementSync;
   readonly #findName: StatementSync;
-  readonly #findNameWords: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -27,16 +24,13 @@ export class ContentWriter {
     this.#find = prepare("SELECT id FROM contents WHERE hash = ? AND language = ?");
     this.#insert = {
       content: prepare(
-        "INSERT INTO contents (hash, language, size, lines, words, incomplete) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO contents (hash, language, size, lines, words, links, incomplete) VALUES (?, ?, ?, ?, ?, ?, ?)",
       ),
-      body: prepare("INSERT INTO bodies (content, text, facts) VALUES (?, ?, ?)"),
+      body: prepare("INSERT INTO bodies (content, text, definitions, refs) VALUES (?, ?, ?, ?)"),
       links: prepare("INSERT INTO links (content, defines, defined, uses, imports) VALUES (?, ?, ?, ?, ?)"),
-      mentions: prepare("INSERT INTO mentions (rowid, defines, uses) VALUES (?, ?, ?)"),
       words: prepare("INSERT INTO words (rowid, names, once, few, some, many) VALUES (?, ?, ?, ?, ?, ?)"),
-      nameWords: prepare("INSERT INTO name_words (rowid, words) VALUES (?, ?)"),
     };
     this.#insertName = prepare("INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING");
-    this.#findNameWords = prepare("SELECT rowid FROM name_words WHERE rowid = ?");
     this.#findName = prepare("SELECT id FROM names WHERE name = ?");
   }
 
@@ -50,17 +44,17 @@ export class ContentWriter {
     // The same bytes may have come twice before the first were written.
     const known = this.find(hash, language);
     if (known !== undefined) return known;
-    const { lines, words, incomplete, text, facts, imports, wordColumns } = prepared;
-    const added = this.#insert.content.run(hash, language, bytes, lines, words, incomplete);
+    const { lines, words, links, incomplete, text, definitions, references, imports, wordColumns } = prepared;
+    const added = this.#insert.content.run(hash, language, bytes, lines, words, links, incomplete);
     const id = Number(added.lastInsertRowid);
-    this.#insert.body.run(id, text, facts);
+    this.#insert.body.run(id, text, definitions, references);
     this.#insert.words.run(id, ...wordColumns);
     this.#writeNames(id, prepared, imports);
     return id;
   }
 
   #writeNames(id: number, prepared: PreparedContent, imports: string): void {
-    const defines = Uint32Array.from(prepared.defined, (name) => this.#definedNameId(name));
+    const defines = Uint32Array.from(prepared.defined, (name) => this.#nameId(name));
     const users = Uint32Array.from(prepared.used, (name) => this.#nameId(name));
     const uses = new Uint32Array(users.length * 2);
     for (const [at, name] of users.entries()) {
@@ -68,16 +62,6 @@ export class ContentWriter {
       uses[at * 2 + 1] = prepared.usedCounts[at] ?? 0;
     }
     this.#insert.links.run(id, bytesOf(defines), JSON.stringify(prepared.defined), bytesOf(uses), imports);
-    this.#insert.mentions.run(id, defines.join(" "), users.join(" "));
-  }
-
-  /** Only names that something defines are searched by their words. */
-  #definedNameId(name: string): number {
-    const id = this.#nameId(name);
-    if (this.#searchable.has(id)) return id;
-    if (this.#findNameWords.get(id) === undefined) this.#insert.nameWords.run(id, wordsOf(name).join(" "));
-    this.#searchable.add(id);
-    return id;
   }
 
   #nameId(name: string): number {
@@ -96,13 +80,7 @@ export class ContentWriter {
     const unused = this.#database
       .prepare("SELECT id FROM contents WHERE id NOT IN (SELECT content FROM entries WHERE content IS NOT NULL)")
       .all();
-    const places = [
-      "contents WHERE id",
-      "bodies WHERE content",
-      "links WHERE content",
-      "words WHERE rowid",
-      "mentions WHERE rowid",
-    ];
+    const places = ["contents WHERE id", "bodies WHERE content", "links WHERE content", "words WHERE rowid"];
     const removals = places.map((place) => this.#database.prepare(`DELETE FROM ${place} = ?`));
     for (const { id = null } of unused) for (const removal of removals) removal.run(id);
     const left = Number(this.#database.prepare("SELECT COUNT(*) AS contents FROM contents").get()?.["contents"]);
@@ -117,14 +95,11 @@ export class ContentWriter {
       for (const [at, name] of numbersIn(uses).entries()) if (at % 2 === 0) used.add(name);
     }
     const remove = this.#database.prepare("DELETE FROM names WHERE id = ?");
-    const removeWords = this.#database.prepare("DELETE FROM name_words WHERE rowid = ?");
     for (const { id = null } of this.#database.prepare("SELECT id FROM names").all()) {
       if (used.has(Number(id))) continue;
       remove.run(id);
-      removeWords.run(id);
     }
     this.#names.clear();
-    this.#searchable.clear();
   }
 }
 

@@ -1,14 +1,15 @@
 /** Definitions by the words of their names: those with more of the wanted words first, then those with fewer others. */
-import { type ReadableFile, textOf, type TreeReader } from "./index-reader.ts";
+import { byCodeUnits } from "./git-listing.ts";
+import type { ReadableFile, TreeReader } from "./index-reader.ts";
 import type { IndexedDefinition } from "./scoped-index.ts";
 import { wordsOf } from "./words.ts";
 
 interface Match {
   readonly tree: TreeReader;
-  readonly id: number;
   readonly name: string;
   readonly matched: number;
   readonly length: number;
+  readonly files: readonly ReadableFile[];
 }
 
 export function searchDefinitions(
@@ -17,32 +18,43 @@ export function searchDefinitions(
   limit: number,
   definitionsOf: (tree: TreeReader, file: ReadableFile) => readonly IndexedDefinition[],
 ): readonly IndexedDefinition[] {
-  const wanted = wordsOf(words.join(" "));
+  const wanted = new Set(wordsOf(words.join(" ")));
   const matches = trees.flatMap((tree) => matchesIn(tree, wanted)).sort(better);
   const found: IndexedDefinition[] = [];
-  for (const { tree, id, name } of matches) {
+  for (const { tree, name, files } of matches) {
     if (found.length >= limit) break;
-    const files = tree.mentioning("defines", id);
-    const named = files.flatMap((file) => definitionsOf(tree, file).filter((definition) => definition.name === name));
+    const named = files
+      .toSorted((a, b) => byCodeUnits(a.path, b.path))
+      .flatMap((file) => definitionsOf(tree, file).filter((definition) => definition.name === name));
     found.push(...named.sort((a, b) => Number(b.exported) - Number(a.exported)));
   }
   return found.slice(0, Math.max(0, limit));
 }
 
-function matchesIn(tree: TreeReader, wanted: readonly string[]): Match[] {
-  const matched = new Map<number, number>();
-  for (const word of wanted) {
-    // Words are letters and digits only; the quotes keep those that mean something to the engine (AND, NEAR) from meaning it.
-    for (const [id] of tree.all("SELECT rowid FROM name_words WHERE name_words MATCH ?", `"${word}"`)) {
-      matched.set(Number(id), (matched.get(Number(id)) ?? 0) + 1);
+/** The names of everything that is defined next to a wanted word, as far as they have one themselves. */
+function matchesIn(tree: TreeReader, wanted: ReadonlySet<string>): readonly Match[] {
+  const matches = new Map<string, Match & { readonly files: ReadableFile[] }>();
+  const others = new Set<string>();
+  const contents = new Set([...wanted].flatMap((word) => tree.namingBy(word)));
+  for (const content of contents) {
+    const files = tree.filesOf(content);
+    if (files.length === 0) continue;
+    for (const name of tree.namesIn(content)) {
+      if (others.has(name)) continue;
+      const known = matches.get(name);
+      if (known !== undefined) {
+        known.files.push(...files);
+        continue;
+      }
+      const own = wordsOf(name);
+      const matched = own.filter((word) => wanted.has(word)).length;
+      if (matched === 0) others.add(name);
+      else matches.set(name, { tree, name, matched, length: own.length, files: [...files] });
     }
   }
-  return [...matched].map(([id, count]) => {
-    const name = textOf(tree.all("SELECT name FROM names WHERE id = ?", id)[0]?.[0]);
-    return { tree, id, name, matched: count, length: wordsOf(name).length };
-  });
+  return [...matches.values()];
 }
 
 function better(a: Match, b: Match): number {
-  return b.matched - a.matched || a.length - b.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  return b.matched - a.matched || a.length - b.length || byCodeUnits(a.name, b.name);
 }

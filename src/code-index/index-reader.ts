@@ -8,14 +8,16 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { AgentsError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 import { byCodeUnits } from "./git-listing.ts";
-import type { FileFacts, Language } from "./facts.ts";
+import type { Definition, Language, Reference } from "./facts.ts";
 import { globMatcher } from "./glob.ts";
 import { IndexDamagedError, IndexMovedError, NotIndexedError } from "./index-errors.ts";
 import { damageIn, markDamaged, openForReading } from "./index-file.ts";
 import type { IndexedTree } from "./index-scope.ts";
-import { unpackFacts, unpackText } from "./prepare-content.ts";
+import { unpackDefinitions, unpackReferences, unpackText } from "./packed-facts.ts";
 import type { IndexedFile, IndexGap } from "./scoped-index.ts";
 import { gapsOf } from "./tree-record.ts";
+import { Unpacked } from "./unpacked.ts";
+import { wordsOf } from "./words.ts";
 
 export interface ReadableFile {
   readonly file: IndexedFile;
@@ -23,6 +25,8 @@ export interface ReadableFile {
   readonly content: number;
   /** How many words it has. */
   readonly words: number;
+  /** Equal for contents that define, use and import the same names. */
+  readonly links: string;
 }
 
 export class TreeReader implements Disposable {
@@ -37,8 +41,6 @@ export class TreeReader implements Disposable {
   readonly #byPath: ReadonlyMap<string, ReadableFile>;
   #hasInstances = false;
   readonly #statements = new Map<string, StatementSync>();
-  readonly #facts = new Map<number, FileFacts>();
-  #lastText: { readonly content: number; readonly text: string } | undefined;
 
   constructor(tree: IndexedTree) {
     this.resource = tree.resource;
@@ -69,15 +71,15 @@ export class TreeReader implements Disposable {
 
   #readFiles(): ReadableFile[] {
     const rows = this.all(
-      `SELECT path, content, hash, contents.size, lines, language, words
+      `SELECT path, content, hash, contents.size, lines, language, words, links
          FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ?`,
       this.#id,
     );
     const files: ReadableFile[] = [];
     for (const row of rows) {
-      const [path, content, hash, size, lines, language, words] = row as FileRow;
+      const [path, content, hash, size, lines, language, words, links] = row as FileRow;
       if (!this.#passes(path, size)) continue;
-      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words });
+      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words, links });
     }
     return files.sort((a, b) => byCodeUnits(a.path, b.path));
   }
@@ -87,11 +89,28 @@ export class TreeReader implements Disposable {
     return this.#byContent.get(Number(content)) ?? [];
   }
 
-  /** The files of the scope that define or use the name with this number, by path. */
-  mentioning(what: "defines" | "uses", name: unknown): readonly ReadableFile[] {
-    return this.all("SELECT rowid FROM mentions WHERE mentions MATCH ?", `${what} : "${Number(name)}"`)
+  /** Contents whose definitions have this word in one of their names; a content is not yet a file of the scope. */
+  namingBy(word: string): readonly unknown[] {
+    return this.all("SELECT rowid FROM words WHERE words MATCH ?", `names : "${word}"`).map(([content]) => content);
+  }
+
+  /** The files of the scope in which a name may be defined or used, by path: those that have all its words. */
+  mayMention(where: "names" | "anywhere", name: string): readonly ReadableFile[] {
+    // Words are letters and digits only; the quotes keep those that mean something to the engine (AND, NEAR) from meaning it.
+    const words = wordsOf(name).map((word) => `"${word}"`);
+    // A name may have no word, being a single letter or very long.
+    if (words.length === 0) return this.files;
+    const query = `${where === "names" ? "names : " : ""}(${words.join(" AND ")})`;
+    return this.all("SELECT rowid FROM words WHERE words MATCH ?", query)
       .flatMap(([content]) => this.filesOf(content))
       .sort((a, b) => byCodeUnits(a.path, b.path));
+  }
+
+  /** The different names a content defines. */
+  namesIn(content: unknown): readonly string[] {
+    const [row] = this.all("SELECT defined FROM links WHERE content = ?", Number(content));
+    // Written by `ContentWriter`: an array of strings.
+    return JSON.parse(textOf(row?.[0]) || "[]") as string[];
   }
 
   /** Which contents have a word, and in which column; a content is not yet a file of the scope. */
@@ -120,30 +139,30 @@ export class TreeReader implements Disposable {
     });
   }
 
-  /** Whoever shows a file asks for its text several times in a row. */
-  textOf({ content }: ReadableFile): string {
-    if (this.#lastText?.content !== content) {
-      this.#lastText = {
-        content,
-        text: this.#unpack("SELECT text FROM bodies WHERE content = ?", content, unpackText),
-      };
-    }
-    return this.#lastText.text;
+  textOf(file: ReadableFile): string {
+    return texts.get(file.file.hash, () => {
+      const { value } = this.#unpack("text", file, unpackText);
+      return { value, size: value.length };
+    });
   }
 
-  factsOf({ content }: ReadableFile): FileFacts {
-    const known = this.#facts.get(content);
-    if (known !== undefined) return known;
-    const facts = this.#unpack("SELECT facts FROM bodies WHERE content = ?", content, unpackFacts);
-    this.#facts.set(content, facts);
-    return facts;
+  definitionsOf(file: ReadableFile): readonly Definition[] {
+    return definitions.get(keyOf(file), () => this.#unpack("definitions", file, unpackDefinitions));
   }
 
-  #unpack<T>(sql: string, content: number, unpack: (packed: Uint8Array) => T): T {
-    const [packed] = this.all(sql, content)[0] ?? [];
+  referencesOf(file: ReadableFile): readonly Reference[] {
+    return references.get(keyOf(file), () => this.#unpack("refs", file, unpackReferences));
+  }
+
+  #unpack<T>(
+    column: "text" | "definitions" | "refs",
+    { content }: ReadableFile,
+    unpack: (packed: Uint8Array) => T,
+  ): { readonly value: T; readonly size: number } {
+    const [packed] = this.all(`SELECT ${column} FROM bodies WHERE content = ?`, content)[0] ?? [];
     try {
       if (!(packed instanceof Uint8Array)) throw new Error(`content ${content} is missing`);
-      return unpack(packed);
+      return { value: unpack(packed), size: packed.length };
     } catch (error) {
       markDamaged(this.#indexFile);
       throw new IndexDamagedError(this.#indexFile, error);
@@ -175,8 +194,17 @@ export class TreeReader implements Disposable {
   }
 }
 
+const texts = new Unpacked<string>();
+const definitions = new Unpacked<readonly Definition[]>();
+const references = new Unpacked<readonly Reference[]>();
+
+/** The same bytes may be read as two languages. */
+function keyOf({ file: { hash, language } }: ReadableFile): string {
+  return `${language} ${hash}`;
+}
+
 /** A column of text; "" where there is none. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
@@ -188,6 +216,7 @@ type FileRow = [
   lines: number,
   language: Language,
   words: number,
+  links: string,
 ];
 
 function filterOf({ filter }: IndexedTree): (path: string, size: number) => boolean {

@@ -1,11 +1,13 @@
 /** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
+import { createHash } from "node:crypto";
 import { NotIndexedError } from "./index-errors.ts";
-import { renderDefinition, renderFile } from "./render.ts";
+import { renderDefinition, renderFile, type ShownFacts } from "./render.ts";
 import { searchDefinitions } from "./definition-search.ts";
 import type { DetailLevel } from "./detail-level.ts";
 import { ImportMap } from "./imports/import-map.ts";
 import { type ReadableFile, TreeReader } from "./index-reader.ts";
 import type { IndexScope } from "./index-scope.ts";
+import { lineStartsOf } from "./languages/lines.ts";
 import { referenceGraph } from "./reference-graph.ts";
 import type {
   Excerpt,
@@ -71,8 +73,11 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   definitionsNamed(name: string): readonly IndexedDefinition[] {
-    return this.#filesWith("defines", name).flatMap(({ tree, file }) =>
-      definitionsOf(tree, file).filter((definition) => definition.name === name),
+    return this.#all().flatMap((tree) =>
+      tree
+        .mayMention("names", name)
+        .filter(({ content }) => tree.namesIn(content).includes(name))
+        .flatMap((file) => definitionsOf(tree, file).filter((definition) => definition.name === name)),
     );
   }
 
@@ -81,8 +86,10 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   referencesTo(name: string): readonly ReferenceFrom[] {
-    return this.#filesWith("uses", name).flatMap(({ tree, file }) =>
-      referencesOf(tree, file).filter((reference) => reference.name === name),
+    return this.#all().flatMap((tree) =>
+      tree
+        .mayMention("anywhere", name)
+        .flatMap((file) => referencesOf(tree, file).filter((reference) => reference.name === name)),
     );
   }
 
@@ -109,6 +116,15 @@ class SqliteScopedIndex implements ScopedIndex {
     return referenceGraph(this.#all());
   }
 
+  linksDigest(): string {
+    const hash = createHash("sha256");
+    for (const { resource, files } of this.#all()) {
+      hash.update(JSON.stringify([resource, files.length]));
+      for (const { path, links } of files) hash.update(`${path}\0${links}\0`);
+    }
+    return hash.digest("hex");
+  }
+
   text(file: IndexedFile): string {
     const { tree, own } = this.#own(file);
     return tree.textOf(own);
@@ -116,21 +132,23 @@ class SqliteScopedIndex implements ScopedIndex {
 
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(file);
-    return { file: own.file, level, ...renderFile(tree.factsOf(own), tree.textOf(own), level) };
+    return { file: own.file, level, ...renderFile(factsOf(tree, own), tree.textOf(own), level) };
   }
 
   excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(definition.file);
-    const part = renderDefinition(tree.factsOf(own), definition.ordinal, tree.textOf(own), level);
+    const part = renderDefinition(factsOf(tree, own), definition.ordinal, tree.textOf(own), level);
     return { file: own.file, level, ...part };
   }
 
   excerptOfLines(file: IndexedFile, startLine: number, endLine: number): Excerpt {
     const { tree, own } = this.#own(file);
-    const lines = tree.textOf(own).split("\n");
+    const whole = tree.textOf(own);
+    const starts = lineStartsOf(whole);
     const first = Math.max(1, Math.min(startLine, own.file.lines));
     const last = Math.max(first, Math.min(endLine, own.file.lines));
-    const text = lines.slice(first - 1, last).join("\n");
+    const next = starts[last];
+    const text = whole.slice(starts[first - 1] ?? whole.length, next === undefined ? whole.length : next - 1);
     return { file: own.file, level: "full", startLine: first, endLine: last, text };
   }
 
@@ -152,13 +170,6 @@ class SqliteScopedIndex implements ScopedIndex {
     return { tree, own: tree.own(file) };
   }
 
-  #filesWith(what: "defines" | "uses", name: string): { tree: TreeReader; file: ReadableFile }[] {
-    return this.#all().flatMap((tree) => {
-      const [id] = tree.all("SELECT id FROM names WHERE name = ?", name)[0] ?? [];
-      return id === undefined ? [] : tree.mentioning(what, id).map((file) => ({ tree, file }));
-    });
-  }
-
   #importMap(tree: TreeReader): ImportMap {
     const known = this.#imports.get(tree.resource) ?? new ImportMap(tree);
     this.#imports.set(tree.resource, known);
@@ -166,23 +177,34 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 }
 
-function definitionsOf(tree: TreeReader, readable: ReadableFile): IndexedDefinition[] {
+function factsOf(tree: TreeReader, readable: ReadableFile): ShownFacts {
+  return { language: readable.file.language, definitions: tree.definitionsOf(readable) };
+}
+
+/** Files are objects of the reader that found them, and so are these. */
+const definitionsIn = new WeakMap<ReadableFile, readonly IndexedDefinition[]>();
+
+function definitionsOf(tree: TreeReader, readable: ReadableFile): readonly IndexedDefinition[] {
+  const known = definitionsIn.get(readable);
+  if (known !== undefined) return known;
   const { file } = readable;
-  return tree.factsOf(readable).definitions.map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
-    file,
-    ordinal,
-    name,
-    kind,
-    container,
-    exported,
-    startLine,
-    endLine,
-  }));
+  const found = tree
+    .definitionsOf(readable)
+    .map(({ name, kind, container, exported, startLine, endLine }, ordinal) => ({
+      file,
+      ordinal,
+      name,
+      kind,
+      container,
+      exported,
+      startLine,
+      endLine,
+    }));
+  definitionsIn.set(readable, found);
+  return found;
 }
 
 function referencesOf(tree: TreeReader, readable: ReadableFile): ReferenceFrom[] {
   const { file } = readable;
-  return tree
-    .factsOf(readable)
-    .references.map(({ name, within, count, line }) => ({ file, within, name, count, line }));
+  return tree.referencesOf(readable).map(({ name, within, count, line }) => ({ file, within, name, count, line }));
 }

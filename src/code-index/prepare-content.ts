@@ -3,20 +3,24 @@
  * nothing left to do but to write.
  */
 import { isUtf8 } from "node:buffer";
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { createHash } from "node:crypto";
 import type { Analyzer } from "./analyze.ts";
 import { languageOf } from "./language-of.ts";
-import type { FileFacts, Language } from "./facts.ts";
+import type { Language } from "./facts.ts";
+import { packDefinitions, packReferences, packText } from "./packed-facts.ts";
 import { type Reading, readFile } from "./read-file.ts";
 import { countWords, wordsOf } from "./words.ts";
 
 export interface PreparedContent {
   readonly lines: number;
   readonly words: number;
+  /** Equal for contents that define, use and import the same names: then the graph they are part of is the same. */
+  readonly links: string;
   readonly incomplete: string | null;
-  /** Compressed. */
+  /** Packed, as all three are kept. */
   readonly text: Uint8Array;
-  readonly facts: Uint8Array;
+  readonly definitions: Uint8Array;
+  readonly references: Uint8Array;
   /** The different names that are defined, and those that are used with how often. */
   readonly defined: readonly string[];
   readonly used: readonly string[];
@@ -54,11 +58,11 @@ export async function prepareFile(path: string, preparing: Preparing): Promise<F
   const result = { is: "content", size, stamp, racy, bytes: bytes.length, hash, language } as const;
   if (preparing.isKnown(hash, language)) return { ...result, prepared: undefined };
   await preparing.analyzer.load([language]);
-  return { ...result, prepared: prepare(bytes, language, preparing.analyzer) };
+  return { ...result, prepared: prepare(bytes, hash, language, preparing.analyzer) };
 }
 
 /** What is no UTF-8 is replaced, character by character, and said: old sources are still searched. */
-function prepare(bytes: Uint8Array, language: Language, analyzer: Analyzer): PreparedContent {
+function prepare(bytes: Uint8Array, hash: string, language: Language, analyzer: Analyzer): PreparedContent {
   const text = new TextDecoder("utf-8").decode(bytes);
   const facts = analyzer.analyze(language, text);
   const counts = countWords(text);
@@ -67,19 +71,33 @@ function prepare(bytes: Uint8Array, language: Language, analyzer: Analyzer): Pre
   // Headings are looked for by their words; nobody uses them as a name.
   const defined = new Set(facts.definitions.map(({ name }) => name));
   const reasons = [facts.incomplete, isUtf8(bytes) ? undefined : "not valid UTF-8: some characters are replaced"];
+  const imports = JSON.stringify([...new Set(facts.imports.map(({ specifier }) => specifier))]);
   const incomplete = reasons.filter((reason) => reason !== undefined).join("; ");
   return {
     lines: countLines(text),
     words: counts.values().reduce((sum, count) => sum + count, 0),
+    // What is no code may say where imports lead: manifests, settings.
+    links: language === "text" ? hash : linksOf(language, defined, used, imports),
     incomplete: incomplete === "" ? null : incomplete,
-    text: pack(text),
-    facts: pack(JSON.stringify(facts)),
+    text: packText(text),
+    definitions: packDefinitions(facts.definitions),
+    references: packReferences(facts.references),
     defined: [...defined],
     used: [...used.keys()],
     usedCounts: Uint32Array.from(used.values()),
-    imports: JSON.stringify([...new Set(facts.imports.map(({ specifier }) => specifier))]),
+    imports,
     wordColumns: wordColumns(counts, defined),
   };
+}
+
+function linksOf(
+  language: Language,
+  defined: ReadonlySet<string>,
+  used: ReadonlyMap<string, number>,
+  imports: string,
+): string {
+  const links = JSON.stringify([language, [...defined], [...used], imports]);
+  return createHash("sha256").update(links).digest("base64");
 }
 
 /** How often a word stands in the text, by the column it is found in; bm25 flattens larger counts anyway. */
@@ -91,20 +109,6 @@ function wordColumns(counts: ReadonlyMap<string, number>, defined: Iterable<stri
   const names = new Set<string>();
   for (const name of defined) for (const word of wordsOf(name)) names.add(word);
   return [[...names].join(" "), once.join(" "), few.join(" "), some.join(" "), many.join(" ")];
-}
-
-/** 12 MB of sources: 81 ms for a quarter of the size, and 60 ms back. Damage is noticed by the checksum. */
-function pack(text: string): Uint8Array {
-  return zstdCompressSync(Buffer.from(text), { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
-}
-
-export function unpackText(packed: Uint8Array): string {
-  return zstdDecompressSync(packed).toString("utf8");
-}
-
-export function unpackFacts(packed: Uint8Array): FileFacts {
-  // Written by `prepare`, and guarded by the checksum and the version of the schema.
-  return JSON.parse(unpackText(packed)) as FileFacts;
 }
 
 function firstLineOf(bytes: Uint8Array): string {

@@ -3,31 +3,33 @@
  * nothing about any of them, and would make files × files edges, so it is left out.
  */
 import { numbersIn } from "./content-writer.ts";
-import { textOf, type TreeReader } from "./index-reader.ts";
-import type { GraphEdge, IndexedFile, ReferenceGraph } from "./scoped-index.ts";
+import type { TreeReader } from "./index-reader.ts";
+import { EdgeColumns } from "./edge-columns.ts";
+import type { IndexedFile, ReferenceGraph } from "./scoped-index.ts";
 
 /** Names with more definers than this are in no edge: `get`, `name`, `toString`. */
 export const MOST_DEFINERS = 10;
 
 export function referenceGraph(trees: readonly TreeReader[]): ReferenceGraph {
   const files: IndexedFile[] = [];
-  const edges: GraphEdge[] = [];
+  const edges = new EdgeColumns();
   // Names are compared within a tree: that two projects use the same word for something does not connect them.
   for (const tree of trees) {
     addEdges(tree, files.length, edges);
     for (const { file } of tree.files) files.push(file);
   }
-  return { files, edges };
+  return edges.graph(files);
 }
 
 /**
  * Names are counted by rank: the order in which the tree, read from its first file to its last, defines them. Their numbers in the index
  * depend on what was indexed first; ranks depend on the tree alone. Everything is in flat arrays: with maps and objects it took twice as long.
  */
-function addEdges(tree: TreeReader, offset: number, edges: GraphEdge[]): void {
+function addEdges(tree: TreeReader, offset: number, edges: EdgeColumns): void {
   const links = linksOf(tree);
   const { names, rankOf, definers } = rankNames(tree, links);
   const ownBy = new Int32Array(names.length + 1).fill(-1);
+  const firstName = edges.addNames(names);
   let found = new Float64Array(1_024);
   for (const [from, { defines, uses }] of links.entries()) {
     for (const id of defines) ownBy[rankOf[id] ?? 0] = from;
@@ -42,10 +44,9 @@ function addEdges(tree: TreeReader, offset: number, edges: GraphEdge[]): void {
     }
     for (const both of found.subarray(0, count).sort()) {
       const rank = Math.floor(both / 2 ** 32);
-      const name = names[rank - 1] ?? "";
       const targets = definers[rank] ?? [];
       for (const to of targets) {
-        edges.push({ from: offset + from, to: offset + to, name, count: both % 2 ** 32, definers: targets.length });
+        edges.add(offset + from, offset + to, firstName + rank - 1, both % 2 ** 32, targets.length);
       }
     }
   }
@@ -64,7 +65,11 @@ function linksOf(tree: TreeReader): Links[] {
   const byContent = new Map<unknown, Links>();
   for (const [content, defines, defined, uses] of tree.all("SELECT content, defines, defined, uses FROM links")) {
     if (tree.filesOf(content).length === 0) continue;
-    byContent.set(content, { defines: numbersIn(defines), defined: textOf(defined), uses: numbersIn(uses) });
+    byContent.set(content, {
+      defines: numbersIn(defines),
+      defined: typeof defined === "string" ? defined : "[]",
+      uses: numbersIn(uses),
+    });
   }
   const none = { defines: new Uint32Array(), defined: "[]", uses: new Uint32Array() };
   return tree.files.map(({ content }) => byContent.get(content) ?? none);

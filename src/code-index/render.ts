@@ -9,6 +9,9 @@ import { DETAIL_LEVELS, type DetailLevel } from "./detail-level.ts";
 import type { Definition, FileFacts, Span } from "./facts.ts";
 import { lineAt, lineStartsOf } from "./languages/lines.ts";
 
+/** What showing a file needs of its facts. */
+export type ShownFacts = Pick<FileFacts, "language" | "definitions">;
+
 export interface Rendering {
   readonly text: string;
   /** The lines of the file that it stands for, counted from 1, both included. */
@@ -21,14 +24,14 @@ const OMITTED = "…";
 const FIRST_LINES = { listing: 0, signatures: 10, signatures_with_docs: 40 } as const;
 const LONGEST_FIRST_LINE = 200;
 
-export function renderFile(facts: FileFacts, text: string, level: DetailLevel): Rendering {
+export function renderFile(facts: ShownFacts, text: string, level: DetailLevel): Rendering {
   const lines = new Lines(text);
   const shown = shortest(level, text, (at) => outlineOfFile(facts, lines, at));
   return { text: shown, startLine: 1, endLine: lines.count };
 }
 
 /** With everything that is defined inside it. Throws a RangeError when there is no such definition: facts and ordinal belong together. */
-export function renderDefinition(facts: FileFacts, ordinal: number, text: string, level: DetailLevel): Rendering {
+export function renderDefinition(facts: ShownFacts, ordinal: number, text: string, level: DetailLevel): Rendering {
   const definition = facts.definitions[ordinal];
   if (definition === undefined) throw new RangeError(`there is no definition ${ordinal}`);
   const { startLine, endLine } = definition;
@@ -51,7 +54,7 @@ function shortest(level: DetailLevel, full: string, outline: (level: OutlineLeve
   return best;
 }
 
-function outlineOfFile(facts: FileFacts, lines: Lines, level: OutlineLevel): string {
+function outlineOfFile(facts: ShownFacts, lines: Lines, level: OutlineLevel): string {
   if (facts.definitions.length === 0) return firstLines(lines, FIRST_LINES[level]);
   const all = facts.definitions.map((_, ordinal) => ordinal);
   const shown = facts.language === "markdown" && level === "listing" ? topHeadings(facts) : all;
@@ -60,7 +63,7 @@ function outlineOfFile(facts: FileFacts, lines: Lines, level: OutlineLevel): str
   return [...(header === "" ? [] : [header]), ...entries].join("\n");
 }
 
-function outlineOfDefinition(facts: FileFacts, ordinal: number, lines: Lines, level: OutlineLevel): string {
+function outlineOfDefinition(facts: ShownFacts, ordinal: number, lines: Lines, level: OutlineLevel): string {
   // What lies in a definition follows it directly.
   const inside = [ordinal];
   for (let next = ordinal + 1; next < facts.definitions.length && isWithin(facts, next, ordinal); next++)
@@ -69,7 +72,7 @@ function outlineOfDefinition(facts: FileFacts, ordinal: number, lines: Lines, le
   return inside.flatMap((other) => entryOf(facts, other, lines, level, depth)).join("\n");
 }
 
-function entryOf(facts: FileFacts, ordinal: number, lines: Lines, level: OutlineLevel, depthAbove: number): string[] {
+function entryOf(facts: ShownFacts, ordinal: number, lines: Lines, level: OutlineLevel, depthAbove: number): string[] {
   const definition = facts.definitions[ordinal];
   if (definition === undefined) return [];
   const depth = enclosing(facts, ordinal).length - depthAbove;
@@ -85,20 +88,20 @@ function entryOf(facts: FileFacts, ordinal: number, lines: Lines, level: Outline
 }
 
 /** Whether what it is written in shows it already: the components of a record, the members of a type on one line. */
-function isInSignature(facts: FileFacts, definition: Definition): boolean {
+function isInSignature(facts: ShownFacts, definition: Definition): boolean {
   const outer = definition.container === undefined ? undefined : facts.definitions[definition.container];
   if (outer === undefined) return false;
   return outer.signature.start <= definition.signature.start && definition.signature.end <= outer.signature.end;
 }
 
 /** A method that is written outside its type is listed with the type's name. */
-function qualifiedName(facts: FileFacts, definition: Definition): string {
+function qualifiedName(facts: ShownFacts, definition: Definition): string {
   const owner = definition.container === undefined ? undefined : facts.definitions[definition.container];
   return owner === undefined || encloses(owner, definition) ? definition.name : `${owner.name}.${definition.name}`;
 }
 
 /** The definitions around one, the nearest first. A container that does not enclose it is only its owner. */
-function enclosing(facts: FileFacts, ordinal: number): number[] {
+function enclosing(facts: ShownFacts, ordinal: number): number[] {
   const found: number[] = [];
   let inner = facts.definitions[ordinal];
   while (inner?.container !== undefined) {
@@ -110,7 +113,7 @@ function enclosing(facts: FileFacts, ordinal: number): number[] {
   return found;
 }
 
-function isWithin(facts: FileFacts, ordinal: number, outer: number): boolean {
+function isWithin(facts: ShownFacts, ordinal: number, outer: number): boolean {
   return enclosing(facts, ordinal).includes(outer);
 }
 
@@ -118,7 +121,7 @@ function encloses(outer: Definition, inner: Definition): boolean {
   return outer.startLine <= inner.startLine && inner.endLine <= outer.endLine;
 }
 
-function omissionOf(facts: FileFacts, ordinal: number, lines: Lines): string {
+function omissionOf(facts: ShownFacts, ordinal: number, lines: Lines): string {
   const definition = facts.definitions[ordinal];
   if (definition === undefined) return "";
   // `typedef struct { … } name;` has its name behind the body.
@@ -130,7 +133,7 @@ function omissionOf(facts: FileFacts, ordinal: number, lines: Lines): string {
 }
 
 /** Whether something of a definition is not shown by its signature and those of its members. */
-function hasHiddenBody(facts: FileFacts, ordinal: number, lines: Lines): boolean {
+function hasHiddenBody(facts: ShownFacts, ordinal: number, lines: Lines): boolean {
   const definition = facts.definitions[ordinal];
   if (definition === undefined || definition.kind === "heading") return false;
   const next = facts.definitions[ordinal + 1];
@@ -148,7 +151,7 @@ function hasHiddenBody(facts: FileFacts, ordinal: number, lines: Lines): boolean
 }
 
 /** Headings at the top; below a single title those of the next rank too, since a title alone says little. */
-function topHeadings(facts: FileFacts): number[] {
+function topHeadings(facts: ShownFacts): number[] {
   const top = facts.definitions.flatMap(({ container }, ordinal) => (container === undefined ? [ordinal] : []));
   const [title] = top;
   if (top.length !== 1 || title === undefined) return top;
@@ -158,7 +161,7 @@ function topHeadings(facts: FileFacts): number[] {
 }
 
 /** The comment a file begins with, unless it describes the first definition. */
-function headerOf(facts: FileFacts, lines: Lines): string {
+function headerOf(facts: ShownFacts, lines: Lines): string {
   const pattern =
     facts.language === "markdown"
       ? undefined

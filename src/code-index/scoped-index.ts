@@ -51,10 +51,22 @@ export interface Excerpt {
   readonly text: string;
 }
 
-/** Files that use names which other files define: what ranking walks on. Positions refer to `files`. */
+/**
+ * Files that use names which other files define: what ranking walks on. There is an edge for each file, name and defining file: `from` uses
+ * `name` `count` times, `to` defines it. Large trees have millions of edges, so they are columns of numbers, with one place for each edge.
+ */
 export interface ReferenceGraph {
   readonly files: readonly IndexedFile[];
-  /** One for each file, name and defining file: `from` uses `name` `count` times, `to` defines it. */
+  readonly names: readonly string[];
+  /** Positions among the files. */
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  /** Positions among the names. */
+  readonly name: Int32Array;
+  readonly count: Int32Array;
+  /** How many files of the scope define the name. */
+  readonly definers: Int32Array;
+  /** The same as objects, made when they are asked for. */
   readonly edges: readonly GraphEdge[];
 }
 
@@ -87,6 +99,8 @@ export interface ScopedIndex extends Disposable {
   importsOf(file: IndexedFile): readonly IndexedFile[];
   importersOf(file: IndexedFile): readonly IndexedFile[];
   graph(): ReferenceGraph;
+  /** Equal for two scopes exactly when their files define, use and import the same names in the same places. */
+  linksDigest(): string;
   text(file: IndexedFile): string;
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt;
   excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt;

@@ -87,7 +87,7 @@ describe("what changed", () => {
     directory.write("lease.ts", "export const other = 1;\n");
     await directory.sync();
     using database = new DatabaseSync(directory.indexFile);
-    for (const table of ["contents", "bodies", "links", "words", "mentions", "names", "name_words"]) {
+    for (const table of ["contents", "bodies", "links", "words", "names"]) {
       expect([table, database.prepare(`SELECT COUNT(*) AS rows FROM ${table}`).get()]).toEqual([table, { rows: 1 }]);
     }
     using index = await directory.open();

@@ -45,6 +45,28 @@ describe("deadlines", () => {
     expect(shared.aborts).toBe(1);
   });
 
+  test.each(["hangs", "spins"])("with patience, one that %s does not keep the others from their turn", async (name) => {
+    const { executor } = setUp({ threadPatienceMs: 50 });
+    await using _ = executor;
+    const shared = new Cells();
+    const never = executor.execute([allocation(name)], { cells: shared.cells });
+    await shared.untilStarted();
+    const { outcomes } = await executor.execute([allocation("default", 2), allocation("twoPieces")], { id: "q" });
+    expect(outcomes).toMatchObject([{ status: "ran" }, { status: "ran" }]);
+    await executor.close();
+    expect((await never).outcomes).toMatchObject([{ status: "cancelled" }]);
+  });
+
+  test("with patience, those that are quick share a thread", async () => {
+    const { executor } = setUp({ threadPatienceMs: NEVER_MS });
+    await using _ = executor;
+    const shared = new Cells();
+    const all = ["a", "b", "c"].map((strategy) => allocation("delayed", 5, strategy));
+    const { outcomes } = await executor.execute(all, { cells: shared.cells });
+    expect(outcomes.map(({ status }) => status)).toEqual(["ran", "ran", "ran"]);
+    expect(shared.mostBusy).toBe(1);
+  });
+
   test("the overall deadline ends what runs and skips what never started", async () => {
     const { breaker, executor } = setUp({ maxWorkers: 2, totalTimeoutMs: 3_000 });
     await using _ = executor;

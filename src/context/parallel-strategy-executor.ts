@@ -24,6 +24,8 @@ export interface ParallelStrategyExecutorOptions {
   readonly totalTimeoutMs: number;
   /** Heap of one thread; a strategy that needs more loses its thread. */
   readonly workerMemoryMb?: number;
+  /** How long strategies wait for a thread that is there before another one is started, up to `maxWorkers`; 0 when it is left out. */
+  readonly threadPatienceMs?: number;
   /** URLs of modules that each thread loads as it starts. */
   readonly preload?: readonly string[];
 }
@@ -72,12 +74,14 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   constructor(options: ParallelStrategyExecutorOptions) {
-    const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512, preload = [] } = options;
-    requirePositiveIntegers({ maxWorkers, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb });
+    const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512 } = options;
+    const { preload = [], threadPatienceMs: patienceMs = 0 } = options;
+    requireIntegers({ maxWorkers, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb }, 1);
+    requireIntegers({ threadPatienceMs: patienceMs }, 0);
     this.#breaker = breaker;
     this.#strategyTimeoutMs = strategyTimeoutMs;
     this.#totalTimeoutMs = totalTimeoutMs;
-    this.#pool = new StrategyWorkerPool({ breaker: breaker.shared, maxWorkers, workerMemoryMb, preload });
+    this.#pool = new StrategyWorkerPool({ breaker: breaker.shared, maxWorkers, workerMemoryMb, preload, patienceMs });
   }
 
   /**
@@ -111,6 +115,11 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
       options.signal?.removeEventListener("abort", cancel);
       for (const task of tasks) this.#unsettled.delete(task);
     }
+  }
+
+  /** Whether a strategy would be skipped now, by the name under which the breaker knows it. */
+  isSwitchedOff(circuit: string): boolean {
+    return this.#breaker.isOpen(circuit);
   }
 
   /** Starts threads that will be wanted soon. Says nothing of those that cannot be started: whoever needs them will hear. */
@@ -157,10 +166,13 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
   }
 }
 
-function requirePositiveIntegers(options: Readonly<Record<string, number>>): void {
+function requireIntegers(options: Readonly<Record<string, number>>, least: 0 | 1): void {
   const issues: ValidationIssue[] = Object.entries(options)
-    .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > 2 ** 31 - 1)
-    .map(([path, value]) => ({ path, message: `must be a positive integer, not ${String(value)}` }));
+    .filter(([, value]) => !Number.isInteger(value) || value < least || value > 2 ** 31 - 1)
+    .map(([path, value]) => ({
+      path,
+      message: `must be ${least === 0 ? "0 or " : ""}a positive integer, not ${String(value)}`,
+    }));
   if (issues.length > 0) throw new ValidationError("The strategy executor's options are not valid.", issues);
 }
 

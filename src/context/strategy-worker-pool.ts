@@ -1,6 +1,7 @@
 /**
- * The worker threads of an executor: at most so many, started when there is work, first come first served whoever submitted it. Idle
- * threads do not keep the process alive. A thread that is being terminated keeps its place until it is gone, so the limit holds at
+ * The worker threads of an executor: at most so many, started when there is work, first come first served whoever submitted it. Where
+ * starting a thread takes longer than most jobs, jobs can wait a while for one that is there; if none of them gets its turn by then,
+ * another thread is started, so a job that hangs holds up the others for that while and no longer. Idle threads do not keep the process alive. A thread that is being terminated keeps its place until it is gone, so the limit holds at
  * every instant.
  *
  * A thread can die of something an earlier strategy left in it: a timer that throws, memory it filled. So that nobody is blamed for
@@ -24,6 +25,8 @@ export interface PoolOptions {
   readonly breaker: SharedBreaker;
   readonly maxWorkers: number;
   readonly workerMemoryMb: number;
+  /** How long jobs wait for a thread that is busy before there is another one. */
+  readonly patienceMs: number;
   /** Modules that threads load before they are asked to. */
   readonly preload: readonly string[];
 }
@@ -34,6 +37,9 @@ export class StrategyWorkerPool {
   readonly #queue = new Set<PoolJob>();
   readonly #errands = new Map<PoolJob, Errand>();
   readonly #threads = new Set<StrategyThread>();
+  /** When a job last got its turn, or came to an empty queue. */
+  #movedAt = 0;
+  #patience: NodeJS.Timeout | undefined;
   #pumping = false;
   #pumpAgain = false;
   #closed = false;
@@ -43,6 +49,7 @@ export class StrategyWorkerPool {
   }
 
   submit(job: PoolJob): void {
+    if (this.#queue.size === 0) this.#movedAt = performance.now();
     this.#queue.add(job);
     this.#pump();
   }
@@ -68,6 +75,7 @@ export class StrategyWorkerPool {
   /** Ends all threads. Jobs should have been withdrawn before; those that were not are not told. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#patience);
     this.#queue.clear();
     await Promise.all(Array.from(this.#threads, (thread) => thread.stop()));
   }
@@ -91,13 +99,25 @@ export class StrategyWorkerPool {
   #wantsThread(): boolean {
     if (this.#closed || this.#threads.size >= this.#options.maxWorkers) return false;
     const coming = Array.from(this.#threads).filter((thread) => thread.isBootingForAnyone).length;
-    return coming < this.#queue.size;
+    if (coming >= this.#queue.size) return false;
+    return this.#threads.size === 0 || this.#options.patienceMs === 0 || (coming === 0 && this.#isOutOfPatience());
+  }
+
+  /** Otherwise it looks again when the time has come. A thread that is coming will say so by itself. */
+  #isOutOfPatience(): boolean {
+    const left = this.#movedAt + this.#options.patienceMs - performance.now();
+    if (left <= 0) return true;
+    clearTimeout(this.#patience);
+    // A little more: timers may be early by part of a millisecond.
+    this.#patience = setTimeout(() => this.#pump(), left + 1).unref();
+    return false;
   }
 
   /** Gives the thread the first job that still wants one. */
   #serve(thread: StrategyThread): void {
     for (const job of this.#queue) {
       this.#queue.delete(job);
+      this.#movedAt = performance.now();
       const call = job.begin();
       if (this.#closed) return;
       if (call === undefined) continue;

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler } from "../context/context-assembler.ts";
 import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
+import { KeptFinds } from "../context/kept-finds.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
 import type { ContextStrategy } from "../context/stages.ts";
 import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
@@ -46,8 +49,8 @@ export interface ContextResult {
 /** A strategy that takes longer is of no use to whoever waits; three times, and it is switched off for a while. */
 const STRATEGY_TIMEOUT_MS = 10_000;
 const TOTAL_TIMEOUT_MS = 20_000;
-/** So many are selected for most requests. */
-const USUAL_STRATEGIES = 3;
+/** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB. */
+const THREAD_PATIENCE_MS = 400;
 
 /**
  * Context for whoever asks: brings the indexes up to date, then assembles. The commands, `pack` and the tools of actors all come this way, so
@@ -71,14 +74,14 @@ export class ContextService implements AsyncDisposable {
       breaker,
       strategyTimeoutMs: STRATEGY_TIMEOUT_MS,
       totalTimeoutMs: TOTAL_TIMEOUT_MS,
+      threadPatienceMs: THREAD_PATIENCE_MS,
       preload: [...new Set(BUILT_IN_STRATEGIES.map(({ module }) => module))],
     });
   }
 
   async assemble(wish: ContextWish): Promise<ContextResult> {
     const { places, view, signal } = wish;
-    // They boot while the directories are being looked at.
-    this.#executor.warmUp(USUAL_STRATEGIES);
+    this.#warmUp(wish);
     const { stages, trusted } = this.#configuration;
     const { budget, source } = budgetFor(this.#configuration, view, wish.budget);
     let seen: Awaited<ReturnType<typeof indexPlaces>> = { scope: { trees: [] }, indexed: [] };
@@ -105,6 +108,14 @@ export class ContextService implements AsyncDisposable {
       signal,
     });
     return { assembled, budgetSource: source, ...seen };
+  }
+
+  /** A thread boots while the directories are being looked at, unless that is too early (they are new) or perhaps for nothing. */
+  #warmUp({ places, request }: ContextWish): void {
+    const isKnown = ({ root }: ContextPlace): boolean =>
+      existsSync(root) && existsSync(indexFileFor(this.#dataDir, root));
+    if (!places.some(isKnown) || new KeptFinds(join(this.#dataDir, "index")).hasAnswered(request)) return;
+    this.#executor.warmUp(1);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,14 @@
 /** Positions and lines. A line ends with its line feed; a carriage return before it belongs to the line. */
 
+/** Whoever shows parts of a text asks for its lines many times in a row. */
+let latest: { readonly text: string; readonly starts: readonly number[] } = { text: "", starts: [0] };
+
 /** Where each line begins. */
 export function lineStartsOf(text: string): readonly number[] {
+  if (latest.text === text) return latest.starts;
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  latest = { text, starts };
   return starts;
 }
 

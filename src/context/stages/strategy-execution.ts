@@ -1,6 +1,12 @@
-/** Brings the selected strategies to the parallel executor, and what it returns back to each of them. */
+/** Brings the selected strategies to the parallel executor, unless their answer is known, and what it returns back to each of them. */
+import { KeptFinds } from "../kept-finds.ts";
 import type { SelectedStrategy, StrategyInput } from "../model.ts";
-import type { ParallelStrategyExecutor, StrategyOutcome } from "../parallel-strategy-executor.ts";
+import type {
+  Fragment,
+  ParallelStrategyExecutor,
+  StrategyAllocation,
+  StrategyOutcome,
+} from "../parallel-strategy-executor.ts";
 import type { ContextStrategy, StrategyExecutor } from "../stages.ts";
 
 export class StrategyExecution implements StrategyExecutor {
@@ -24,26 +30,64 @@ export class StrategyExecution implements StrategyExecutor {
     input: StrategyInput,
     signal: AbortSignal | undefined,
   ): ReturnType<StrategyExecutor["execute"]> {
-    const allocations = selected.flatMap(({ name, tokens }) => {
+    const asked = selected.flatMap(({ name, tokens }): readonly Asked[] => {
       const strategy = this.#strategies.find((candidate) => candidate.name === name);
       if (strategy === undefined || tokens <= 0) return [];
-      const { module, exportName } = strategy;
-      return { strategy: name, circuit: this.#circuitOf(name), module, exportName, tokens };
+      const { module, exportName, repeatable = false } = strategy;
+      return [{ strategy: name, circuit: this.#circuitOf(name), module, exportName, tokens, repeatable }];
     });
-    const { fragments, outcomes } = await this.#executor.execute(
-      allocations,
-      input,
-      signal === undefined ? {} : { signal },
-    );
+    const kept = KeptFinds.for(input);
+    const repeatable = asked.filter((one) => one.repeatable && !this.#executor.isSwitchedOff(one.circuit));
+    const answers = new Map<Asked, Answer>();
+    for (const [at, fragments] of kept?.get(repeatable, input).entries() ?? []) {
+      const one = repeatable[at];
+      if (one !== undefined && fragments !== undefined) answers.set(one, asBefore(one, fragments));
+    }
+    const others = asked.filter((one) => !answers.has(one));
+    for (const [at, answer] of (await this.#run(others, input, signal)).entries()) {
+      const one = others[at];
+      if (one !== undefined) answers.set(one, answer);
+    }
+    const fresh = repeatable.filter((one) => others.includes(one) && answers.get(one)?.outcome.status === "ran");
+    kept?.put(new Map(fresh.map((one) => [one, answers.get(one)?.fragments ?? []])), input);
+    const all = asked.flatMap((one) => answers.get(one) ?? []);
+    return {
+      found: all.map(({ outcome, fragments }) => ({ strategy: outcome.strategy, fragments })),
+      outcomes: all.map(({ outcome }) => outcome),
+    };
+  }
+
+  /** What each of them returned, in their order. */
+  async #run(
+    asked: readonly Asked[],
+    input: StrategyInput,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Answer[]> {
+    const { fragments, outcomes } = await this.#executor.execute(asked, input, signal === undefined ? {} : { signal });
     let at = 0;
-    const found = outcomes.map((outcome) => {
+    return outcomes.map((outcome) => {
       const size = outcome.status === "ran" ? outcome.fragments : 0;
       const own = fragments.slice(at, at + size);
       at += size;
-      return { strategy: outcome.strategy, fragments: own };
+      return { outcome, fragments: own };
     });
-    return { found, outcomes };
   }
+}
+
+interface Asked extends StrategyAllocation {
+  readonly circuit: string;
+  readonly repeatable: boolean;
+}
+
+interface Answer {
+  readonly outcome: StrategyOutcome;
+  readonly fragments: readonly Fragment[];
+}
+
+/** What was found when the same was asked before, which takes no time now. */
+function asBefore({ strategy }: Asked, fragments: readonly Fragment[]): Answer {
+  const tokens = fragments.reduce((sum, fragment) => sum + fragment.tokens, 0);
+  return { outcome: { strategy, status: "ran", fragments: fragments.length, tokens, durationMs: 0 }, fragments };
 }
 
 /** Why a strategy contributed nothing, for people; undefined when it did what it could. */

@@ -18,7 +18,9 @@ export class CodeGraph {
   #imported: Adjacency | undefined;
 
   constructor(index: ScopedIndex, scope: IndexScope) {
-    this.columns = cachedGraph(scope, () => columnsOf(index.graph(), (file) => index.importersOf(file)));
+    this.columns = cachedGraph(scope, index.linksDigest(), () =>
+      columnsOf(index.graph(), (file) => index.importersOf(file)),
+    );
     this.files = index.files();
     this.#positions = new Map(this.files.map((file, position) => [keyOf(file), position]));
   }

@@ -1,15 +1,12 @@
 /**
  * From what a strategy found to the fragments it returns. A find is something to show, in the levels of detail in which it is worth
  * showing; finds come in the order of their worth, and each takes the first level that fits, so that one large file never crowds
- * out everything else. Tokens are counted by the real tokenizer.
+ * out everything else. Tokens are estimated, rather too many than too few (estimate-tokens.ts).
  */
-import { dirname } from "node:path";
 import { lessDetail, type DetailLevel } from "../../code-index/detail-level.ts";
-import type { IndexScope } from "../../code-index/index-scope.ts";
 import type { Excerpt, IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
-import type { ContextFragment, TokenizerName } from "../model.ts";
-import { TokenCache } from "../tokens/token-cache.ts";
-import { TokenCounter } from "../tokens/token-counter.ts";
+import type { ContextFragment } from "../model.ts";
+import { estimateTokens } from "../tokens/estimate-tokens.ts";
 
 export interface Find {
   readonly entity: string;
@@ -22,7 +19,6 @@ export interface Find {
 
 export interface Allowance {
   readonly tokens: number;
-  readonly count: (text: string) => number;
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +29,7 @@ const SMALLEST = 10;
 /** So many finds in a row that do not fit: neither will the rest. */
 const MOST_MISSES = 60;
 
-export function fill(finds: Iterable<Find>, { tokens, count, signal }: Allowance): readonly ContextFragment[] {
+export function fill(finds: Iterable<Find>, { tokens, signal }: Allowance): readonly ContextFragment[] {
   const fragments: ContextFragment[] = [];
   const shown = new Set<string>();
   let left = tokens;
@@ -43,7 +39,7 @@ export function fill(finds: Iterable<Find>, { tokens, count, signal }: Allowance
     if (left < SMALLEST || misses > MOST_MISSES) break;
     if (shown.has(find.entity)) continue;
     const share = fragments.length === 0 ? LARGEST_SHARE_OF_FIRST : LARGEST_SHARE;
-    const fragment = fitting(find, Math.min(left, Math.max(Math.floor(tokens * share), 200)), count);
+    const fragment = fitting(find, Math.min(left, Math.max(Math.floor(tokens * share), 200)));
     if (fragment === undefined) {
       misses += 1;
       continue;
@@ -56,12 +52,11 @@ export function fill(finds: Iterable<Find>, { tokens, count, signal }: Allowance
   return fragments;
 }
 
-function fitting(find: Find, most: number, count: (text: string) => number): ContextFragment | undefined {
+function fitting(find: Find, most: number): ContextFragment | undefined {
   for (const level of find.levels) {
     const { file, text, startLine, endLine, level: shownLevel } = find.excerpt(level);
-    // Nothing has fewer tokens than this; it spares counting what is far too long.
-    if (text.trim() === "" || text.length > most * LONGEST_TOKEN) continue;
-    const tokens = count(text);
+    if (text.trim() === "") continue;
+    const tokens = estimateTokens(text);
     if (tokens > most) continue;
     const { resource, path, hash } = file;
     return {
@@ -76,9 +71,6 @@ function fitting(find: Find, most: number, count: (text: string) => number): Con
   }
   return undefined;
 }
-
-/** Characters; the longest token of both tokenizers is a run of 128 blanks. */
-const LONGEST_TOKEN = 128;
 
 interface Worth {
   readonly relevance: number;
@@ -120,15 +112,4 @@ export function linesFind(index: ScopedIndex, file: IndexedFile, start: number, 
 
 function levelsFrom(level: DetailLevel): readonly DetailLevel[] {
   return [level, ...lessDetail(level)];
-}
-
-/** Counts for one call of a strategy; what was counted is kept beside the indexes. */
-export function counterFor(
-  scope: IndexScope,
-  tokenizer: TokenizerName,
-): Disposable & { readonly count: (text: string) => number } {
-  const [tree] = scope.trees;
-  const cache = tree === undefined ? undefined : TokenCache.in(dirname(tree.index));
-  const counter = new TokenCounter(tokenizer, cache);
-  return { count: (text) => counter.count(text), [Symbol.dispose]: () => cache?.[Symbol.dispose]() };
 }

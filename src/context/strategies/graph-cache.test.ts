@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { IndexScope } from "../../code-index/index-scope.ts";
+import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import { StrategySetUp } from "../testing/strategy-set-up.ts";
 import { cachedGraph } from "./graph-cache.ts";
 import type { GraphColumns } from "./graph-columns.ts";
@@ -27,10 +28,10 @@ const GRAPH: GraphColumns = {
 };
 
 /** How often a graph had to be made. */
-function asked(scope: IndexScope, times = 2): number {
+function asked(scope: IndexScope, digest = "as it is", times = 2): number {
   let made = 0;
   for (let time = 0; time < times; time += 1) {
-    const graph = cachedGraph(scope, () => {
+    const graph = cachedGraph(scope, digest, () => {
       made += 1;
       return GRAPH;
     });
@@ -42,24 +43,52 @@ function asked(scope: IndexScope, times = 2): number {
 const fileOf = (scope: IndexScope): string => join(dirname(scope.trees[0]?.index ?? ""), "graphs.db");
 
 test("a graph is made once, and read as it was", async () => {
-  expect(asked(await code.scope(), 3)).toBe(1);
+  expect(asked(await code.scope(), "as it is", 3)).toBe(1);
 });
 
-test("an edit, another filter and another scope each have a graph of their own", async () => {
+function digestOf(scope: IndexScope): string {
+  using index = openScopedIndex(scope);
+  return index.linksDigest();
+}
+
+test("whatever changes names, imports, manifests or files makes another graph; another text alone does not", async () => {
   const scope = await code.scope();
-  asked(scope);
-  writeFileSync(join(code.directory, "api", "a.ts"), "export const c = 1;\n");
-  expect(asked(await code.scope())).toBe(1);
-  expect(asked(await code.scope({ api: { exclude: ["a.ts"] }, web: {} }))).toBe(1);
-  expect(asked(await code.scope({ api: {} }))).toBe(1);
-  expect(asked(scope)).toBe(0);
+  const digests = [digestOf(scope)];
+  const write = (path: string, text: string): void => writeFileSync(join(code.directory, "api", path), text);
+  const texts = [
+    "export const c = 1;\n",
+    "export const a = b;\n",
+    "export const a = b + b;\n",
+    'import "./b";\nexport const a = b;\n',
+  ];
+  for (const text of texts) {
+    write("a.ts", text);
+    digests.push(digestOf(await code.scope()));
+  }
+  for (const path of ["b.ts", "package.json", "a.js"]) {
+    write(path, "{}\n");
+    digests.push(digestOf(await code.scope()));
+  }
+  write("package.json", '{ "name": "api" }\n');
+  digests.push(digestOf(await code.scope()));
+  digests.push(digestOf(await code.scope({ api: { exclude: ["a.ts"] }, web: {} })));
+  digests.push(digestOf(await code.scope({ api: {} })));
+  expect(new Set(digests).size).toBe(digests.length);
+
+  const before = digestOf(await code.scope());
+  write("a.ts", '// Says why.\nimport "./b";\n\nexport const a = b;\n');
+  expect(digestOf(await code.scope())).toBe(before);
+  write("a.ts", "export const a = 1;\n");
+  for (const path of ["b.ts", "package.json", "a.js"]) rmSync(join(code.directory, "api", path));
+  expect(digestOf(await code.scope())).toBe(digests[0]);
 });
 
-test("only the latest are kept", async () => {
+test("each graph is kept under its digest, and only the latest", async () => {
   const scope = await code.scope();
-  asked(scope);
-  for (const glob of ["1", "2", "3", "4"]) asked(await code.scope({ api: { exclude: [glob] } }));
-  expect(asked(scope)).toBe(1);
+  for (const digest of ["1", "2", "3", "4"]) expect(asked(scope, digest)).toBe(1);
+  for (const digest of ["1", "2", "3", "4"]) expect(asked(scope, digest)).toBe(0);
+  expect(asked(scope, "5")).toBe(1);
+  expect(asked(scope, "1")).toBe(1);
 });
 
 test("a damaged graph is made again, and so is one in a file that is something else", async () => {
@@ -68,7 +97,7 @@ test("a damaged graph is made again, and so is one in a file that is something e
   {
     using database = new DatabaseSync(fileOf(scope));
     // One byte of a column; what is before it says how long the columns are.
-    database.exec("UPDATE graphs SET graph = CAST(substr(graph, 1, 44) || x'09' || substr(graph, 46) AS BLOB)");
+    database.exec("UPDATE blobs SET blob = CAST(substr(blob, 1, 44) || x'09' || substr(blob, 46) AS BLOB)");
   }
   expect(asked(scope)).toBe(1);
   writeFileSync(fileOf(scope), "no database at all, but long enough to be taken for one".repeat(100));

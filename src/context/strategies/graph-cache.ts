@@ -1,96 +1,57 @@
-/**
- * Graphs that were worked out before, in a small file beside the indexes: to put one together takes most of the time of a question about a
- * tree that has not changed. It is a cache and no more: whatever is wrong with the file, the graph is worked out again.
- * Several processes and threads may use it at once.
- */
-import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
+/** Graphs that were worked out before: to put one together takes most of the time of a question about a tree that has not changed. */
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { crc32 } from "node:zlib";
 import type { IndexScope } from "../../code-index/index-scope.ts";
+import { KeptBlobs } from "../kept-blobs.ts";
 import type { GraphColumns } from "./graph-columns.ts";
 
 /** To be raised when the same tree gives another graph. */
-const VERSION = 1;
+const VERSION = 3;
 const MOST_GRAPHS = 4;
 const LARGEST = 256 * 1024 * 1024;
-const BUSY_MS = 100;
 const NUMBER = 4;
 
-/** The graph of a scope: from the cache, or made and kept there. */
-export function cachedGraph(scope: IndexScope, make: () => GraphColumns): GraphColumns {
+/**
+ * The graph of a scope: from the cache, or made and kept there.
+ *
+ * @param digest of what it is made of (`ScopedIndex.linksDigest`): edits that change no name and no import leave it as it was.
+ */
+export function cachedGraph(scope: IndexScope, digest: string, make: () => GraphColumns): GraphColumns {
   const [tree] = scope.trees;
   if (tree === undefined) return make();
-  const file = join(dirname(tree.index), "graphs.db");
-  const key = createHash("sha256")
-    .update(JSON.stringify([VERSION, scope.trees]))
-    .digest("hex");
-  const known = attempt(file, (database) => {
-    const row = database.prepare("SELECT graph FROM graphs WHERE key = ?").get(key);
-    return row === undefined ? undefined : unpacked(row["graph"]);
-  });
-  if (known !== undefined) return known;
+  const graphs = new KeptBlobs(join(dirname(tree.index), "graphs.db"), MOST_GRAPHS);
+  const key = `${VERSION} ${digest}`;
+  const [known] = graphs.get([key]);
+  const read = known === undefined ? undefined : unpacked(known);
+  if (read !== undefined) return read;
   const made = make();
   const bytes = packed(made);
-  if (bytes.length <= LARGEST) {
-    attempt(file, (database) => {
-      database.exec("BEGIN IMMEDIATE");
-      database.prepare("INSERT OR REPLACE INTO graphs (key, graph) VALUES (?, ?)").run(key, bytes);
-      database.prepare("DELETE FROM graphs WHERE id <= (SELECT MAX(id) FROM graphs) - ?").run(MOST_GRAPHS);
-      database.exec("COMMIT");
-    });
-  }
+  if (bytes.length <= LARGEST) graphs.put(new Map([[key, bytes]]));
   return made;
 }
-
-/** Closing ends what was begun; a file that is no database, or not ours, is removed. */
-function attempt<T>(file: string, use: (database: DatabaseSync) => T): T | undefined {
-  try {
-    using database = new DatabaseSync(file, { timeout: BUSY_MS });
-    // Without a sync at each commit: what a power loss takes is made again.
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      CREATE TABLE IF NOT EXISTS graphs (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, graph BLOB NOT NULL) STRICT`);
-    return use(database);
-  } catch (error) {
-    const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
-    if (code === CORRUPT || code === NOT_A_DATABASE) {
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
-    }
-    return undefined;
-  }
-}
-
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
 
 type Column = Exclude<keyof GraphColumns, "files" | "names">;
 const COLUMNS: readonly Column[] = ["from", "to", "name", "count", "definers", "imported", "importer", "importee"];
 
-/** A checksum of all that follows; how many files there are, how long each column is, the columns, and the names. */
+/** How many files there are, how long each column is, the columns, and the names. */
 function packed(graph: GraphColumns): Uint8Array {
   const columns = COLUMNS.map((column) => graph[column]);
   const lengths = Int32Array.of(graph.files, ...columns.map(({ length }) => length));
   const names = Buffer.from(JSON.stringify(graph.names));
-  const body = Buffer.concat([bytesOf(lengths), ...columns.map(bytesOf), names]);
-  return Buffer.concat([bytesOf(Int32Array.of(crc32(body))), body]);
+  return Buffer.concat([bytesOf(lengths), ...columns.map(bytesOf), names]);
 }
 
-function unpacked(value: unknown): GraphColumns | undefined {
-  const head = COLUMNS.length + 2;
-  if (!(value instanceof Uint8Array) || value.length < head * NUMBER) return undefined;
-  // A copy, which begins where numbers may.
-  const { buffer } = value.slice();
-  const [checksum = 0, files = 0, ...lengths] = new Int32Array(buffer, 0, head);
-  if (crc32(new Uint8Array(buffer, NUMBER)) >> 0 !== checksum) return undefined;
-  let at = head * NUMBER;
+function unpacked({ buffer, byteOffset, byteLength }: Uint8Array): GraphColumns | undefined {
+  const head = COLUMNS.length + 1;
+  if (byteLength < head * NUMBER) return undefined;
+  const [files = 0, ...lengths] = new Int32Array(buffer, byteOffset, head);
+  let at = byteOffset + head * NUMBER;
   const columns = COLUMNS.map((column, position): [Column, Int32Array] => {
     const numbers = new Int32Array(buffer, at, lengths[position] ?? 0);
     at += numbers.byteLength;
     return [column, numbers];
   });
-  // Written by `packed`, and guarded by the checksum.
-  const names = JSON.parse(Buffer.from(buffer, at).toString()) as string[];
+  // Written by `packed`, and guarded by a checksum.
+  const names = JSON.parse(Buffer.from(buffer, at, byteOffset + byteLength - at).toString()) as string[];
   return { files, names, ...(Object.fromEntries(columns) as Record<Column, Int32Array>) };
 }
 

@@ -20,6 +20,7 @@ export const BUILT_IN_STRATEGIES: readonly ContextStrategy[] = [
     needs: ["graph", "text"],
     module: MODULE,
     exportName: "symbolRank",
+    repeatable: true,
     confidence: (request) => (pointsSomewhere(request) ? 0.9 : hasWords(request) ? 0.6 : 0.4),
   },
   {
@@ -29,6 +30,7 @@ export const BUILT_IN_STRATEGIES: readonly ContextStrategy[] = [
     needs: ["graph", "text"],
     module: MODULE,
     exportName: "breadthDepthNavigator",
+    repeatable: true,
     confidence: (request) => (pointsSomewhere(request) ? 0.85 : hasWords(request) ? 0.5 : 0),
   },
   {
@@ -57,6 +59,7 @@ export const BUILT_IN_STRATEGIES: readonly ContextStrategy[] = [
     needs: ["text"],
     module: MODULE,
     exportName: "simpleKeyword",
+    repeatable: true,
     confidence: (request) => (hasWords(request) ? 0.3 : 0),
   },
 ];

@@ -1,5 +1,6 @@
 /** What the plan itself knows: what was decided before and what came of it, and the files it has changed so far. */
 import type { ContextFragment, KnownDecision, PlanKnowledge } from "../model.ts";
+import { estimateTokens } from "../tokens/estimate-tokens.ts";
 import { fileFind, fill, type Find } from "./finds.ts";
 import { type ContextStrategyFunction, withIndex } from "./strategy-run.ts";
 
@@ -12,7 +13,7 @@ export const planDecisionContext: ContextStrategyFunction = (input, context) => 
   const { plan, request } = input;
   if (plan === undefined) return [];
   return withIndex(input, context, (index, allowance) => {
-    const decisions = toldDecisions(plan, Math.floor(allowance.tokens * FOR_DECISIONS), allowance.count);
+    const decisions = toldDecisions(plan, Math.floor(allowance.tokens * FOR_DECISIONS));
     const spent = decisions.reduce((sum, { tokens }) => sum + tokens, 0);
     const changed = plan.changedPaths.slice(0, MOST_CHANGED).flatMap((place, position): readonly Find[] => {
       const colon = place.indexOf(":");
@@ -26,16 +27,12 @@ export const planDecisionContext: ContextStrategyFunction = (input, context) => 
 };
 
 /** The latest first, as many as there is room for; one that is too long gives way to the next. */
-function toldDecisions(
-  { decisions }: PlanKnowledge,
-  tokens: number,
-  count: (text: string) => number,
-): readonly ContextFragment[] {
+function toldDecisions({ decisions }: PlanKnowledge, tokens: number): readonly ContextFragment[] {
   const told: ContextFragment[] = [];
   let left = tokens;
   for (const [place, decision] of decisions.toReversed().entries()) {
     const content = sentenceOf(decision);
-    const own = count(content);
+    const own = estimateTokens(content);
     if (own > left) continue;
     left -= own;
     told.push({

@@ -10,7 +10,7 @@ import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts"
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import type { EmbeddingEndpoint } from "../model.ts";
 import { embed } from "./embedding-endpoint.ts";
-import { counterFor, fill, linesFind, type Find } from "./finds.ts";
+import { fill, linesFind, type Find } from "./finds.ts";
 import type { ContextStrategyFunction } from "./strategy-run.ts";
 import { queryKey, type StoredVector, VectorStore } from "./vector-store.ts";
 
@@ -23,7 +23,7 @@ const MOST_FOUND = 200;
 const LEAST_SIMILARITY = 0.1;
 
 export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens, signal }) => {
-  const { request, scope, embedding, tokenizer } = input;
+  const { request, scope, embedding } = input;
   const [tree] = scope.trees;
   if (tokens <= 0 || tree === undefined || request.query.trim() === "") return [];
   if (embedding === undefined) throw new Error("no embedding endpoint is configured");
@@ -31,8 +31,7 @@ export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens
   using vectors = VectorStore.beside(tree.index, embedding);
   await embedMissing(index, vectors, embedding, signal);
   const query = await vectorOfQuery(request.query.slice(0, LONGEST_QUERY), vectors, embedding, signal);
-  using counter = counterFor(scope, tokenizer);
-  return fill(nearest(index, vectors, query), { tokens, signal, count: counter.count });
+  return fill(nearest(index, vectors, query), { tokens, signal });
 };
 
 /**

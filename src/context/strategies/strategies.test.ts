@@ -177,7 +177,7 @@ describe.each(LOCAL)("%s", (name) => {
   test.each([1, 10, 30, 100, 400, 4_000])("keeps within %s tokens by the real tokenizer", async (tokens) => {
     const found = await code.run(name, asked, { plan: PLAN, tokens });
     const counter = new TokenCounter("o200k_base");
-    for (const { content, tokens: own } of found) expect(own).toBe(counter.count(content));
+    expect(found.reduce((sum, { content }) => sum + counter.count(content), 0)).toBeLessThanOrEqual(tokens);
     expect(found.reduce((sum, { tokens: own }) => sum + own, 0)).toBeLessThanOrEqual(tokens);
   });
 

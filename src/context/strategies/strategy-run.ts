@@ -1,9 +1,9 @@
-/** What every strategy does the same: nothing for no tokens, the index of the scope opened and closed, tokens counted and remembered. */
+/** What every strategy does the same: nothing for no tokens, the index of the scope opened and closed. */
 import type { ScopedIndex } from "../../code-index/scoped-index.ts";
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import type { ContextFragment, StrategyInput } from "../model.ts";
 import type { StrategyContext } from "../strategy-protocol.ts";
-import { type Allowance, counterFor, fill, type Find } from "./finds.ts";
+import { type Allowance, fill, type Find } from "./finds.ts";
 
 export type ContextStrategyFunction = (
   input: StrategyInput,
@@ -25,6 +25,5 @@ export function withIndex<Result>(
 ): readonly Result[] {
   if (tokens <= 0) return [];
   using index = openScopedIndex(input.scope);
-  using counter = counterFor(input.scope, input.tokenizer);
-  return use(index, { tokens, signal, count: counter.count });
+  return use(index, { tokens, signal });
 }

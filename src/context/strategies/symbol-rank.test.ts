@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { GraphEdge, IndexedFile } from "../../code-index/scoped-index.ts";
+import { EdgeColumns } from "../../code-index/edge-columns.ts";
+import type { GraphEdge, IndexedFile, ReferenceGraph } from "../../code-index/scoped-index.ts";
 import { columnsOf, type GraphColumns } from "./graph-columns.ts";
 import { rankSymbols, type RankSeeds } from "./symbol-rank.ts";
 
@@ -14,7 +15,15 @@ function graphOf(
   const all = edges.map(([from, to, name, uses = 1]): GraphEdge => {
     return { from, to, name, count: uses, definers: definers.get(name)?.size ?? 0 };
   });
-  return columnsOf({ files, edges: all }, () => files);
+  return columnsOf(graphWith(files, all), () => files);
+}
+
+function graphWith(files: readonly IndexedFile[], edges: readonly GraphEdge[]): ReferenceGraph {
+  const names = [...new Set(edges.map(({ name }) => name))];
+  const columns = new EdgeColumns();
+  columns.addNames(names);
+  for (const { from, to, name, count, definers } of edges) columns.add(from, to, names.indexOf(name), count, definers);
+  return columns.graph(files);
 }
 
 function fileNamed(path: string): IndexedFile {
@@ -102,7 +111,7 @@ test("all ranks together are 1, whatever the graph; and the same graph gives the
   fc.assert(
     fc.property(anyGraph, ([count, edges, start]) => {
       const files = Array.from({ length: count }, (_, at) => fileNamed(`${at}.ts`));
-      const graph = columnsOf({ files, edges }, () => files.slice(1));
+      const graph = columnsOf(graphWith(files, edges), () => files.slice(1));
       const given = seeds(start, ["parseLease"]);
       const once = rankSymbols(graph, given);
       const total = once.files.reduce((sum, value) => sum + value, 0);

@@ -28,6 +28,7 @@ export class ContextLab implements AsyncDisposable {
     breaker: new CircuitBreaker(),
     strategyTimeoutMs: LONG_ENOUGH_MS,
     totalTimeoutMs: LONG_ENOUGH_MS,
+    threadPatienceMs: 400,
   });
   readonly #assembler: ContextAssembler;
   readonly #cache: TokenCache;

@@ -1,0 +1,70 @@
+/**
+ * What strategies found, kept for when the same is asked again of files that have not changed: who inspects a context, packs it and looks at it in
+ * another format asks three times. Only strategies whose answer is a function of their input are kept (`ContextStrategy.repeatable`), and only
+ * outside of plans, whose knowledge is new at every step. A scope names the generation of each tree, which is never used twice, so an answer
+ * fits or is not found. What is taken from here is checked against the index like anything a strategy returns.
+ */
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import manifest from "../../package.json" with { type: "json" };
+import { KeptBlobs } from "./kept-blobs.ts";
+import type { ContextRequest, StrategyInput } from "./model.ts";
+import { fragmentsProblem, type Fragment } from "./strategy-protocol.ts";
+
+/** To be raised when a strategy finds something else for the same input between two releases. */
+const VERSION = `${manifest.version} 1`;
+const MOST = 60;
+const LARGEST = 4 * 1024 * 1024;
+
+export class KeptFinds {
+  readonly #blobs: KeptBlobs;
+
+  /** @param directory that of the indexes. */
+  constructor(directory: string) {
+    this.#blobs = new KeptBlobs(join(directory, "finds.db"), MOST);
+  }
+
+  /** Undefined when nothing of this input may be kept. */
+  static for({ plan, scope }: StrategyInput): KeptFinds | undefined {
+    const [tree] = scope.trees;
+    return plan !== undefined || tree === undefined ? undefined : new KeptFinds(dirname(tree.index));
+  }
+
+  /** Whether the same was asked before, of whatever state of the files. */
+  hasAnswered(request: ContextRequest): boolean {
+    return this.#blobs.hasAny(digestOf(request));
+  }
+
+  get(asked: readonly AskedStrategy[], input: StrategyInput): readonly (readonly Fragment[] | undefined)[] {
+    if (asked.length === 0) return [];
+    return this.#blobs.get(asked.map((one) => keyOf(one, input))).map((bytes) => {
+      if (bytes === undefined) return undefined;
+      // Guarded by a checksum; looked at all the same, as whatever comes from a strategy's thread.
+      const found: unknown = JSON.parse(zstdDecompressSync(bytes).toString("utf8"));
+      return fragmentsProblem(found) === undefined ? (found as readonly Fragment[]) : undefined;
+    });
+  }
+
+  put(found: ReadonlyMap<AskedStrategy, readonly Fragment[]>, input: StrategyInput): void {
+    const blobs = new Map<string, Uint8Array>();
+    for (const [asked, fragments] of found) {
+      const text = JSON.stringify(fragments);
+      if (text.length <= LARGEST) blobs.set(keyOf(asked, input), zstdCompressSync(text));
+    }
+    this.#blobs.put(blobs);
+  }
+}
+
+export interface AskedStrategy {
+  readonly strategy: string;
+  readonly tokens: number;
+}
+
+function keyOf({ strategy, tokens }: AskedStrategy, { request, scope }: StrategyInput): string {
+  return `${digestOf(request)} ${digestOf([VERSION, strategy, tokens, scope.trees])}`;
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64");
+}
