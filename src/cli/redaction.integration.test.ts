@@ -66,7 +66,7 @@ test("no byte of a secret is in what is recorded or shown, and every byte is in 
   - { id: blame, tool: git_blame, params: { path: keys.env } }
   - { id: shell, tool: shell_execute, params: { command: "cat keys.env" } }
   - { id: edit, tool: edit_file, params: { path: keys.env, old: ${yaml(secrets[0]?.text ?? "")}, new: "gone" } }
-  - { id: fail, tool: shell_execute, params: { command: "cat new.env; exit 3" } }
+  - { id: fail, tool: shell_execute, params: { command: "cat new.env; head -n 1 new.env; exit 3" } }
 `,
   );
   const made = await agents.json("plan", "use", "greet", "shop", "--arg", `who=${file}`);

@@ -321,7 +321,10 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
       `ALTER TABLE tool_invocations ADD COLUMN step TEXT`,
       `ALTER TABLE tool_invocations ADD COLUMN refused_by TEXT`,
-      `CREATE INDEX tool_invocations_by_decision ON tool_invocations (decision_id)`,
+      `CREATE INDEX tool_invocations_let_through ON tool_invocations (plan_id, tool, attempt, step, superseded_at)
+        WHERE step IS NOT NULL AND refused_by IS NULL`,
+      `CREATE INDEX tool_invocations_failed ON tool_invocations (decision_id, tool)
+        WHERE outcome = 'failed' AND refused_by IS NULL`,
       `ALTER TABLE decisions ADD COLUMN exact_hash TEXT`,
     ],
   },
