@@ -46,9 +46,9 @@ test("a single changed byte is noticed, and so is a missing one", () => {
     for (const at of packed.keys()) {
       const damaged = Uint8Array.from(packed);
       damaged[at] = (damaged[at] ?? 0) ^ 1;
-      expect(() => unpack(damaged), `byte ${at}`).toThrow();
+      expect(() => unpack(damaged), `byte ${at}`).toThrow(Error);
     }
-    expect(() => unpack(packed.subarray(0, -1))).toThrow();
-    expect(() => unpack(packed.subarray(0, 2))).toThrow();
+    expect(() => unpack(packed.subarray(0, -1))).toThrow(Error);
+    expect(() => unpack(packed.subarray(0, 2))).toThrow(Error);
   }
 });
