@@ -37,6 +37,22 @@ test("what the README tells a new user to type works, and so does the library ex
   expect(example.stdout).toBe("42 complete\n");
 });
 
+test("the session in the README is what really happens", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, "scripts/transcript.ts")]);
+  expect(blocks("console")).toEqual([stdout]);
+});
+
+test("what the README says about a request works offline", async () => {
+  using agents = new Agents();
+  const shell = blocks("sh").find((block) => block.includes("examples/health"));
+  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
+  const environment = { ...process.env, HOME: agents.directory, CLEVERAGENTS_DATA_DIR: agents.dataDir };
+  const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${shell}`;
+  const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: ROOT, env: environment });
+  expect(stdout).toContain("Strategy: 2 steps");
+  expect(stdout).toMatch(/next: agents plan execute \w+$/m);
+});
+
 test("the README names the commands the test suite and CI run", () => {
   const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
   expect(README).toContain("npm ci && npm test");
