@@ -32,7 +32,7 @@ const PATIENCE_MS = 60_000;
 const STEPS = 5;
 /** Of JavaScript; the parser's memory is apart, and stays within a few times the size of a file. */
 const HEAP_MB = 256;
-/** For what is new. Left to itself it grows to ten times as much, 35 MB more in each thread, and takes the same time. */
+/** For what is new. Left to itself it takes some 35 MB more in each thread, and no less time. */
 const YOUNG_HEAP_MB = 4;
 
 export async function readInThreads(files: readonly FileToRead[], options: IndexThreadsOptions): Promise<void> {
