@@ -1,7 +1,7 @@
 /** Plans whose steps are carried out by a graph: through the command line, with a scripted model or a real server on loopback. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -109,19 +109,22 @@ class CountingModel implements AsyncDisposable {
   /** Called with each question before it is answered; no answer when it says so. */
   before: (question: string) => boolean = () => true;
   readonly #server: Server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
-      const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
-      this.asked.push(question);
-      if (!this.before(question)) return;
-      const chunk = (part: object): string =>
-        `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", ...part })}\n\n`;
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content: `<${question}>` } }] }));
-      const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-      response.end(`${chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage })}data: [DONE]\n\n`);
-    });
+    void this.#answer(request, response);
   });
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
+    const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
+    this.asked.push(question);
+    if (!this.before(question)) return;
+    const chunk = (part: object): string =>
+      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", ...part })}\n\n`;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content: `<${question}>` } }] }));
+    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+    response.end(`${chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage })}data: [DONE]\n\n`);
+  }
 
   async listen(): Promise<string> {
     this.#server.listen(0, "127.0.0.1");
