@@ -101,6 +101,48 @@ test("where there are other ways and the profile asks, it waits for an answer, a
   expect((await world.json("plan", "diff", id)).data).toMatchObject({ files: [{ path: "README" }] });
 });
 
+const GUARDED = `name: local/guarded
+extends: trusted
+description: Held back
+guards:
+  tool_denylist: [delete_file]
+  max_tool_calls_per_step: 2
+budget: { max_cost_usd: 0.5 }
+`;
+
+test("what the profile denies is refused, the model is told and goes on; its limits stop it", async () => {
+  using world = new RunWorld();
+  world.write("guarded.yaml", GUARDED);
+  expect((await world.json("automation-profile", "add", "--config", "guarded.yaml")).exit_code).toBe(0);
+  const remove = { tool: "delete_file", parameters: { path: "README" } };
+  await world.answering(
+    WORKING[0] ?? "",
+    stepTurn("note", { tool_calls: [remove] }),
+    stepTurn("note", { match: { tool: "delete_file", result: "tool_denylist" }, tool_calls: [WRITE] }),
+    stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
+  );
+  const profile = ["--automation-profile", "local/guarded"];
+  const { data } = await world.asked("write a note", ...profile);
+  expect(data).toMatchObject({ state: "complete", changes: { files: 1 }, cost: { cap_usd: 0.5 } });
+  const id = String(data["plan_id"]);
+  expect((await world.json("plan", "guard", id)).data).toMatchObject({ plan_id: id });
+  expect((await world.json("plan", "budget", id, "0.6")).error?.message).toContain("gives it $0.5 at most");
+  const { data: audit } = await world.json("audit", "list");
+  expect(JSON.stringify(audit)).toContain("guard.refused");
+  // Three calls of one step, however many questions they were spread over.
+  await world.answering(
+    WORKING[0] ?? "",
+    stepTurn("note", { tool_calls: [WRITE] }),
+    stepTurn("note", {
+      match: { tool: "write_file" },
+      tool_calls: [{ ...WRITE, tool: "read_file", parameters: { path: "README" } }],
+    }),
+    stepTurn("note", { match: { tool: "read_file" }, tool_calls: [{ tool: "git_log", parameters: {} }] }),
+  );
+  const { error } = await world.asked("write a note again", ...profile);
+  expect(error).toMatchObject({ code: "GUARD_REFUSED", detail: { guard: "max_tool_calls_per_step", step: "note" } });
+});
+
 /** A run whose model thinks for a minute about its step. */
 async function thinking(world: RunWorld): Promise<Started & { readonly id: string }> {
   await world.answering(WORKING[0] ?? "", stepTurn("note", { delay_ms: 60_000, tool_calls: [WRITE] }));

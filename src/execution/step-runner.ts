@@ -59,7 +59,7 @@ interface KeyedCall extends ToolRequest {
 /** What is recorded of a tool call. */
 export type CallRecord =
   | { readonly order: Order; readonly changeset: ChangesetId; readonly output: JsonValue }
-  | { readonly order: Order; readonly changeset: ChangesetId; readonly error: string };
+  | { readonly order: Order; readonly changeset?: ChangesetId; readonly error: string };
 
 export interface StepRun {
   readonly lease: Lease<"execute">;
@@ -204,8 +204,12 @@ async function recordedCall(run: StepRun, environment: ToolEnvironment, call: Ke
     const called = await tryTool(call, environment, endCall);
     const { changeset } = called;
     return "failure" in called
-      ? { order: call.order(), changeset, error: storable(called.failure.message) }
-      : { order: call.order(), changeset, output: called.output };
+      ? {
+          order: call.order(),
+          ...(changeset === undefined ? {} : { changeset }),
+          error: storable(called.failure.message),
+        }
+      : { order: call.order(), changeset: called.changeset, output: called.output };
   };
   if (landStep === undefined) return runStep(lease, key, () => attempt());
   const known = await recordedStep<CallRecord>(lease, key);

@@ -9,6 +9,7 @@ import { toolWord } from "../domain/tool-actor.ts";
 import { maskedJson } from "../store/masking.ts";
 import type { ContextPort } from "./context-port.ts";
 import type { ChangesetHandle, PlanExecutionContext } from "./plan-execution-context.ts";
+import { planStepOf } from "./step-records.ts";
 import type { Tool } from "./tool.ts";
 import { CONTEXT_TOOLS } from "./tools/context-tools.ts";
 import { FILE_TOOLS } from "./tools/file-tools.ts";
@@ -70,7 +71,8 @@ export async function callTool(
 /** A call that failed as tools do: whoever made it may go on. What it changed before is in the changeset, and there. */
 export interface FailedCall {
   readonly failure: Error;
-  readonly changeset: ChangesetId;
+  /** Undefined when it was not begun, because the tool is not allowed in this plan. */
+  readonly changeset: ChangesetId | undefined;
 }
 
 /** The same, but a failure of the tool is a result. Everything else that can go wrong, such as a lost lease, is still thrown. */
@@ -82,8 +84,14 @@ export async function tryTool(
   const { context, signal } = environment;
   signal.throwIfAborted();
   const { decision, tool, params: parameters } = request;
-  const guarded = { step: request.by, writes: TOOLS.get(toolWord(tool))?.writes ?? true };
-  const changeset = await context.startChangeset({ decision, tool, parameters, guarded });
+  const guarded = { step: planStepOf(request.by), writes: TOOLS.get(toolWord(tool))?.writes ?? true };
+  let changeset: ChangesetHandle;
+  try {
+    changeset = await context.startChangeset({ decision, tool, parameters, guarded });
+  } catch (error) {
+    if (isForbiddenTool(error)) return { failure: error, changeset: undefined };
+    throw error;
+  }
   const started = performance.now();
   const durationMs = (): number => performance.now() - started;
   let output: JsonValue;
@@ -108,6 +116,12 @@ export async function tryTool(
   }
   if (endCall === undefined) await changeset.close(ended());
   return { output, changeset: changeset.id };
+}
+
+/** Another tool may do; a limit that is used up stays so, and an approval is for a person to give. */
+function isForbiddenTool(error: unknown): error is AgentsError {
+  if (!(error instanceof AgentsError) || error.code !== "guard_refused") return false;
+  return error.detail["guard"] === "tool_denylist" || error.detail["guard"] === "tool_allowlist";
 }
 
 const TOOL_FAILURES: ReadonlySet<string> = new Set(["tool_failed", "validation", "contained", "policy", "git_failed"]);

@@ -28,7 +28,7 @@ async function outcomes(reader: Reader, operation: OperationType): Promise<{ tot
     operation.kind === "tool"
       ? await reader.get<{ total: number; good: number }>(
           `SELECT COUNT(*) AS total, COALESCE(SUM(CASE WHEN outcome = 'ok' THEN 1 ELSE 0 END), 0) AS good
-             FROM (SELECT outcome FROM tool_invocations WHERE tool = ? AND outcome IS NOT NULL
+             FROM (SELECT outcome FROM tool_invocations WHERE tool = ? AND outcome IS NOT NULL AND refused_by IS NULL
                     ORDER BY id DESC LIMIT ?) AS recent`,
           operation.tool,
           RECENT,

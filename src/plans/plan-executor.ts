@@ -6,6 +6,7 @@ import { lockPlaces } from "../apply/prepare.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { StepLander } from "../apply/step-landing.ts";
 import {
+  AgentsError,
   AwaitingInputError,
   BudgetError,
   ConfigurationError,
@@ -323,8 +324,9 @@ function interrupted(plan: Plan): PlanError {
 const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "server", "timeout"];
 
 function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
-  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, or as there is money.
-  const passes = error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
+  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, there is money, or somebody has approved.
+  const waits = error instanceof AgentsError && error.code === "approval_needed";
+  const passes = waits || error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
   const message = storable(error instanceof Error ? error.message : String(error));
   return { message, category: passes ? "transient" : "strategy" };
 }

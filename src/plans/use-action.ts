@@ -128,8 +128,14 @@ export async function makePlan(
       ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
     },
   });
-  await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user });
+  await setOwnBudget(tx, { planId: id, cap: lowerBudget(profile, input.budget), user: ambience.user });
   return plan;
+}
+
+/** A plan may have less than its profile gives it, never more. */
+function lowerBudget({ budget }: AutomationProfile, wanted: Microdollars | undefined): Microdollars | undefined {
+  const given = budget.maxCostUsd === undefined ? undefined : Math.floor(budget.maxCostUsd * 1_000_000);
+  return given === undefined || wanted === undefined ? (given ?? wanted) : Math.min(given, wanted);
 }
 
 export async function requireAction(reader: Reader, text: string): Promise<Action> {

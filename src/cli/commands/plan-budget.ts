@@ -1,6 +1,7 @@
 import { capOf, capProblem } from "../../domain/budget-settings.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { dollars, type Microdollars } from "../../domain/money.ts";
+import type { Plan } from "../../domain/plan.ts";
 import { isTerminal, statusKey } from "../../domain/transitions.ts";
 import { setOwnBudget } from "../../ledger/budget-report.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -19,6 +20,7 @@ export async function planBudget(context: CommandContext, input: Input): Promise
       });
     }
     const cap = await givenBudget(context, text);
+    requireWithin(plan, cap);
     const user = await context.user();
     await (await context.store()).transaction((tx) => setOwnBudget(tx, { planId: plan.id, cap, user }));
   }
@@ -49,6 +51,16 @@ export async function planBudget(context: CommandContext, input: Input): Promise
           ),
     next: text === undefined || isTerminal(plan) ? [] : [`agents plan resume ${plan.id}`],
   };
+}
+
+/** The profile was frozen into the plan, with what it may cost. */
+function requireWithin({ id, profile }: Plan, cap: Microdollars | undefined): void {
+  const most = profile.budget.maxCostUsd;
+  if (most === undefined || (cap !== undefined && cap <= most * 1_000_000)) return;
+  throw new UsageError(`The profile "${profile.name}" of plan ${id} gives it $${most} at most.`, {
+    kept: "Nothing was changed.",
+    next: ["make another plan with another profile: agents plan use --automation-profile <profile>"],
+  });
 }
 
 /** What a plan's own budget is to be; a plan may tighten what is configured for all, not loosen it. */

@@ -1,3 +1,4 @@
+import { mustBeApproved } from "../../domain/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors.ts";
 import type { Plan } from "../../domain/plan.ts";
 import { decidedWaves } from "../../execution/decided-steps.ts";
@@ -106,6 +107,7 @@ async function answerQuestion(context: CommandContext, { id }: Plan): Promise<bo
 
 async function mayLand(context: CommandContext, { id, attempt }: Plan): Promise<boolean> {
   const plan = await (await context.plans()).getPlan(id);
+  if (mustBeApproved(plan.profile)) return false;
   const store = await context.store();
   const steps = (await decidedWaves(store, id, attempt)).flat();
   const risks = steps.map((step) =>
