@@ -93,8 +93,13 @@ export class ModelError extends AgentsError {
     return this.#again(this.message, { usage });
   }
 
-  #again(message: string, change: Partial<ModelErrorFacts>): ModelError {
-    const { kind, model, retryAfterMs, usage, unsent, attempts, kept = "", next } = this;
+  /** The same with a command that goes on from here, before all that help against it. */
+  goingOn(command: string): ModelError {
+    return this.#again(this.message, {}, [command, ...this.next]);
+  }
+
+  #again(message: string, change: Partial<ModelErrorFacts>, next: readonly string[] = this.next): ModelError {
+    const { kind, model, retryAfterMs, usage, unsent, attempts, kept = "" } = this;
     const { attempts: _count, ...detail } = this.detail;
     return new ModelError(
       kind,

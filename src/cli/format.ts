@@ -46,11 +46,6 @@ export function count(quantity: number, singular: string, plural = `${singular}s
   return `${quantity} ${quantity === 1 ? singular : plural}`;
 }
 
-/** Of millionths; more digits only where two would show nothing. */
-export function dollars(microdollars: number): string {
-  return `$${(microdollars / 1_000_000).toFixed(microdollars > 0 && microdollars < 10_000 ? 6 : 2)}`;
-}
-
 const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
 
 /** "1 MiB", "1.5 KiB", "12 bytes". */

@@ -56,6 +56,7 @@ test("a model that fails in a step stops the plan with its own error; what was d
   expect(failed.error).toMatchObject({
     code: "MODEL_AUTHENTICATION",
     message: expect.stringContaining("says authentication"),
+    suggestions: expect.arrayContaining([`agents plan execute ${id}`]),
   });
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "execute", state: "errored" });
   expect(await files(world, id)).toEqual(["one.txt"]);
@@ -89,6 +90,13 @@ test("Ctrl-C while a model takes its time stops cleanly; the plan goes on where 
   using world = new ThinkingWorld();
   const { agents } = world;
   const id = await world.thinking();
+  world.script(strategyTurn(TWO, { delay_ms: 600_000 }));
+  const deciding = agents.start(["plan", "execute", id]);
+  while (!(await agents.run(["plan", "status", id])).stdout.includes("worked on by")) await sleep(20);
+  await sleep(3_000);
+  deciding.child.kill("SIGINT");
+  expect((await deciding.finished).stderr).toContain("was interrupted");
+  expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "strategize", error: null });
   world.script(strategyTurn(TWO), writes("one", "one.txt"), stepTurn("two", { text: "…", delay_ms: 600_000 }));
   const { child, finished } = agents.start(["plan", "execute", id]);
   let shown = "";

@@ -1,5 +1,6 @@
 import { briefed, type BriefedStep, type Briefing } from "../actors/briefing.ts";
 import type { ActorHands } from "../actors/hands.ts";
+import { ModelError } from "../actors/model-error.ts";
 import type { ModelRef, ModelSettings } from "../actors/model.ts";
 import { modelOf } from "../actors/model-of.ts";
 import { STRATEGIST_ROLE, strategize, type Strategy } from "../actors/strategist.ts";
@@ -216,6 +217,7 @@ export class PlanThinking {
     try {
       return await act();
     } catch (error) {
+      if (error instanceof ModelError) throw error.goingOn(`agents plan execute ${plan.id}`);
       if (!(error instanceof AgentsError && GIVES_UP.has(error.code))) throw error;
       await hands.recorded("gave-up", String(gaveUp + 1), () => Promise.resolve(error.message));
       const { code, message, kept, detail, next } = error;

@@ -1,3 +1,4 @@
+import { dollars } from "../../domain/money.ts";
 import type { Decision, ToolInvocation } from "../../domain/decision.ts";
 import { NotFoundError } from "../../domain/errors.ts";
 import type { DecisionId } from "../../domain/ids.ts";
@@ -7,7 +8,7 @@ import { isCall } from "../../execution/decided-steps.ts";
 import type { ModelCallFacts } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { bytes, count, dollars, instant, orDash } from "../format.ts";
+import { bytes, count, instant, orDash } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { toned, type View } from "../view.ts";
 import { explainedBy, type Explained, type ExplainedFile } from "./explained-decision.ts";

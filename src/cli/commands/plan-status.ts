@@ -4,7 +4,7 @@ import { canConfine } from "../../execution/bubblewrap.ts";
 import type { PlanUsage } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { count, dollars, elapsed, instant, planElapsed, stateCell } from "../format.ts";
+import { count, elapsed, instant, planElapsed, stateCell, thousands } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
 import { readSpending, spendingData, spendingRows } from "./budget-data.ts";
@@ -134,9 +134,9 @@ export function usageData(usage: PlanUsage): Record<string, unknown> {
   };
 }
 
-function usageText({ calls, inputTokens, outputTokens, cost, unpriced }: PlanUsage): string {
-  const price = unpriced === 0 ? dollars(cost) : `${dollars(cost)} and ${count(unpriced, "call")} at an unknown price`;
-  return `${count(calls, "call")}, ${inputTokens} tokens in, ${outputTokens} out, ${price}`;
+/** What it cost has a row of its own, with the budget. */
+function usageText({ calls, inputTokens, outputTokens }: PlanUsage): string {
+  return `${count(calls, "call")}, ${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out`;
 }
 
 type Progress = "done" | "running" | "queued" | "pending" | "errored" | "constrained" | "cancelled";
