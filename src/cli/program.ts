@@ -34,7 +34,10 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
     .option("--config-path <path>", "the configuration file")
     .option("-v, --verbose", "say more; shows the cause of errors", () => (verbose += 1))
     .option("-V, --version", "print the version")
-    .addHelpText("after", "\nExample:\n  agents plan use fix-bug shop --arg issue=42");
+    .addHelpText(
+      "after",
+      '\nExamples:\n  agents run "answer 200 when the database is down"\n  agents plan use fix-bug shop --arg issue=42',
+    );
   const configure = (command: Command): Command =>
     command
       .exitOverride()

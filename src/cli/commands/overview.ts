@@ -4,10 +4,12 @@ import { count } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { VERSION } from "./version.ts";
 
+const RUN = 'agents run "<what should become true>"';
+
 /** `agents` alone: where things stand and what to do next, not a wall of help. */
 export async function overview(context: CommandContext): Promise<Outcome> {
   if (!existsSync(context.paths.database)) {
-    const next = ["agents init", "agents --help"];
+    const next = [RUN, "agents init", "agents --help"];
     return {
       data: { initialised: false, next_steps: next },
       view: [{ kind: "lines", title: `CleverAgents ${VERSION}`, lines: ["Nothing is set up here yet."] }],
@@ -60,6 +62,7 @@ function nextSteps(known: {
   const project = known.projects[0]?.name;
   const steps: string[] = [];
   if (known.stopped > 0) steps.push("agents plan list --state errored");
+  steps.push(RUN);
   if (action === undefined) steps.push("agents action create --config <file>");
   if (project === undefined) steps.push("agents project create <name>");
   if (action !== undefined && project !== undefined) steps.push(`agents plan use ${action} ${project}`);
