@@ -1,12 +1,9 @@
 /** Plans whose steps are carried out by a graph: through the command line, with a scripted model or a real server on loopback. */
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { SpeakingServer } from "./testing/speaking-server.ts";
 import { ThinkingWorld, turn } from "./testing/thinking-world.ts";
 
 const ACTION = `name: improve
@@ -103,42 +100,6 @@ test("a graph of tools alone needs no model", async () => {
   expect((await world.agents.json("plan", "diff", id)).data).toMatchObject({ files: [{ path: "run-graph.txt" }] });
 });
 
-/** Counts what it is asked, and answers with a number of its own. */
-class CountingModel implements AsyncDisposable {
-  readonly asked: string[] = [];
-  /** Called with each question before it is answered; no answer when it says so. */
-  before: (question: string) => boolean = () => true;
-  readonly #server: Server = createServer((request, response) => {
-    void this.#answer(request, response);
-  });
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await text(request);
-    const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
-    const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
-    this.asked.push(question);
-    if (!this.before(question)) return;
-    const chunk = (part: object): string =>
-      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", ...part })}\n\n`;
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content: `<${question}>` } }] }));
-    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-    response.end(`${chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage })}data: [DONE]\n\n`);
-  }
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
-  }
-}
-
 const QUESTIONS = 15;
 
 /** Thirty nodes in a row: a question, then a command that shows when it is run twice, and so on. */
@@ -154,7 +115,9 @@ function thirtySteps(): string {
 }
 
 test("killed at each question of thirty steps and taken up again: each was answered once, each command ran once", async () => {
-  await using model = new CountingModel();
+  /** No answer when it says so. */
+  let before: (question: string) => boolean = () => true;
+  await using model = new SpeakingServer(({ user }) => (before(user) ? { text: `<${user}>` } : undefined));
   using world = new ThinkingWorld();
   const { agents } = world;
   await agents.json("config", "set", "provider.counting.base-url", await model.listen());
@@ -168,7 +131,7 @@ test("killed at each question of thirty steps and taken up again: each was answe
 
   for (let kills = 1; kills <= QUESTIONS; kills += 1) {
     const { child, finished } = agents.start(["plan", "execute", id], { group: true });
-    model.before = (question) => {
+    before = (question) => {
       if (question !== `question ${kills}` || model.asked.filter((one) => one === question).length > 1) return true;
       process.kill(-(child.pid ?? 0), "SIGKILL");
       return false;
@@ -178,7 +141,7 @@ test("killed at each question of thirty steps and taken up again: each was answe
     using database = new DatabaseSync(agents.database, { timeout: 5_000 });
     database.exec("UPDATE leases SET expires_at = 0");
   }
-  model.before = () => true;
+  before = () => true;
   const { data, error } = await agents.json("plan", "execute", id);
   expect(error).toBeUndefined();
   expect(data).toMatchObject({ state: "complete" });

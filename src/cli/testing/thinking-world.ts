@@ -52,8 +52,10 @@ export class ThinkingWorld extends World {
     return this.anotherThought(...use);
   }
 
+  /** Under a profile that goes on by itself, unless another is named. */
   async anotherThought(...use: string[]): Promise<string> {
-    const words = ["plan", "use", "improve", "shop", "--arg", "what=docs", ...use];
+    const profile = use.includes("--automation-profile") ? [] : ["--automation-profile", "trusted"];
+    const words = ["plan", "use", "improve", "shop", "--arg", "what=docs", ...profile, ...use];
     const { data, error } = await this.agents.json(...words);
     if (error !== undefined) throw new Error(`plan use: ${error.message}`);
     return String(data["plan_id"]);

@@ -1,0 +1,84 @@
+/** A model server on loopback that answers as a test says: it speaks OpenAI's language, streamed, and counts what it is asked. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface Question {
+  /** What the conversation began with. */
+  readonly user: string;
+  /** The tools that were called in it. */
+  readonly results: readonly string[];
+}
+
+export interface Answer {
+  readonly text?: string;
+  readonly call?: { readonly tool: string; readonly parameters: object };
+}
+
+/** Undefined: whoever answers has dealt with the response alone. */
+export type Answering = (question: Question, response: ServerResponse) => Answer | undefined;
+
+interface Body {
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content?: string;
+    readonly tool_calls?: readonly { readonly function: { readonly name: string } }[];
+  }[];
+}
+
+export class SpeakingServer implements AsyncDisposable {
+  readonly asked: string[] = [];
+  answering: Answering;
+  readonly #server: Server = createServer((request, response) => void this.#take(request, response));
+
+  constructor(answering: Answering) {
+    this.answering = answering;
+  }
+
+  /** The address to configure. */
+  async listen(): Promise<string> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { messages } = JSON.parse(await text(request)) as Body;
+    const calls = messages.flatMap(({ tool_calls: made = [] }) => made);
+    const { content: user = "" } = messages.find(({ role }) => role === "user") ?? {};
+    const question = { user, results: calls.map((call) => call.function.name) };
+    this.asked.push(question.user);
+    const answer = this.answering(question, response);
+    if (answer !== undefined) speak(response, answer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}
+
+const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+
+export function speak(response: ServerResponse, { text: content = "", call }: Answer): void {
+  const made = call === undefined ? {} : { tool_calls: [toolCall(call)] };
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content, ...made } }] }));
+  const finish = call === undefined ? "stop" : "tool_calls";
+  response.end(`${chunk({ choices: [{ index: 0, delta: {}, finish_reason: finish }], usage: USAGE })}data: [DONE]\n\n`);
+}
+
+export function chunk(part: object): string {
+  return `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", ...part })}\n\n`;
+}
+
+function toolCall({ tool, parameters }: NonNullable<Answer["call"]>): object {
+  return {
+    index: 0,
+    id: "call-1",
+    type: "function",
+    function: { name: tool, arguments: JSON.stringify(parameters) },
+  };
+}
