@@ -524,7 +524,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     path: "plan explain",
     summary: "Show one decision: why, its tool calls, and the files they changed",
-    arguments: "<plan-or-decision> [decision]",
+    arguments: "<id> [decision]",
     options: [
       { flags: "--show-context", description: "print exactly what the model was shown, and nothing else" },
       { flags: "--show-reasoning", description: "also what the model wrote, as it came" },

@@ -103,7 +103,6 @@ test("every problem of a YAML file is shown with file, line, column, key and sug
   const { error } = await agents.json("action", "create", "--config", "bad.yaml");
   expect(error?.detail["issues"]).toMatchObject([
     { path: "description", message: "is required", line: 1 },
-    { path: "execution_actor", message: "is required" },
     { path: "desciption", message: "unknown key", suggestion: "description", file: "bad.yaml", line: 2, column: 1 },
     { path: "executionActor", suggestion: "execution_actor", line: 3, column: 1 },
     { path: "arguments.0.name", message: "is required", line: 6 },
