@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { Agents, type Envelope, type Started } from "./testing/agents.ts";
@@ -49,6 +50,19 @@ test("with the default profile and nobody to ask, it stops at the strategy; exec
     changes: { files: 1 },
     cost: { calls: 3, spent_usd: 0.012 },
   });
+});
+
+test("a strategy that nobody was shown is shown first, also when whoever made it died in between", async () => {
+  using world = new RunWorld();
+  await world.answering(...WORKING);
+  const { data } = await world.asked("write a note");
+  const id = String(data["plan_id"]);
+  {
+    using database = new DatabaseSync(world.database, { timeout: 5_000 });
+    database.exec("DELETE FROM events WHERE type = 'plan.assessed'");
+  }
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({ phase: "strategize", ran: false });
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({ phase: "execute", state: "complete" });
 });
 
 test("--yes goes all the way; what the model did is in the repository under its plan", async () => {

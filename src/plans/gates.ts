@@ -41,6 +41,19 @@ export async function afterStrategy(
   return strategy.byModel ? gateOfSteps(store, plan, "autoExecute", strategy.steps) : { go: true };
 }
 
+const STRATEGY_QUESTION = "Is this strategy carried out?";
+
+/** Whether the gate behind this attempt's strategy was come to: whoever died before it has not shown the strategy to anybody. */
+export async function cameToGate(store: Store, { id, attempt }: Plan): Promise<boolean> {
+  const events = await store.read((reader) =>
+    reader.all<{ details: string }>("SELECT details FROM events WHERE plan_id = ? AND type = 'plan.assessed'", id),
+  );
+  return events.some(({ details }) => {
+    const told = JSON.parse(details) as { readonly question: string; readonly attempt: number };
+    return told.question === STRATEGY_QUESTION && told.attempt === attempt;
+  });
+}
+
 export interface Choice {
   /** The position in the program, the same in every run. */
   readonly key: string;
@@ -95,7 +108,7 @@ async function gateOfSteps(
   const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, risk));
   const needed = plan.profile.thresholds[threshold];
   const go = decide(needed, assessment.confidence) === "go";
-  const question = threshold === "autoExecute" ? "Is this strategy carried out?" : "Does this result land?";
+  const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Does this result land?";
   await recordAssessment(store, plan, { question, threshold: needed, assessment, go });
   return go ? { go } : { go, assessment };
 }
@@ -113,7 +126,8 @@ async function recordAssessment(
 ): Promise<void> {
   const { question, threshold, assessment, go } = made;
   const { confidence, factors } = assessment;
-  const details = { question, threshold, confidence, factors, outcome: go ? "go" : "ask" };
+  const { attempt } = plan;
+  const details = { question, attempt, threshold, confidence, factors, outcome: go ? "go" : "ask" };
   await store.transaction(async (tx) => {
     const at = await databaseTime(tx);
     await appendEvent(tx, { id: ids(), type: "plan.assessed", at, planId: plan.id, details });

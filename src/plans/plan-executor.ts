@@ -30,10 +30,11 @@ import { notInPlace, type LandStep } from "../execution/in-place.ts";
 import { TOOLS } from "../execution/tool-pipeline.ts";
 import { isVersioned } from "../execution/sandbox-facts.ts";
 import type { SandboxTarget } from "../execution/sandbox.ts";
+import { findDecisions } from "../ledger/decisions.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
-import { afterStrategy } from "./gates.ts";
+import { afterStrategy, cameToGate } from "./gates.ts";
 import { planResources, requireNotUndone, requireSandboxes, stoppedInPlace } from "./in-place.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
@@ -198,29 +199,37 @@ export class PlanExecutor {
 
   /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
   async #queue(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
-    if (plan.phase === "strategize" && plan.state !== "complete") {
-      const byModel = await this.#strategize(plan, options);
-      const decided = (await this.#decided(plan)).flat();
-      const steps = decided.map((step) => ({ tool: step.tool, risk: riskOf(step) }));
-      const gate = await afterStrategy(this.#store, plan, { byModel, steps });
-      if (!gate.go) {
-        options.onEvent?.({ type: "decided", before: false, steps: decided.map(newsOf) });
-        return gate.assessment;
-      }
+    if (plan.phase === "strategize") {
+      const known = plan.state === "complete";
+      if (!known) await this.#strategize(plan, options);
+      // Whoever says `plan execute` once more has seen the strategy, and that is the yes to it.
+      const stopped = known && (await cameToGate(this.#store, plan)) ? undefined : await this.#gate(plan, options);
+      if (stopped !== undefined) return stopped;
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
     return undefined;
   }
 
-  /** The steps of a tool actor or a graph are known; otherwise a model decides on them first. Returns whether one did. */
-  async #strategize(plan: Plan, options: ExecuteOptions): Promise<boolean> {
+  async #gate(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
+    const decisions = await this.#store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
+    const byModel = decisions.some(({ phase, thought }) => phase === "strategize" && thought.snapshot !== undefined);
+    const decided = (await this.#decided(plan)).flat();
+    const steps = decided.map((step) => ({ tool: step.tool, risk: riskOf(step) }));
+    const gate = await afterStrategy(this.#store, plan, { byModel, steps });
+    if (gate.go) return undefined;
+    options.onEvent?.({ type: "decided", before: false, steps: decided.map(newsOf) });
+    return gate.assessment;
+  }
+
+  /** The steps of a tool actor or a graph are in its file; otherwise a model decides on them. */
+  async #strategize(plan: Plan, options: ExecuteOptions): Promise<void> {
     const actor = await this.#actorOf(plan, "execution");
     if (actor.type === "tool") {
       const steps = chosenSteps(actor, plan);
       await using lease = await this.#service.startStrategize(plan.id, options);
       await recordStrategy(lease, steps);
       await this.#service.completeStrategize(lease);
-      return false;
+      return;
     }
     const named = plan.actors.strategy === undefined ? undefined : await this.#actorOf(plan, "strategy");
     const strategist = named === undefined ? actor : requireModel(named);
@@ -232,7 +241,6 @@ export class PlanExecutor {
       const thinking = await this.#think(lease, options);
       await (fixed ? thinking.strategizeGraph(lease) : thinking.strategize(lease, strategist));
       await this.#service.completeStrategize(lease);
-      return !fixed;
     } catch (error) {
       if (error instanceof StaleLeaseError || error instanceof AwaitingInputError) throw error;
       if (signal?.aborted === true) throw interrupted(plan);
