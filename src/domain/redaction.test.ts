@@ -86,6 +86,7 @@ describe("what only looks like one", () => {
     "password: ${DB_PASSWORD}",
     "postgres://user:<password>@host/db and postgres://user:$PASS@host",
     "tokenizer: o200k_base",
+    "PWD=/tmp/cleveragents-sandboxes-mgz4yU/01M7HQRHB94199VMD23FD9TKSR/1/api/tree",
     "apiKey: config.providers.openai.apiKey",
     "class sk-fading-circle-container-large",
     "the key is under the mat; token by token",

@@ -196,6 +196,8 @@ function isWords(value: string): boolean {
 function looksRandom(value: string): boolean {
   if (!/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
   if (/^(?:[a-z]+[._-])+[a-z]*\d{0,4}$/i.test(value)) return false;
+  // PWD, the working directory, is called like a password.
+  if (/^\/(?:Users|etc|home|mnt|opt|private|root|srv|tmp|usr|var)\//.test(value)) return false;
   const sample = value.slice(0, 200);
   const counts = new Map<string, number>();
   for (const character of sample) counts.set(character, (counts.get(character) ?? 0) + 1);
