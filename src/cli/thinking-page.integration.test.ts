@@ -33,6 +33,6 @@ test("the page about plans that think can be followed", async () => {
     expect([line, code, error]).toEqual([line, 0, undefined]);
     if (words.includes("use")) plan = String(data["plan_id"]);
   }
-  expect(lines).toHaveLength(9);
+  expect(lines).toHaveLength(10);
   expect(readFileSync(join(app, "greeting.txt"), "utf8")).toBe("Hello, Ann!\nBye.\n");
 });

@@ -84,7 +84,8 @@ export async function tryTool(
   const { context, signal } = environment;
   signal.throwIfAborted();
   const { decision, tool, params: parameters } = request;
-  const guarded = { step: planStepOf(request.by), writes: TOOLS.get(toolWord(tool))?.writes ?? true };
+  const step = planStepOf(request.by);
+  const guarded = { step, writes: TOOLS.get(toolWord(tool))?.writes ?? true, within: step !== request.by };
   let changeset: ChangesetHandle;
   try {
     changeset = await context.startChangeset({ decision, tool, parameters, guarded });

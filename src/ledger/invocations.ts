@@ -19,7 +19,14 @@ export interface CallStart {
   /** Without secrets. */
   readonly parameters: JsonValue;
   /** Guards are asked about it; undefined for what no actor calls, such as the user's own hooks. */
-  readonly guarded?: { readonly step: string; readonly writes: boolean } | undefined;
+  readonly guarded?:
+    | {
+        readonly step: string;
+        readonly writes: boolean;
+        /** The call is one of many that a step makes, by somebody who sees it fail and decides what to do about it. */
+        readonly within?: boolean;
+      }
+    | undefined;
 }
 
 export type CallEnd = InvocationEnd & Pick<CallStart, "id">;
