@@ -5,6 +5,7 @@ import { parseTranscript } from "../actors/scripted/transcript.ts";
 import { ValidationError } from "../domain/errors.ts";
 import { parseActionFile } from "./action-file.ts";
 import { parseActorFile } from "./actor-file.ts";
+import { parseProfileFile } from "./profile-file.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 
@@ -28,7 +29,9 @@ const EXAMPLES: readonly Example[] = readdirSync(DOCS)
   });
 
 function read({ page, code }: Example): unknown {
-  if (code.startsWith("turns:")) return parseTranscript(code, page);
+  // A page may name the file it speaks of in the first line.
+  if (/^(?:#.*\n)?turns:/.test(code)) return parseTranscript(code, page);
+  if (/^(?:extends|auto_\w+):/m.test(code)) return parseProfileFile(code, page, []);
   if (code.includes("\ndefinition_of_done:")) return parseActionFile(code, page);
   return parseActorFile(code, page, {});
 }
