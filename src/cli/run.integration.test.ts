@@ -125,6 +125,27 @@ test.each([
   expect((await agents.json("audit", "list")).data).toEqual(before.data);
 });
 
+test("what is not committed is said beforehand, and a repository without a commit is refused", async () => {
+  const { agents, repository } = await world();
+  using _ = agents;
+  writeFileSync(join(repository, "README"), "changed\n");
+  writeFileSync(join(repository, "new file"), "new\n");
+  const words = ["run", "x", "--actor", "note", "--format", "json"];
+  const texts = async (...more: string[]): Promise<string[]> => {
+    const { stdout } = await agents.run([...words, ...more], { cwd: repository });
+    return (JSON.parse(stdout).messages as { level: string; text: string }[])
+      .filter(({ level }) => level === "warning")
+      .map(({ text }) => text);
+  };
+  expect(await texts()).toEqual([expect.stringContaining("2 files here are not committed")]);
+  expect(await texts("--include-dirty")).toEqual([]);
+  const empty = join(agents.directory, "empty");
+  mkdirSync(empty);
+  git(empty, "init", "--quiet");
+  const { stdout } = await agents.run(words, { cwd: empty });
+  expect(JSON.parse(stdout).error.message).toMatch(/ has no commit to start from\.$/);
+});
+
 test("an action of that name that is none for requests is left alone", async () => {
   const { agents, repository } = await world();
   using _ = agents;

@@ -66,7 +66,7 @@ async function repositoryScope({ resources, projects }: SetupServices, root: str
 async function repositoryAt(directory: string): Promise<string> {
   const { code, stdout } = await git(["rev-parse", "--show-toplevel"], { cwd: directory, accept: "any" });
   const top = stdout.toString("utf8").replace(/\n$/, "");
-  if (code === 0 && top !== "") return realpath(top);
+  if (code === 0 && top !== "") return begun(await realpath(top));
   throw new UsageError(`${directory} is not in a git repository.`, {
     kept: "Nothing was written.",
     next: [
@@ -75,6 +75,27 @@ async function repositoryAt(directory: string): Promise<string> {
       'agents run --project <project> "<request>"',
     ],
   });
+}
+
+/** Before any model is paid for work that could not be done. */
+async function begun(root: string): Promise<string> {
+  const { code } = await git(["rev-parse", "--verify", "--quiet", "HEAD"], { cwd: root, accept: "any" });
+  if (code === 0) return root;
+  throw new UsageError(`The repository ${root} has no commit to start from.`, {
+    kept: "Nothing was written.",
+    next: ['git add --all && git commit -m "Start"'],
+  });
+}
+
+/** How many files of the repository have changes that are not committed. */
+export async function uncommittedFiles(directory: string): Promise<number> {
+  const { code, stdout } = await git(["status", "--porcelain", "-z"], { cwd: directory, accept: "any" });
+  return code === 0
+    ? stdout
+        .toString("utf8")
+        .split("\0")
+        .filter((entry) => entry !== "").length
+    : 0;
 }
 
 interface Made<T> {

@@ -6,10 +6,11 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { shouldApply } from "../../plans/gates.ts";
-import { setUpRun } from "../../plans/run-setup.ts";
+import { setUpRun, uncommittedFiles } from "../../plans/run-setup.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
 import { answerTo, canAsk, confirmed, declined } from "../confirm.ts";
+import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { render, screenFor } from "../render.ts";
 import type { View } from "../view.ts";
@@ -53,9 +54,14 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
     budget,
   });
   const human = !["json", "yaml"].includes(await context.format());
-  if (human) process.stderr.write(beginning(plan, made));
+  const dirty = wish.project === undefined && !input.flag("includeDirty") ? await uncommittedFiles(wish.directory) : 0;
+  const warnings: Message[] = dirty === 0 ? [] : [{ level: "warning", text: notCommitted(dirty) }];
+  if (human) {
+    process.stderr.write(beginning(plan, made));
+    for (const { text } of warnings) process.stderr.write(`warning: ${text}\n`);
+  }
   const executed = await carryOut(context, plan, input);
-  const setup: Message[] = human ? [] : made.flatMap((one) => info(`Made ${one}.`));
+  const setup: Message[] = human ? [] : [...made.flatMap((one) => info(`Made ${one}.`)), ...warnings];
   const outcome = { ...executed, messages: [...setup, ...executed.messages], data: { ...executed.data, made } };
   if (executed.data["phase"] !== "execute" || executed.status === "warn") return outcome;
   const yes = input.flag("yes") || (await mayLand(context, plan));
@@ -123,6 +129,10 @@ function wordsOf(input: Input, plan: Plan, flags: Readonly<Record<string, boolea
 function beginning({ id, projects }: Plan, made: readonly string[]): string {
   const new_ = made.length === 0 ? "" : ` (new: ${made.join(", ")})`;
   return `plan ${id} of ${projects[0]?.project}${new_}\n`;
+}
+
+function notCommitted(files: number): string {
+  return `${count(files, "file")} here ${files === 1 ? "is" : "are"} not committed: the plan starts without that, and cannot land in the same files. --include-dirty starts from it.`;
 }
 
 const SHOWN_LINES = 200;
