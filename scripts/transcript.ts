@@ -45,7 +45,7 @@ function stable(text: string): string {
     text
       .replaceAll(world.directory, "~")
       .replaceAll(/\b01[0-9A-HJKMNP-TV-Z]{24}\b/g, "01PLAN")
-      .replaceAll(/\(\d+(\.\d)? (ms|s)\)/g, "(…)")
+      .replaceAll(/\((\d+ min )?\d+(\.\d)? (ms|s)\)/g, "(…)")
       // What was decided is part of the context, ids and all.
       .replaceAll(/^(context .*) [\d,]+ tokens$/gm, "$1 … tokens")
       .replaceAll(/\b[0-9a-f]{10}\b/g, "c0ffee0000")
