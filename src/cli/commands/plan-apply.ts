@@ -5,7 +5,7 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { confirmed, declined } from "../confirm.ts";
+import { confirmed, declined, type Asking } from "../confirm.ts";
 import { count, instant } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
@@ -14,7 +14,7 @@ import type { Element } from "../view.ts";
 import { planData, readInPlace } from "./plan-data.ts";
 
 /** Lands the plan's changes, after showing what will land where. */
-export async function planApply(context: CommandContext, input: Input): Promise<Outcome> {
+export async function planApply(context: CommandContext, input: Input, asking?: Asking): Promise<Outcome> {
   const service = await context.plans();
   const seen = await service.getPlan(input.argument(0));
   const store = await context.store();
@@ -25,7 +25,7 @@ export async function planApply(context: CommandContext, input: Input): Promise<
   if (!input.flag("yes")) writePreview(await applier.preview("apply", seen.id));
   const amount = `${count(changes.files, "file")} (+${changes.insertions} −${changes.deletions})`;
   const question = where === "" ? `Land ${amount}?` : `Take ${amount} as they are in ${where}?`;
-  if (!(await confirmed(question, input.flag("yes")))) return declined("applied");
+  if (!(await confirmed(question, input.flag("yes"), asking))) return declined("applied");
 
   const onProgress = progress(await context.format());
   const { signal, stop } = interruptible();

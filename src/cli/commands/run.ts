@@ -9,7 +9,7 @@ import { shouldApply } from "../../plans/gates.ts";
 import { setUpRun, uncommittedFiles } from "../../plans/run-setup.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
-import { answerTo, canAsk, confirmed, declined } from "../confirm.ts";
+import { answerTo, canAsk, confirmed, declined, type Asking } from "../confirm.ts";
 import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { render, screenFor } from "../render.ts";
@@ -26,7 +26,7 @@ import { runActor } from "./run-actor.ts";
  * From a sentence to a change that can be taken out again: makes what is missing, makes the plan, carries it out in a sandbox, shows the
  * difference, and lands it after a yes. Whatever stops it, the plan stays and every command of plans goes on from there.
  */
-export async function run(context: CommandContext, input: Input): Promise<Outcome> {
+export async function run(context: CommandContext, input: Input, asking?: Asking): Promise<Outcome> {
   const request = input.arguments(0).join(" ").trim();
   if (request === "") {
     throw new UsageError("What is to become true?", {
@@ -60,14 +60,14 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
     process.stderr.write(beginning(plan, made));
     for (const { text } of warnings) process.stderr.write(`warning: ${text}\n`);
   }
-  const executed = await carryOut(context, plan, input);
+  const executed = await carryOut(context, plan, input, asking);
   const setup: Message[] = human ? [] : [...made.flatMap((one) => info(`Made ${one}.`)), ...warnings];
   const outcome = { ...executed, messages: [...setup, ...executed.messages], data: { ...executed.data, made } };
   if (executed.data["phase"] !== "execute" || executed.status === "warn") return outcome;
   const yes = input.flag("yes") || (await mayLand(context, plan));
-  if (!yes && !canAsk()) return outcome;
+  if (!yes && !canAsk(asking)) return outcome;
   if (human && !yes) await showDifference(context, plan);
-  const applied = await planApply(context, wordsOf(input, plan, { yes }));
+  const applied = await planApply(context, wordsOf(input, plan, { yes }), asking);
   return {
     ...applied,
     data: { ...outcome.data, ...applied.data },
@@ -77,21 +77,21 @@ export async function run(context: CommandContext, input: Input): Promise<Outcom
 }
 
 /** Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants asked. */
-async function carryOut(context: CommandContext, plan: Plan, input: Input): Promise<Outcome> {
+async function carryOut(context: CommandContext, plan: Plan, input: Input, asking?: Asking): Promise<Outcome> {
   const words = wordsOf(input, plan, { includeDirty: input.flag("includeDirty") });
   for (;;) {
     const outcome = await planExecute(context, words).catch(async (error: unknown) => {
-      if (!(error instanceof AwaitingInputError) || !canAsk()) throw error;
-      if (!(await answerQuestion(context, plan))) throw error;
+      if (!(error instanceof AwaitingInputError) || !canAsk(asking)) throw error;
+      if (!(await answerQuestion(context, plan, asking))) throw error;
       return undefined;
     });
     if (outcome === undefined) continue;
     if (outcome.data["phase"] !== "strategize") return outcome;
     // The strategy is there, and the profile wants it looked at: going on is the yes.
     if (input.flag("yes")) continue;
-    if (!canAsk()) return outcome;
+    if (!canAsk(asking)) return outcome;
     await write(context, outcome.view);
-    if (!(await confirmed("Carry this out?", false))) {
+    if (!(await confirmed("Carry this out?", false, asking))) {
       const { data, messages } = declined("executed");
       return { ...outcome, view: [], data: { ...outcome.data, ...data }, messages, status: "warn" };
     }
@@ -99,13 +99,13 @@ async function carryOut(context: CommandContext, plan: Plan, input: Input): Prom
 }
 
 /** A number stands for one of the ways; whatever else is said goes to the plan as it is. False when nothing is said. */
-async function answerQuestion(context: CommandContext, { id }: Plan): Promise<boolean> {
+async function answerQuestion(context: CommandContext, { id }: Plan, asking?: Asking): Promise<boolean> {
   const open = await (await context.store()).read((reader) => openQuestion(reader, id));
   // Somebody else was faster.
   if (open === undefined) return true;
   const ways = open.alternatives.map((one, index) => `  ${index + 1}. ${one}\n`);
   process.stderr.write(`${open.question}\n${ways.join("")}`);
-  const answer = await answerTo(ways.length === 0 ? "> " : "a number, or what to do instead > ");
+  const answer = await answerTo(ways.length === 0 ? "> " : "a number, or what to do instead > ", asking);
   const text = /^\d{1,3}$/.test(answer) ? (open.alternatives[Number(answer) - 1] ?? "") : answer;
   if (text !== "") await planPrompt(context, new Input([id, [text]], {}));
   return text !== "";
