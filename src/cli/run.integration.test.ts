@@ -122,6 +122,7 @@ test.each([
   const { error, exit_code } = await agents.json("run", ...words);
   expect(exit_code).not.toBe(0);
   expect(error?.message).toContain(message);
+  expect(error?.kept).toMatch(/^Nothing was written/);
   expect((await agents.json("audit", "list")).data).toEqual(before.data);
 });
 

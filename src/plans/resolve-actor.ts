@@ -32,6 +32,7 @@ export async function resolveActor(text: string, sources: ActorSources): Promise
   const known = [...(await sources.store.read(actorNames)), ...offered.map((actor) => actor.name)];
   const suggestion = offered.find(({ model }) => model === text)?.name ?? nearest(name, known);
   throw new NotFoundError("actor", name, {
+    kept: "Nothing was written and nothing was sent.",
     ...(suggestion === undefined ? {} : { detail: { suggestion } }),
     next: suggestion === undefined ? ["agents actor list"] : [`agents actor show ${suggestion}`],
   });
