@@ -26,6 +26,8 @@ class RunWorld extends Agents {
   }
 }
 
+const HEARD = '/# What people have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
+
 const WORKING = [
   strategyTurn([STEP], { usage: { input_tokens: 1_000, output_tokens: 100 } }),
   stepTurn("note", { tool_calls: [WRITE], usage: { input_tokens: 2_000, output_tokens: 100 } }),
@@ -100,7 +102,8 @@ test("where there are other ways and the profile asks, it waits for an answer, a
   const other = { tool: "write_file", parameters: { path: "README", content: "note\n" } };
   await world.answering(
     strategyTurn([{ ...STEP, alternatives }]),
-    stepTurn("note", { match: { system: "in the README, please" }, tool_calls: [other] }),
+    // Decisions are part of the context too; it must stand where it counts more than they do.
+    stepTurn("note", { match: { system: HEARD }, tool_calls: [other] }),
     stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
   );
   const { error } = await world.asked("write a note", "--automation-profile", "manual");
