@@ -26,7 +26,7 @@ export class ContentWriter {
       content: prepare(
         "INSERT INTO contents (hash, language, size, lines, words, links, incomplete) VALUES (?, ?, ?, ?, ?, ?, ?)",
       ),
-      body: prepare("INSERT INTO bodies (content, text, definitions, refs) VALUES (?, ?, ?, ?)"),
+      body: prepare("INSERT INTO bodies (content, definitions, refs, text) VALUES (?, ?, ?, ?)"),
       links: prepare("INSERT INTO links (content, defines, defined, uses, imports) VALUES (?, ?, ?, ?, ?)"),
       words: prepare("INSERT INTO words (rowid, names, once, few, some, many) VALUES (?, ?, ?, ?, ?, ?)"),
     };
@@ -47,7 +47,7 @@ export class ContentWriter {
     const { lines, words, links, incomplete, text, definitions, references, imports, wordColumns } = prepared;
     const added = this.#insert.content.run(hash, language, bytes, lines, words, links, incomplete);
     const id = Number(added.lastInsertRowid);
-    this.#insert.body.run(id, text, definitions, references);
+    this.#insert.body.run(id, definitions, references, text);
     this.#insert.words.run(id, ...wordColumns);
     this.#writeNames(id, prepared, imports);
     return id;

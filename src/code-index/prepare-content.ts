@@ -17,7 +17,7 @@ export interface PreparedContent {
   /** Equal for contents that define, use and import the same names: then the graph they are part of is the same. */
   readonly links: string;
   readonly incomplete: string | null;
-  /** Packed, as all three are kept. */
+  /** As all three are kept. */
   readonly text: Uint8Array;
   readonly definitions: Uint8Array;
   readonly references: Uint8Array;

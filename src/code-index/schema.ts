@@ -44,9 +44,9 @@ CREATE TABLE entries (
 CREATE INDEX entries_by_content ON entries (content);
 CREATE TABLE bodies (
   content INTEGER PRIMARY KEY,
-  text BLOB NOT NULL,
   definitions BLOB NOT NULL,
-  refs BLOB NOT NULL
+  refs BLOB NOT NULL,
+  text BLOB NOT NULL
 ) STRICT;
 CREATE TABLE links (
   content INTEGER PRIMARY KEY,

@@ -4,47 +4,63 @@
  * holds nothing but letters and digits, so no query can say anything to the search engine but words.
  */
 
+import { KnownRuns, type Tally } from "./known-runs.ts";
+
 /** Longer ones are data: keys, hashes, encoded files. */
 const LONGEST = 64;
-/** So much is looked through at once. */
-const PIECE = 65_536;
-/** What has been split is remembered, up to this many: names come again and again. */
-const REMEMBERED = 50_000;
 
 // Letters, digits and what joins them in names.
 const RUN = /[\p{L}\p{M}\p{N}_$]+/gu;
-const ASCII_RUN = /[A-Za-z0-9_$]+/g;
-// oxlint-disable-next-line no-control-regex -- exactly the characters of ASCII
-const ASCII = /^[\u0000-\u007f]*$/;
+const ASCII_RUN = /[A-Za-z0-9_$]/;
 // Where a new word begins inside a name: fooBar, HTTPServer, utf8, 8bit.
 const PARTS = /\p{Lu}+(?!\p{Ll}\p{M}*)|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{Lt}]+|\p{Lu}+|\p{N}+/gu;
 
-const BETWEEN_NAMES = /[\s(){}[\];,]/;
+/** Which characters of ASCII belong to a run. */
+const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (ASCII_RUN.test(String.fromCharCode(code)) ? 1 : 0));
 
-const remembered = new Map<string, readonly string[]>();
+const known = new KnownRuns(wordsOfRun);
 
-/** How often each word is there. */
+/**
+ * How often each word is there. A text is a tenth as many different names as names, and most of those were in the texts before it: so
+ * names are looked up where they stand, by their characters, and only one that was never seen becomes a string and is split.
+ */
 export function countWords(text: string): Map<string, number> {
-  const runs = new Map<string, number>();
-  for (const piece of piecesOf(text)) {
-    for (const run of piece.match(ASCII.test(piece) ? ASCII_RUN : RUN) ?? []) runs.set(run, (runs.get(run) ?? 0) + 1);
+  const tallies: Tally[] = [];
+  const others = new Map<string, Tally>();
+  const count = (tally: Tally): void => {
+    if (tally.count === 0) tallies.push(tally);
+    tally.count += 1;
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const start = at;
+    let isAscii = true;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code > 127) isAscii = false;
+      else if (IN_RUN[code] === 0) break;
+    }
+    if (at === start) continue;
+    if (isAscii) {
+      if (at - start <= LONGEST) count(known.find(text, start, at));
+      continue;
+    }
+    for (const run of text.slice(start, at).match(RUN) ?? []) {
+      let tally = others.get(run);
+      if (tally === undefined) others.set(run, (tally = { words: wordsOfRun(run), count: 0 }));
+      count(tally);
+    }
   }
-  const counts = new Map<string, number>();
-  for (const [run, count] of runs) {
-    for (const word of wordsOfRun(run)) counts.set(word, (counts.get(word) ?? 0) + count);
-  }
-  return counts;
+  return sumOf(tallies);
 }
 
-/** All matches of a large text at once would fill the memory of a thread, and one by one they take three times as long. */
-function* piecesOf(text: string): Generator<string> {
-  for (let from = 0, to = 0; from < text.length; from = to) {
-    to = Math.min(text.length, from + PIECE);
-    // Not in the middle of a name; one that is longer than any word may be cut.
-    const last = Math.min(text.length, to + LONGEST);
-    while (to < last && !BETWEEN_NAMES.test(text[to] ?? "")) to += 1;
-    yield text.slice(from, to);
+function sumOf(tallies: readonly Tally[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const tally of tallies) {
+    for (const word of tally.words) counts.set(word, (counts.get(word) ?? 0) + tally.count);
+    tally.count = 0;
   }
+  known.shrink();
+  return counts;
 }
 
 /** The different words of a text, in the order of their first appearance. */
@@ -54,12 +70,7 @@ export function wordsOf(text: string): string[] {
 
 /** The whole, as one word, and the words it is made of. */
 function wordsOfRun(run: string): readonly string[] {
-  const known = remembered.get(run);
-  if (known !== undefined) return known;
-  const words = run.length > LONGEST ? [] : split(run);
-  if (remembered.size >= REMEMBERED) remembered.clear();
-  remembered.set(run, words);
-  return words;
+  return run.length > LONGEST ? [] : split(run);
 }
 
 function split(run: string): readonly string[] {
