@@ -3,6 +3,7 @@
  * them yet, so no reader sees them, and what was parsed before somebody stopped us need not be parsed again.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { ReceivedNames } from "./name-numbers.ts";
 import type { PreparedContent } from "./prepare-content.ts";
 
 /** So many names are remembered with their number; more would only cost memory. */
@@ -39,7 +40,11 @@ export class ContentWriter {
     return numberOf(this.#find.get(hash, language)?.["id"]);
   }
 
-  write(content: { hash: string; language: string; bytes: number }, prepared: PreparedContent): number {
+  write(
+    content: { hash: string; language: string; bytes: number },
+    prepared: PreparedContent,
+    names: ReceivedNames,
+  ): number {
     const { hash, language, bytes } = content;
     // The same bytes may have come twice before the first were written.
     const known = this.find(hash, language);
@@ -49,19 +54,11 @@ export class ContentWriter {
     const id = Number(added.lastInsertRowid);
     this.#insert.body.run(id, definitions, references, text);
     this.#insert.words.run(id, ...wordColumns);
-    this.#writeNames(id, prepared, imports);
+    const idOf = (name: string): number => this.#nameId(name);
+    const defines = prepared.defines.map((name) => names.id(name, idOf));
+    const uses = prepared.uses.map((number, at) => (at % 2 === 0 ? names.id(number, idOf) : number));
+    this.#insert.links.run(id, bytesOf(defines), prepared.defined, bytesOf(uses), imports);
     return id;
-  }
-
-  #writeNames(id: number, prepared: PreparedContent, imports: string): void {
-    const defines = Uint32Array.from(prepared.defined, (name) => this.#nameId(name));
-    const users = Uint32Array.from(prepared.used, (name) => this.#nameId(name));
-    const uses = new Uint32Array(users.length * 2);
-    for (const [at, name] of users.entries()) {
-      uses[at * 2] = name;
-      uses[at * 2 + 1] = prepared.usedCounts[at] ?? 0;
-    }
-    this.#insert.links.run(id, bytesOf(defines), JSON.stringify(prepared.defined), bytesOf(uses), imports);
   }
 
   #nameId(name: string): number {

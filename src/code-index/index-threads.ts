@@ -6,6 +6,7 @@
 import { Worker } from "node:worker_threads";
 import { AgentsError } from "../domain/errors.ts";
 import type { IndexWorkerCommand, IndexWorkerData, IndexWorkerMessage } from "./index-worker.ts";
+import { ReceivedNames } from "./name-numbers.ts";
 import type { FileResult } from "./prepare-content.ts";
 
 export interface FileToRead {
@@ -19,7 +20,7 @@ export interface IndexThreadsOptions extends IndexWorkerData {
   /** How long a thread may be at one file. */
   readonly patienceMs?: number;
   readonly entry?: URL;
-  readonly onResult: (path: string, result: FileResult) => void;
+  readonly onResult: (path: string, result: FileResult, names: ReceivedNames) => void;
 }
 
 /** In a bundle the entry is built beside the chunk this file is in. */
@@ -78,6 +79,7 @@ class IndexThread {
   readonly #worker: Worker;
   /** What it was given and has not answered, in order. */
   readonly #open: string[] = [];
+  readonly #names = new ReceivedNames();
   #watch: NodeJS.Timeout | undefined;
   #ready = false;
   #silentFor = 0;
@@ -130,7 +132,7 @@ class IndexThread {
     this.#open.shift();
     this.#silentFor = 0;
     try {
-      this.#options.onResult(path, result);
+      this.#options.onResult(path, result, this.#names);
     } catch (error) {
       this.#failure = error;
       this.#end("");
@@ -165,7 +167,7 @@ class IndexThread {
   #giveBack(): void {
     const [culprit, ...others] = this.#open;
     if (culprit === undefined) return;
-    this.#options.onResult(culprit, { is: "gap", reason: this.#gone || "ended the parser" });
+    this.#options.onResult(culprit, { is: "gap", reason: this.#gone || "ended the parser" }, this.#names);
     if (others.length > 0) this.#batches.push(others);
   }
 }

@@ -5,6 +5,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createAnalyzer } from "./analyze.ts";
 import { openForReading } from "./index-file.ts";
+import { NameNumbers } from "./name-numbers.ts";
 import { type FileResult, prepareFile } from "./prepare-content.ts";
 
 export interface IndexWorkerData {
@@ -27,6 +28,7 @@ async function serve(port: MessagePort, { root, indexFile, maxFileSize }: IndexW
     root,
     maxFileSize,
     analyzer,
+    names: new NameNumbers(),
     isKnown: (hash: string, language: string) => known?.get(hash, language) !== undefined,
   };
   const waiting: string[] = [];

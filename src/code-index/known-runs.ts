@@ -1,6 +1,7 @@
 /**
- * Names of ASCII that were seen before, with the words they are made of. They are found by their characters in a text, without a string
- * being made of them, and kept as bytes: a string cut out of a text would keep all of the text in memory.
+ * Counts the runs of a text: letters, digits and what joins them in names. A text has a tenth as many different runs as runs, and most of
+ * those were in the texts before it. So they are looked up where they stand, by their characters, and only one of ASCII that was never
+ * seen becomes a string and is taken apart. They are kept as bytes: a string cut out of a text would keep all of the text in memory.
  */
 
 export interface Tally {
@@ -9,12 +10,23 @@ export interface Tally {
   count: number;
 }
 
+interface RunRules {
+  /** Longer runs do not count. */
+  readonly longest: number;
+  /** Finds all runs, also those that are not ASCII. */
+  readonly run: RegExp;
+  readonly wordsOf: (run: string) => readonly string[];
+}
+
 /** More are forgotten after a text: names come again and again, but not those of the directory before this one. */
 const REMEMBERED = 50_000;
 const FIRST_SLOTS = 1 << 12;
 
+/** Which characters of ASCII belong to a run. */
+const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0));
+
 export class KnownRuns {
-  readonly #wordsOf: (run: string) => readonly string[];
+  readonly #rules: RunRules;
   readonly #most: number;
   /** Open addressing: the number of a run and one, or 0. */
   #slots = new Int32Array(FIRST_SLOTS);
@@ -23,21 +35,57 @@ export class KnownRuns {
   #bytes = Buffer.allocUnsafeSlow(FIRST_SLOTS * 8);
   #tallies: Tally[] = [];
 
-  constructor(wordsOf: (run: string) => readonly string[], most = REMEMBERED) {
-    this.#wordsOf = wordsOf;
+  constructor(rules: RunRules, most = REMEMBERED) {
+    this.#rules = rules;
     this.#most = most;
   }
 
-  /** The tally of the run from `start` to `end`, which is ASCII. */
-  find(text: string, start: number, end: number): Tally {
-    let hash = end - start;
-    for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
-    hash ^= hash >>> 15;
+  /** The runs of a text in the order of their first appearance. Whoever has read the counts sets them to 0. */
+  count(text: string): readonly Tally[] {
+    const found: Tally[] = [];
+    const others = new Map<string, Tally>();
+    const { length } = text;
+    for (let at = 0; at < length; at += 1) {
+      const start = at;
+      let hash = 0;
+      let isAscii = true;
+      for (; at < length; at += 1) {
+        const code = text.charCodeAt(at);
+        if (code > 127) isAscii = false;
+        else if (IN_RUN[code] === 0) break;
+        hash = Math.imul(hash ^ code, 0x0100_0193);
+      }
+      if (at === start) continue;
+      if (!isAscii) this.#countOthers(text.slice(start, at), others, found);
+      else if (at - start <= this.#rules.longest) {
+        const tally = this.#find(text, start, at, hash ^ (hash >>> 15));
+        if (tally.count === 0) found.push(tally);
+        tally.count += 1;
+      }
+    }
+    return found;
+  }
+
+  #countOthers(text: string, others: Map<string, Tally>, found: Tally[]): void {
+    for (const run of text.match(this.#rules.run) ?? []) {
+      if (run.length > this.#rules.longest) continue;
+      let tally = others.get(run);
+      if (tally === undefined) {
+        tally = { words: this.#rules.wordsOf(run), count: 0 };
+        others.set(run, tally);
+        found.push(tally);
+      }
+      tally.count += 1;
+    }
+  }
+
+  #find(text: string, start: number, end: number, hash: number): Tally {
     const mask = this.#slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const run = (this.#slots[slot] ?? 0) - 1;
       if (run < 0) return this.#add(text.slice(start, end), hash, slot);
-      if (this.#hashes[run] === hash && this.#is(run, text, start, end)) return this.#tallies[run] as Tally;
+      const tally = this.#tallies[run];
+      if (tally !== undefined && this.#hashes[run] === hash && this.#is(run, text, start, end)) return tally;
     }
   }
 
@@ -67,11 +115,14 @@ export class KnownRuns {
     const from = this.#startOf(number);
     if (number === this.#hashes.length) this.#grow();
     if (from + run.length > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
-    this.#bytes.latin1Write(run, from);
+    this.#bytes.write(run, from, "latin1");
     this.#hashes[number] = hash;
     this.#ends[number] = from + run.length;
     this.#slots[slot] = number + 1;
-    const tally: Tally = { words: this.#wordsOf(this.#bytes.latin1Slice(from, from + run.length)), count: 0 };
+    const tally: Tally = {
+      words: this.#rules.wordsOf(this.#bytes.toString("latin1", from, from + run.length)),
+      count: 0,
+    };
     this.#tallies.push(tally);
     if (this.#tallies.length * 2 > this.#slots.length) this.#spread();
     return tally;

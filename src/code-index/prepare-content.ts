@@ -3,10 +3,11 @@
  * nothing left to do but to write.
  */
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
+import { hash as hashOf } from "node:crypto";
 import type { Analyzer } from "./analyze.ts";
 import { languageOf } from "./language-of.ts";
 import type { Language } from "./facts.ts";
+import type { NameNumbers, SentNames } from "./name-numbers.ts";
 import { packDefinitions, packReferences, packText } from "./packed-facts.ts";
 import { type Reading, readFile } from "./read-file.ts";
 import { countWords, wordsOf } from "./words.ts";
@@ -21,10 +22,12 @@ export interface PreparedContent {
   readonly text: Uint8Array;
   readonly definitions: Uint8Array;
   readonly references: Uint8Array;
-  /** The different names that are defined, and those that are used with how often. */
-  readonly defined: readonly string[];
-  readonly used: readonly string[];
-  readonly usedCounts: Uint32Array;
+  readonly names: SentNames;
+  /** The different names that are defined, by number, and as a list of them in JSON. */
+  readonly defines: Uint32Array;
+  readonly defined: string;
+  /** The different names that are used: each by number, then how often. */
+  readonly uses: Uint32Array;
   readonly imports: string;
   readonly wordColumns: readonly [names: string, once: string, few: string, some: string, many: string];
 }
@@ -47,6 +50,7 @@ export interface Preparing {
   readonly root: string;
   readonly maxFileSize: number;
   readonly analyzer: Analyzer;
+  readonly names: NameNumbers;
   readonly isKnown: (hash: string, language: Language) => boolean;
 }
 
@@ -58,11 +62,12 @@ export async function prepareFile(path: string, preparing: Preparing): Promise<F
   const result = { is: "content", size, stamp, racy, bytes: bytes.length, hash, language } as const;
   if (preparing.isKnown(hash, language)) return { ...result, prepared: undefined };
   await preparing.analyzer.load([language]);
-  return { ...result, prepared: prepare(bytes, hash, language, preparing.analyzer) };
+  return { ...result, prepared: prepare(bytes, hash, language, preparing) };
 }
 
 /** What is no UTF-8 is replaced, character by character, and said: old sources are still searched. */
-function prepare(bytes: Uint8Array, hash: string, language: Language, analyzer: Analyzer): PreparedContent {
+function prepare(bytes: Uint8Array, hash: string, language: Language, preparing: Preparing): PreparedContent {
+  const { analyzer, names } = preparing;
   const text = new TextDecoder("utf-8").decode(bytes);
   const facts = analyzer.analyze(language, text);
   const counts = countWords(text);
@@ -71,33 +76,41 @@ function prepare(bytes: Uint8Array, hash: string, language: Language, analyzer: 
   // Headings are looked for by their words; nobody uses them as a name.
   const defined = new Set(facts.definitions.map(({ name }) => name));
   const reasons = [facts.incomplete, isUtf8(bytes) ? undefined : "not valid UTF-8: some characters are replaced"];
+  const definedNames = JSON.stringify([...defined]);
+  const uses = usesOf(used, names);
   const imports = JSON.stringify([...new Set(facts.imports.map(({ specifier }) => specifier))]);
   const incomplete = reasons.filter((reason) => reason !== undefined).join("; ");
   return {
     lines: countLines(text),
     words: counts.values().reduce((sum, count) => sum + count, 0),
     // What is no code may say where imports lead: manifests, settings.
-    links: language === "text" ? hash : linksOf(language, defined, used, imports),
+    links: language === "text" ? hash : linksOf(language, definedNames, used, imports),
     incomplete: incomplete === "" ? null : incomplete,
     text: packText(text),
     definitions: packDefinitions(facts.definitions),
     references: packReferences(facts.references),
-    defined: [...defined],
-    used: [...used.keys()],
-    usedCounts: Uint32Array.from(used.values()),
+    defines: Uint32Array.from(defined, (name) => names.of(name)),
+    defined: definedNames,
+    uses,
+    names: names.send(),
     imports,
     wordColumns: wordColumns(counts, defined),
   };
 }
 
-function linksOf(
-  language: Language,
-  defined: ReadonlySet<string>,
-  used: ReadonlyMap<string, number>,
-  imports: string,
-): string {
-  const links = JSON.stringify([language, [...defined], [...used], imports]);
-  return createHash("sha256").update(links).digest("base64");
+function usesOf(used: ReadonlyMap<string, number>, names: NameNumbers): Uint32Array {
+  const uses = new Uint32Array(used.size * 2);
+  let at = 0;
+  for (const [name, count] of used) {
+    uses[at++] = names.of(name);
+    uses[at++] = count;
+  }
+  return uses;
+}
+
+function linksOf(language: Language, defined: string, used: ReadonlyMap<string, number>, imports: string): string {
+  const links = JSON.stringify([language, defined, [...used.keys()], [...used.values()], imports]);
+  return hashOf("sha256", links, "base64");
 }
 
 /** How often a word stands in the text, by the column it is found in; bm25 flattens larger counts anyway. */
@@ -106,9 +119,8 @@ export const COUNT_BY_COLUMN: Readonly<Record<string, number>> = { once: 1, few:
 function wordColumns(counts: ReadonlyMap<string, number>, defined: Iterable<string>): PreparedContent["wordColumns"] {
   const [once, few, some, many]: [string[], string[], string[], string[]] = [[], [], [], []];
   for (const [word, count] of counts) (count === 1 ? once : count < 4 ? few : count < 8 ? some : many).push(word);
-  const names = new Set<string>();
-  for (const name of defined) for (const word of wordsOf(name)) names.add(word);
-  return [[...names].join(" "), once.join(" "), few.join(" "), some.join(" "), many.join(" ")];
+  const names = wordsOf([...defined].join("\n"));
+  return [names.join(" "), once.join(" "), few.join(" "), some.join(" "), many.join(" ")];
 }
 
 function firstLineOf(bytes: Uint8Array): string {

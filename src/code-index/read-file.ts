@@ -2,7 +2,7 @@
  * One file, as it is at one moment: bytes, hash and text, or why there is none. It is opened without following a link and without
  * waiting for anything (a pipe under that name would otherwise hold us for ever), and what it is gets decided by what was opened.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { type Absent, lookFailed, stampOf } from "./look.ts";
 
@@ -44,7 +44,7 @@ export function readFile(file: string, maxFileSize: number): Reading {
     if (bytes === undefined) return { is: "gap", reason: tooLarge(maxFileSize) };
     // One that changes while it is read has the stamp of before, so the next look finds it changed.
     if (bytes.subarray(0, BINARY_WITHIN).includes(0)) return { is: "binary", size, stamp, racy };
-    return { is: "read", size, stamp, racy, hash: createHash("sha256").update(bytes).digest("hex"), bytes };
+    return { is: "read", size, stamp, racy, hash: hash("sha256", bytes), bytes };
   } catch (error) {
     return lookFailed(error);
   } finally {

@@ -19,6 +19,7 @@ import { listFiles } from "./git-listing.ts";
 import { eraseIndex, lockFileOf, openForSync, realRoot } from "./index-file.ts";
 import { type FileToRead, readInThreads } from "./index-threads.ts";
 import { Looker } from "./look.ts";
+import { NameNumbers, ReceivedNames } from "./name-numbers.ts";
 import { type FileResult, prepareFile } from "./prepare-content.ts";
 import { tooLarge } from "./read-file.ts";
 import { BINARY, type EntryState, forgetTrees, LINK, TreeRecord } from "./tree-record.ts";
@@ -170,8 +171,9 @@ class Sync {
   async read(files: readonly FileToRead[]): Promise<void> {
     if (files.length === 0) return;
     const { indexFile, onProgress, signal, workers = THREADS } = this.#options;
-    const onResult = (path: string, result: FileResult): void => {
-      this.#take(path, result);
+    const onResult = (path: string, result: FileResult, names: ReceivedNames): void => {
+      if (result.is === "content" && result.prepared !== undefined) names.receive(result.prepared.names);
+      this.#take(path, result, names);
       this.#done += 1;
       onProgress?.({ done: this.#done, total: files.length });
     };
@@ -180,8 +182,9 @@ class Sync {
     try {
       if (files.length <= HERE_FILES && bytes <= HERE_BYTES) {
         const isKnown = (hash: string, language: string): boolean => this.#writer.find(hash, language) !== undefined;
-        const preparing = { root, maxFileSize, analyzer: await ownAnalyzer(), isKnown };
-        for (const { path } of files) onResult(path, await prepareFile(path, preparing));
+        const preparing = { root, maxFileSize, analyzer: await ownAnalyzer(), names: new NameNumbers(), isKnown };
+        const names = new ReceivedNames();
+        for (const { path } of files) onResult(path, await prepareFile(path, preparing), names);
       } else {
         await readInThreads(files, { root, indexFile, maxFileSize, threads: workers, signal, onResult });
       }
@@ -192,7 +195,7 @@ class Sync {
     }
   }
 
-  #take(path: string, result: FileResult): void {
+  #take(path: string, result: FileResult, names: ReceivedNames): void {
     switch (result.is) {
       case "gone":
         return;
@@ -209,12 +212,12 @@ class Sync {
       }
       case "content": {
         const { size, stamp, racy } = result;
-        this.#tree.put(path, { size, stamp, racy, content: this.#contentOf(result), reason: null });
+        this.#tree.put(path, { size, stamp, racy, content: this.#contentOf(result, names), reason: null });
       }
     }
   }
 
-  #contentOf(result: Extract<FileResult, { is: "content" }>): number {
+  #contentOf(result: Extract<FileResult, { is: "content" }>, names: ReceivedNames): number {
     const { hash, language, prepared } = result;
     if (prepared === undefined) {
       const known = this.#writer.find(hash, language);
@@ -222,7 +225,7 @@ class Sync {
       return known;
     }
     if (!this.#database.isTransaction) this.#database.exec("BEGIN IMMEDIATE");
-    const id = this.#writer.write(result, prepared);
+    const id = this.#writer.write(result, prepared, names);
     this.#parsed += 1;
     this.#uncommitted += 1;
     if (this.#uncommitted >= COMMIT_EVERY_FILES) this.#commit();

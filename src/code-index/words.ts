@@ -4,59 +4,28 @@
  * holds nothing but letters and digits, so no query can say anything to the search engine but words.
  */
 
-import { KnownRuns, type Tally } from "./known-runs.ts";
+import { KnownRuns } from "./known-runs.ts";
 
 /** Longer ones are data: keys, hashes, encoded files. */
 const LONGEST = 64;
 
 // Letters, digits and what joins them in names.
 const RUN = /[\p{L}\p{M}\p{N}_$]+/gu;
-const ASCII_RUN = /[A-Za-z0-9_$]/;
 // Where a new word begins inside a name: fooBar, HTTPServer, utf8, 8bit.
 const PARTS = /\p{Lu}+(?!\p{Ll}\p{M}*)|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{Lt}]+|\p{Lu}+|\p{N}+/gu;
 
-/** Which characters of ASCII belong to a run. */
-const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (ASCII_RUN.test(String.fromCharCode(code)) ? 1 : 0));
+const known = new KnownRuns({ longest: LONGEST, run: RUN, wordsOf: split });
 
-const known = new KnownRuns(wordsOfRun);
-
-/**
- * How often each word is there. A text is a tenth as many different names as names, and most of those were in the texts before it: so
- * names are looked up where they stand, by their characters, and only one that was never seen becomes a string and is split.
- */
+/** How often each word is there, in the order of their first appearance. */
 export function countWords(text: string): Map<string, number> {
-  const tallies: Tally[] = [];
-  const others = new Map<string, Tally>();
-  const count = (tally: Tally): void => {
-    if (tally.count === 0) tallies.push(tally);
-    tally.count += 1;
-  };
-  for (let at = 0; at < text.length; at += 1) {
-    const start = at;
-    let isAscii = true;
-    for (; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (code > 127) isAscii = false;
-      else if (IN_RUN[code] === 0) break;
-    }
-    if (at === start) continue;
-    if (isAscii) {
-      if (at - start <= LONGEST) count(known.find(text, start, at));
-      continue;
-    }
-    for (const run of text.slice(start, at).match(RUN) ?? []) {
-      let tally = others.get(run);
-      if (tally === undefined) others.set(run, (tally = { words: wordsOfRun(run), count: 0 }));
-      count(tally);
-    }
-  }
-  return sumOf(tallies);
-}
-
-function sumOf(tallies: readonly Tally[]): Map<string, number> {
   const counts = new Map<string, number>();
+  const tallies = known.count(text);
   for (const tally of tallies) {
-    for (const word of tally.words) counts.set(word, (counts.get(word) ?? 0) + tally.count);
+    const { words, count } = tally;
+    for (let at = 0; at < words.length; at += 1) {
+      const word = words[at] ?? "";
+      counts.set(word, (counts.get(word) ?? 0) + count);
+    }
     tally.count = 0;
   }
   known.shrink();
@@ -69,10 +38,6 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The whole, as one word, and the words it is made of. */
-function wordsOfRun(run: string): readonly string[] {
-  return run.length > LONGEST ? [] : split(run);
-}
-
 function split(run: string): readonly string[] {
   const parts = (run.match(PARTS) ?? []).map((part) => part.toLowerCase());
   if (parts.length === 1) return parts.map(stem).filter(isWord);

@@ -12,7 +12,7 @@ import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
 import { SharedBreakers } from "../context/shared-breakers.ts";
 import { BUILT_IN_STRATEGIES } from "../context/strategies/index.ts";
 import { TokenCache } from "../context/tokens/token-cache.ts";
-import { tokenizerOf } from "../context/tokens/tokenizer.ts";
+import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import type { Store } from "../store/store.ts";
 import { budgetFor, type BudgetSource } from "./budget-for.ts";
@@ -48,6 +48,8 @@ export interface ContextResult {
 
 /** A strategy that takes longer is of no use to whoever waits; three times, and it is switched off for a while. */
 const STRATEGY_TIMEOUT_MS = 10_000;
+/** So far into a new index a thread for strategies boots, to be there when it is done. */
+const NEARLY = 0.85;
 const TOTAL_TIMEOUT_MS = 20_000;
 /** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB. */
 const THREAD_PATIENCE_MS = 400;
@@ -92,25 +94,35 @@ export class ContextService implements AsyncDisposable {
       breakers: this.#breakers,
       tokenCache: this.#cache,
     });
+    const tokenizer = this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? "");
     const assembled = await assembler.assemble({
       project: wish.project,
       request: wish.request,
       scope: async () => {
-        seen = await indexPlaces(places, { dataDir: this.#dataDir, signal, onProgress: wish.onProgress });
+        seen = await indexPlaces(places, {
+          dataDir: this.#dataDir,
+          signal,
+          onProgress: (place, progress) => {
+            if (progress.done >= progress.total * NEARLY) this.#executor.warmUp(1);
+            wish.onProgress?.(place, progress);
+          },
+        });
         requireFocus(seen.scope, wish.request);
+        // What is new was never counted. It loads while the strategies are at work.
+        if (seen.indexed.some(({ result }) => result.parsed > 0)) setImmediate(() => tokenizerNamed(tokenizer));
         return seen.scope;
       },
       plan: wish.plan,
       budget,
       view,
-      tokenizer: this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? ""),
+      tokenizer,
       embedding: this.#configuration.embedding,
       signal,
     });
     return { assembled, budgetSource: source, ...seen };
   }
 
-  /** A thread boots while the directories are being looked at, unless that is too early (they are new) or perhaps for nothing. */
+  /** A thread boots while the directories are being looked at, unless that is too early (they are new, see `NEARLY`) or perhaps for nothing. */
   #warmUp({ places, request }: ContextWish): void {
     const isKnown = ({ root }: ContextPlace): boolean =>
       existsSync(root) && existsSync(indexFileFor(this.#dataDir, root));

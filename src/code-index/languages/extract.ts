@@ -14,12 +14,6 @@ const DEEPEST_DEFINITION = 50;
 /** How far outwards a name is looked for: functions in more functions are no code people write. */
 const DEEPEST_SCOPE = 100;
 
-interface Use {
-  readonly node: number;
-  readonly scope: Scope | undefined;
-  readonly within: number | undefined;
-}
-
 interface Scope {
   readonly outer: Scope | undefined;
   readonly runs: boolean;
@@ -53,7 +47,11 @@ class Extraction {
   readonly #grammar: Grammar;
   readonly #tree: SyntaxTree;
   readonly #lines: readonly number[];
-  readonly #uses: Use[] = [];
+  /** Names that are used: where, in which scope, within which definition (or -1). */
+  readonly #useNodes: number[] = [];
+  readonly #useScopes: (Scope | undefined)[] = [];
+  readonly #useWithin: number[] = [];
+  readonly #exported = new Set<string>();
   /** Nodes that are a defining occurrence. */
   readonly #defining = new Set<number>();
   /** Comments and attributes so far, which may belong to what follows. */
@@ -86,9 +84,9 @@ class Extraction {
       if ((role & ROLE.scope) !== 0) this.#enter(node, (role & ROLE.runs) !== 0);
       if ((role & ROLE.binds) !== 0) this.#bind(node);
     }
-    const exported = new Set(this.#grammar.exportedNames?.(tree));
+    if (this.#exported.size === 0) return;
     for (const definition of this.definitions) {
-      if (definition.container === undefined && exported.has(definition.name)) definition.exported = true;
+      if (definition.container === undefined && this.#exported.has(definition.name)) definition.exported = true;
     }
   }
 
@@ -96,20 +94,22 @@ class Extraction {
   references(): Reference[] {
     const references: (Reference & { count: number })[] = [];
     const places = new Map<string, Map<number, number>>();
-    for (const use of this.#uses) {
-      if (this.#defining.has(use.node)) continue;
-      const name = this.#tree.textOf(use.node);
-      if (name === "" || (use.scope !== undefined && this.#isHideable(use.node) && isHidden(name, use.scope))) continue;
+    for (let use = 0; use < this.#useNodes.length; use++) {
+      const [node = -1, scope, within = -1] = [this.#useNodes[use], this.#useScopes[use], this.#useWithin[use]];
+      if (this.#defining.has(node)) continue;
+      const name = this.#tree.textOf(node);
+      if (name === "" || (scope !== undefined && this.#isHideable(node) && isHidden(name, scope))) continue;
       let byDefinition = places.get(name);
       if (byDefinition === undefined) places.set(name, (byDefinition = new Map()));
-      const place = byDefinition.get(use.within ?? -1);
+      const place = byDefinition.get(within);
       const known = place === undefined ? undefined : references[place];
       if (known !== undefined) {
         known.count++;
         continue;
       }
-      byDefinition.set(use.within ?? -1, references.length);
-      references.push({ name, within: use.within, count: 1, line: lineAt(this.#lines, this.#tree.start(use.node)) });
+      byDefinition.set(within, references.length);
+      const line = lineAt(this.#lines, this.#tree.start(node));
+      references.push({ name, within: within < 0 ? undefined : within, count: 1, line });
     }
     return references;
   }
@@ -136,8 +136,9 @@ class Extraction {
   }
 
   #use(node: number): void {
-    const scope = this.#openScopes.at(-1)?.scope;
-    this.#uses.push({ node, scope, within: this.#openDefinitions.at(-1)?.ordinal });
+    this.#useNodes.push(node);
+    this.#useScopes.push(this.#openScopes.at(-1)?.scope);
+    this.#useWithin.push(this.#openDefinitions.at(-1)?.ordinal ?? -1);
   }
 
   #bind(node: number): void {
@@ -152,6 +153,7 @@ class Extraction {
     this.#grammar.import(this.#tree, node, (specifier) => {
       if (specifier !== "") this.imports.push({ specifier, line: lineAt(this.#lines, this.#tree.start(node)) });
     });
+    for (const name of this.#grammar.exportedNames?.(this.#tree, node) ?? []) this.#exported.add(name);
   }
 
   #define(node: number): void {
@@ -269,6 +271,10 @@ function beginsItsLine(text: string, position: number): boolean {
 
 function trimmedEnd(text: string, start: number, end: number): number {
   let at = end;
-  while (at > start && /\s/.test(text[at - 1] ?? "")) at--;
+  while (at > start && isSpace(text.charCodeAt(at - 1))) at--;
   return at;
+}
+
+function isSpace(code: number): boolean {
+  return code < 128 ? code === 32 || (code >= 9 && code <= 13) : /\s/.test(String.fromCharCode(code));
 }

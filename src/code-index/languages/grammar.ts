@@ -78,6 +78,6 @@ export interface Grammar {
   /** The nodes of the names that are bound here. */
   bind(tree: SyntaxTree, node: number, bound: (nameNode: number) => void): void;
   import(tree: SyntaxTree, node: number, found: (specifier: string) => void): void;
-  /** Names that are exported elsewhere than where they are defined. */
-  exportedNames?(tree: SyntaxTree): readonly string[];
+  /** Names that one of the nodes with the role `imports` exports, elsewhere than where they are defined. */
+  exportedNames?(tree: SyntaxTree, node: number): readonly string[];
 }

@@ -1,14 +1,16 @@
 /** Positions and lines. A line ends with its line feed; a carriage return before it belongs to the line. */
 
 /** Whoever shows parts of a text asks for its lines many times in a row. */
-let latest: { readonly text: string; readonly starts: readonly number[] } = { text: "", starts: [0] };
+let latestText = "";
+let latestStarts: readonly number[] = [0];
 
 /** Where each line begins. */
 export function lineStartsOf(text: string): readonly number[] {
-  if (latest.text === text) return latest.starts;
+  if (latestText === text) return latestStarts;
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  latest = { text, starts };
+  latestText = text;
+  latestStarts = starts;
   return starts;
 }
 

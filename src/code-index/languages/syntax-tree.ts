@@ -135,11 +135,12 @@ export class SyntaxTree {
   }
 
   role(node: number): number {
-    return this.#types?.roles[this.#type[node] ?? 0] ?? 0;
+    return node < 0 ? 0 : (this.#types?.roles[this.#type[node] ?? 0] ?? 0);
   }
 
   type(node: number): string {
-    return this.#types?.names[this.#type[node] ?? 0] ?? "ERROR";
+    const type = this.#type[node] ?? 0;
+    return type === ERROR_TYPE ? "ERROR" : (this.#types?.names[type] ?? "");
   }
 
   field(node: number): string {

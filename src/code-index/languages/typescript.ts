@@ -166,17 +166,12 @@ function importsOf(tree: SyntaxTree, node: number, found: (specifier: string) =>
 }
 
 /** `export { a, b as c };` and `export default a;` without a source export what is defined elsewhere in the file. */
-function exportedNames(tree: SyntaxTree): readonly string[] {
-  const names: string[] = [];
-  for (let node = 0; node < tree.count; node++) {
-    if (tree.type(node) !== "export_statement" || tree.child(node, "source") >= 0) continue;
-    const value = tree.child(node, "value");
-    if (value >= 0 && tree.type(value) === "identifier") names.push(tree.textOf(value));
-    const clause = tree.childOfType(node, "export_clause");
-    for (const specifier of clause < 0 ? [] : tree.children(clause)) {
-      const name = tree.child(specifier, "name");
-      if (name >= 0) names.push(tree.textOf(name));
-    }
-  }
-  return names;
+function exportedNames(tree: SyntaxTree, node: number): readonly string[] {
+  if (tree.type(node) !== "export_statement" || tree.child(node, "source") >= 0) return [];
+  const value = tree.child(node, "value");
+  if (value >= 0) return tree.type(value) === "identifier" ? [tree.textOf(value)] : [];
+  const clause = tree.childOfType(node, "export_clause");
+  const specifiers = clause < 0 ? [] : tree.children(clause);
+  const names = specifiers.map((specifier) => tree.child(specifier, "name")).filter((name) => name >= 0);
+  return names.map((name) => tree.textOf(name));
 }

@@ -3,7 +3,7 @@
  * a tokenizer. It is a cache and no more: whatever is wrong with the file, counting goes on without it. Several processes and threads
  * may use it at once.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
@@ -42,7 +42,7 @@ export class TokenCache implements Disposable {
   }
 
   count(tokenizer: TokenizerName, text: string, compute: (text: string) => number): number {
-    const key = createHash("sha256").update(`${tokenizer} ${VERSION}\n`).update(text, "utf8").digest("base64");
+    const key = hash("sha256", `${tokenizer} ${VERSION}\n${text}`, "base64");
     const known = this.#known.get(key) ?? this.#stored(key, text);
     if (known !== undefined) {
       this.#remember(key, known);

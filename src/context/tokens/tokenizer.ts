@@ -24,6 +24,7 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
  * the kinds of pieces there are: letters, blanks, signs, and ends of lines between slashes. (Digits come in threes.)
  */
 const LONG_RUN = /[\p{L}\p{M}]{400}|\s{400}|[^\s\p{L}\p{N}]{400}|[\r\n/]{400}/u;
+const LONG = 400;
 const LONG_PIECE = 256;
 
 /** Beyond this a run counts as one token for each byte: never too few, and nobody wants to see it. */
@@ -42,7 +43,7 @@ function loadTokenizer(name: TokenizerName): CountTokens {
   const { countTokens } = load(`gpt-tokenizer/encoding/${name}`) as Encoding;
   let pairs: BytePairs | undefined;
   return (text) => {
-    if (!LONG_RUN.test(text)) return countTokens(text, AS_TEXT);
+    if (!mayHaveLongRun(text) || !LONG_RUN.test(text)) return countTokens(text, AS_TEXT);
     const splitters = load("gpt-tokenizer/encodingParams/constants") as Splitters;
     const splitter = name === "o200k_base" ? splitters.O200K_TOKEN_SPLIT_REGEX : splitters.CL100K_TOKEN_SPLIT_REGEX;
     let tokens = 0;
@@ -53,6 +54,21 @@ function loadTokenizer(name: TokenizerName): CountTokens {
     }
     return tokens;
   };
+}
+
+/** Whether a long run is possible at all: to look for one takes a third of the time of counting, and hardly a text has one. */
+function mayHaveLongRun(text: string): boolean {
+  let [blanks, others, breaks] = [0, 0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const isBlank = code === 32 || (code >= 9 && code <= 13);
+    // What is not ASCII may be either.
+    blanks = isBlank || code > 127 ? blanks + 1 : 0;
+    others = isBlank ? 0 : others + 1;
+    breaks = code === 10 || code === 13 || code === 47 ? breaks + 1 : 0;
+    if (blanks >= LONG || others >= LONG || breaks >= LONG) return true;
+  }
+  return false;
 }
 
 function ranksOf(name: TokenizerName): RankedTokens {
