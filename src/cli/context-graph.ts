@@ -41,7 +41,7 @@ export function contextGraph(
   const root = rootOf(index, request, fragments);
   if (root === undefined) return undefined;
   // What the strategies walked on, which is at hand; to follow the imports of all files would take longer than all the rest.
-  const graph = new CodeGraph(index, scope);
+  const graph = CodeGraph.of(index, scope);
   const position = graph.positionOf(root) ?? -1;
   const ofFile = (file: IndexedFile): Shown | undefined =>
     together(fragments.filter(({ provenance }) => isOf(file, provenance)));

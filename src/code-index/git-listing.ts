@@ -7,7 +7,7 @@
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 
@@ -32,9 +32,18 @@ export async function listFiles(root: string, spare: string, signal: AbortSignal
 
 /** A directory that the checkout around it ignores is none of its parts: it counts by itself. */
 async function isPartOfCheckout(root: string, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!isBelowRepository(root)) return false;
   const inside = await git(["-C", root, "rev-parse", "--is-inside-work-tree"], root, signal, [0, 128]);
   if (inside.stdout.toString().trim() !== "true") return false;
   return (await git(["-C", root, "check-ignore", "--quiet", "."], root, signal, [0, 1, 128])).code === 1;
+}
+
+/** What has no `.git` above it need not be asked about: starting git takes a tenth of a second question. */
+function isBelowRepository(root: string): boolean {
+  for (let directory = root; ; directory = dirname(directory)) {
+    if (existsSync(join(directory, ".git"))) return true;
+    if (dirname(directory) === directory) return false;
+  }
 }
 
 function listing({ stdout, stderr }: GitAnswer): Listing {

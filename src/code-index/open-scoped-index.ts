@@ -1,7 +1,7 @@
 /** Opens a scope for reading, in whatever thread. It is the only door: without a scope there is nothing to ask. */
 import { createHash } from "node:crypto";
 import { NotIndexedError } from "./index-errors.ts";
-import { renderDefinition, renderFile, type ShownFacts } from "./render.ts";
+import { type Rendering, renderDefinition, renderFile, type ShownFacts } from "./render.ts";
 import { searchDefinitions } from "./definition-search.ts";
 import type { DetailLevel } from "./detail-level.ts";
 import { ImportMap } from "./imports/import-map.ts";
@@ -20,6 +20,7 @@ import type {
   TextHit,
 } from "./scoped-index.ts";
 import { searchText } from "./text-search.ts";
+import { Unpacked } from "./unpacked.ts";
 
 /**
  * @throws IndexMovedError when a tree has changed since the scope was made; NotIndexedError when it has never been looked at.
@@ -31,6 +32,7 @@ export function openScopedIndex(scope: IndexScope): ScopedIndex {
 class SqliteScopedIndex implements ScopedIndex {
   readonly #trees = new Map<string, TreeReader>();
   readonly #imports = new Map<string, ImportMap>();
+  readonly #found = new Map<string, unknown>();
 
   constructor(scope: IndexScope) {
     try {
@@ -52,7 +54,9 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   searchText(words: readonly string[], limit: number): readonly TextHit[] {
-    return searchText(this.#all(), words, limit).map(({ file: { file }, score }) => ({ file, score }));
+    return this.#once(`text ${limit} ${words.join(" ")}`, () =>
+      searchText(this.#all(), words, limit).map(({ file: { file }, score }) => ({ file, score })),
+    );
   }
 
   searchPaths(part: string, limit: number): readonly IndexedFile[] {
@@ -82,7 +86,9 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   searchDefinitions(words: readonly string[], limit: number): readonly IndexedDefinition[] {
-    return searchDefinitions(this.#all(), words, limit, definitionsOf);
+    return this.#once(`definitions ${limit} ${words.join(" ")}`, () =>
+      searchDefinitions(this.#all(), words, limit, definitionsOf),
+    );
   }
 
   referencesTo(name: string): readonly ReferenceFrom[] {
@@ -132,7 +138,12 @@ class SqliteScopedIndex implements ScopedIndex {
 
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(file);
-    return { file: own.file, level, ...renderFile(factsOf(tree, own), tree.textOf(own), level) };
+    const { hash, language } = own.file;
+    const rendering = renderings.get(`${hash} ${language} ${level}`, () => {
+      const value = renderFile(factsOf(tree, own), tree.textOf(own), level);
+      return { value, size: value.text.length };
+    });
+    return { file: own.file, level, ...rendering };
   }
 
   excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt {
@@ -164,6 +175,13 @@ class SqliteScopedIndex implements ScopedIndex {
     return [...this.#trees.values()];
   }
 
+  /** Several strategies look for the same words. */
+  #once<Found>(key: string, find: () => Found): Found {
+    if (!this.#found.has(key)) this.#found.set(key, find());
+    // Only ever set for this key, by this function.
+    return this.#found.get(key) as Found;
+  }
+
   #own(file: IndexedFile): { tree: TreeReader; own: ReadableFile } {
     const tree = this.#trees.get(file.resource);
     if (tree === undefined) throw new NotIndexedError(file.resource);
@@ -176,6 +194,9 @@ class SqliteScopedIndex implements ScopedIndex {
     return known;
   }
 }
+
+/** Whole files: strategies look at the same ones, and what they found is looked at again by whoever checks it. */
+const renderings = new Unpacked<Rendering>();
 
 function factsOf(tree: TreeReader, readable: ReadableFile): ShownFacts {
   return { language: readable.file.language, definitions: tree.definitionsOf(readable) };

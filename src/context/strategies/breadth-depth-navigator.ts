@@ -50,7 +50,7 @@ export const breadthDepthNavigator = finding(function* (
   const steps = Math.min(request.breadth, MOST_STEPS);
   if (steps < 1 || anchors.length === 0) return;
 
-  const graph = new CodeGraph(index, scope);
+  const graph = CodeGraph.of(index, scope);
   const seen = new Set(anchors.map(({ file }) => keyOf(file)));
   let places = placesOf(anchors);
   for (let distance = 1; distance <= steps; distance += 1) {

@@ -17,7 +17,14 @@ export class CodeGraph {
   #importing: Adjacency | undefined;
   #imported: Adjacency | undefined;
 
-  constructor(index: ScopedIndex, scope: IndexScope) {
+  /** That of an index is made once, however many ask. */
+  static of(index: ScopedIndex, scope: IndexScope): CodeGraph {
+    const known = graphs.get(index) ?? new CodeGraph(index, scope);
+    graphs.set(index, known);
+    return known;
+  }
+
+  private constructor(index: ScopedIndex, scope: IndexScope) {
     this.columns = cachedGraph(scope, index.linksDigest(), () =>
       columnsOf(index.graph(), (file) => index.importersOf(file)),
     );
@@ -57,6 +64,8 @@ export class CodeGraph {
     return Array.from(pairs, (pair) => this.files[ends[pair] ?? -1]).filter((file) => file !== undefined);
   }
 }
+
+const graphs = new WeakMap<ScopedIndex, CodeGraph>();
 
 /** Edges grouped by a file, without an array for each. */
 class Adjacency {

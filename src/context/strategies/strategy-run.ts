@@ -1,5 +1,6 @@
-/** What every strategy does the same: nothing for no tokens, the index of the scope opened and closed. */
+/** What every strategy does the same: nothing for no tokens, the index of the scope opened. */
 import type { ScopedIndex } from "../../code-index/scoped-index.ts";
+import type { IndexScope } from "../../code-index/index-scope.ts";
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import type { ContextFragment, StrategyInput } from "../model.ts";
 import type { StrategyContext } from "../strategy-protocol.ts";
@@ -24,6 +25,31 @@ export function withIndex<Result>(
   use: (index: ScopedIndex, allowance: Allowance) => readonly Result[],
 ): readonly Result[] {
   if (tokens <= 0) return [];
-  using index = openScopedIndex(input.scope);
-  return use(index, { tokens, signal });
+  try {
+    return use(sharedIndex(input.scope), { tokens, signal });
+  } catch (error) {
+    closeShared();
+    throw error;
+  }
+}
+
+/** The strategies of a question come to a thread one after another, so each finds the index open, with what the one before it asked for. */
+const PATIENCE_MS = 50;
+let shared: { readonly key: string; readonly index: ScopedIndex; closing: NodeJS.Timeout | undefined } | undefined;
+
+function sharedIndex(scope: IndexScope): ScopedIndex {
+  const key = JSON.stringify(scope);
+  if (shared?.key !== key) {
+    closeShared();
+    shared = { key, index: openScopedIndex(scope), closing: undefined };
+  }
+  clearTimeout(shared.closing);
+  shared.closing = setTimeout(closeShared, PATIENCE_MS).unref();
+  return shared.index;
+}
+
+function closeShared(): void {
+  clearTimeout(shared?.closing);
+  shared?.index[Symbol.dispose]();
+  shared = undefined;
 }

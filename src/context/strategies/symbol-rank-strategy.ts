@@ -24,7 +24,7 @@ export const symbolRank = finding(function* (index: ScopedIndex, { request, scop
   const terms = termsOf(request);
   const anchors = anchorsOf(index, request, terms);
   const names = new Map([...namesInFocus(index, anchors), ...namesOf(anchors)]);
-  const graph = new CodeGraph(index, scope);
+  const graph = CodeGraph.of(index, scope);
   const seeds = new Map<number, number>();
   const seed = (file: IndexedFile, weight: number): void => {
     const position = graph.positionOf(file);
