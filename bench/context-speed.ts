@@ -141,7 +141,8 @@ async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<
   await agents(inspect, dir);
   const [times, nothing]: [number[], number[]] = [[], []];
   for (let round = 0; round <= (quick ? 5 : 15); round += 1) {
-    const { ms } = await agents(inspect, dir);
+    // Without what measures memory: loading it takes a sixth of the time.
+    const ms = await timed(() => finished([AGENTS, ...inspect], {}));
     const bare = await timed(() => finished(["-e", "0"], {}));
     if (round === 0) continue;
     times.push(ms);
