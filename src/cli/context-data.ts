@@ -91,9 +91,10 @@ function fragmentData(fragment: ScoredFragment): Record<string, unknown> {
 
 /** What everything else about an assembly has in common, whichever command shows it. */
 export function detailsData(assembled: AssembledContext): Record<string, unknown> {
-  const { hash, tokens, tokenizer, fragments, excluded, gaps, trace } = assembled;
+  const { hash, tokens, tokenizer, fragments, masked, excluded, gaps, trace } = assembled;
   return {
     context: { hash, tokens, tokenizer, fragments: fragments.map(fragmentData) },
+    masked_files: [...masked],
     excluded: excluded.map((one) => ({ ...one })),
     gaps: gaps.map((gap) => ({ ...gap })),
     trace: trace.map((stage) => ({

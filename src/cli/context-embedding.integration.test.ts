@@ -12,7 +12,7 @@ test("embedding is off and said so, until an endpoint is configured; only what t
   const root = join(agents.directory, "notes");
   mkdirSync(root);
   writeFileSync(join(root, "garden.md"), "Roses and tulips grow in the garden.\n");
-  writeFileSync(join(root, "kitchen.md"), "Bread is baked in the oven.\n");
+  writeFileSync(join(root, "kitchen.md"), `Bread is baked in the oven AKIA${"Q7".repeat(8)}.\n`);
   writeFileSync(join(root, "keys.md"), "The secret of the garden gate is 1234.\n");
   await agents.json("resource", "add", "fs-directory", "notes", "--path", root);
   await agents.json("project", "create", "diary", "--resource", "notes");
@@ -29,7 +29,10 @@ test("embedding is off and said so, until an endpoint is configured; only what t
   const indexed = await agents.json("project", "context", "index", "diary");
   expect(indexed).toMatchObject({ exit_code: 0, data: { files: 3, embedded: 2 } });
   const sent = server.calls.flat();
-  expect(sent.toSorted()).toEqual(["Bread is baked in the oven.", "Roses and tulips grow in the garden."]);
+  expect(sent.toSorted()).toEqual([
+    "Bread is baked in the oven [masked: AWS key].",
+    "Roses and tulips grow in the garden.",
+  ]);
   expect((await agents.json("project", "context", "index", "diary")).data).toMatchObject({ embedded: 0 });
 
   const { data } = await inspect();

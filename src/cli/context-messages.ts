@@ -11,6 +11,7 @@ export function contextMessages({ indexed, assembled }: ContextResult, request: 
     ...indexed.flatMap(indexMessages),
     ...nothingFound({ indexed, assembled }, request),
     ...nothingMatched(assembled, request),
+    ...maskedSecrets(assembled),
   ];
 }
 
@@ -48,6 +49,12 @@ function nothingMatched(assembled: AssembledContext, { query, focus }: ContextRe
   if (foundBy(assembled, "simple-keyword") !== 0) return [];
   const text = `No word of "${query}" occurs in any file; what is shown is what matters most in general. Try names from the code, or --focus <path>.`;
   return [{ level: "warning", text }];
+}
+
+function maskedSecrets({ masked: [first, ...others] }: AssembledContext): Message[] {
+  if (first === undefined) return [];
+  const files = others.length === 0 ? first : `${first} and ${others.length} more`;
+  return [{ level: "info", text: `Secrets in ${files} are masked.` }];
 }
 
 function nothingFound(

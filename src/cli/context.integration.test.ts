@@ -31,6 +31,35 @@ test("pack prints the text alone, within the budget to the token, the same each 
   expect(counter.count(small.stdout)).toBeLessThanOrEqual(150);
 });
 
+test("secrets are masked in whatever is shown, and the budget is counted with the masks", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  const root = join(agents.directory, "deploy");
+  mkdirSync(root);
+  const key = `AKIA${"Q7".repeat(8)}`;
+  const line = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8z".repeat(3).slice(0, 64);
+  const pem = ["-----BEGIN PRIVATE KEY-----", ...Array.from({ length: 30 }, () => line), "-----END PRIVATE KEY-----"];
+  writeFileSync(
+    join(root, "deploy.ts"),
+    `/** Opens the bucket. */\nexport const bucketKey = "${key}";\nexport function openBucket(): string {\n  return bucketKey;\n}\n`,
+  );
+  writeFileSync(join(root, "bucket.txt"), ["The bucket is opened with", ...pem, "and closed by nobody."].join("\n"));
+  const focus = ["--focus", "deploy.ts", "--focus", "bucket.txt"];
+  const words = ["context", "pack", "--path", root, "--budget", "2k", ...focus, "bucketKey"];
+  const { code, stdout, stderr } = await agents.run(words);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("Secrets in deploy:bucket.txt and 1 more are masked.")]);
+  expect(stdout).toContain('export const bucketKey = "[masked: AWS key]";');
+  expect(stdout).toContain("[masked: private key]");
+  expect(stdout).not.toMatch(/AKIA|aB3dE5gH7jK9/);
+  const { data } = await agents.json(...words);
+  expect(data).toMatchObject({
+    text: stdout,
+    masked_files: ["deploy:bucket.txt", "deploy:deploy.ts"],
+    context: { tokens: counter.count(stdout) },
+  });
+  expect(JSON.stringify(data)).not.toMatch(/AKIA|aB3dE5gH7jK9/);
+});
+
 test("pack works in a plain directory, and takes a path from where the user is", async () => {
   using world = new CodeWorld();
   const { agents } = world;

@@ -15,6 +15,7 @@ import type {
 } from "./model.ts";
 import { frozen } from "./frozen.ts";
 import { renderContext, renderFragment } from "./render-context.ts";
+import { SecretMasking } from "./secret-masking.ts";
 import { shallowerFragment } from "./shallower.ts";
 import {
   allocationProblem,
@@ -63,8 +64,9 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
   const stages = new StageRunner(parts.defaults, parts.own);
   const count = (text: string): number => counter.count(text);
   const cost = costOf(count);
+  const masking = new SecretMasking();
 
-  const { strategies, outcomes, found, gaps } = await findFragments(parts, stages, packable);
+  const { strategies, outcomes, found, gaps } = await findFragments(parts, stages, packable, masking);
   // Frozen before each stage: own stages get to see them, and what they changed could not be told from what they were given.
   const excluded: Exclusion[] = [];
 
@@ -109,7 +111,7 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
       component.pack(limited.fragments, packable, {
         cost,
         shallower: (fragment, level) => {
-          const shallower = shallowerFragment(fragment, level, index, count);
+          const shallower = shallowerFragment(fragment, level, index, { count, masking });
           if (shallower !== undefined) renderings.push(shallower);
           return shallower;
         },
@@ -150,8 +152,10 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
     problem: (inherited) => inventionProblem(inherited, []),
   });
 
+  const shown = fitted(preamble, ordered, available, count, excluded);
   return {
-    ...fitted(preamble, ordered, available, count, excluded),
+    ...shown,
+    masked: masking.placesAmong(shown.fragments),
     tokenizer: counter.tokenizer,
     budget,
     excluded,
@@ -170,7 +174,12 @@ interface Found {
 }
 
 /** Stages 1 to 3, and a look at what they brought. */
-async function findFragments(parts: AssemblyParts, stages: StageRunner, packable: number): Promise<Found> {
+async function findFragments(
+  parts: AssemblyParts,
+  stages: StageRunner,
+  packable: number,
+  masking: SecretMasking,
+): Promise<Found> {
   const { order, scope, index, counter } = parts;
   const { request, plan, embedding, signal } = order;
   const backends = new Set(parts.backends);
@@ -214,7 +223,7 @@ async function findFragments(parts: AssemblyParts, stages: StageRunner, packable
     const reason = failureOf(outcome);
     if (reason !== undefined) gaps.push({ kind: "strategy", name: outcome.strategy, reason });
   }
-  const vetting = new Vetting({ index, plan, count: (text) => counter.count(text) });
+  const vetting = new Vetting({ index, plan, count: (text) => counter.count(text), masking });
   const found: FoundFragment[] = [];
   for (const { strategy, fragments } of executed.found) {
     const vetted = await vetting.vet(strategy, fragments);

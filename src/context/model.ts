@@ -162,6 +162,8 @@ export interface AssembledContext {
   readonly budget: ContextBudget;
   readonly preamble: string;
   readonly fragments: readonly ScoredFragment[];
+  /** Files ("alias:path") with secrets that are masked in what is shown of them. */
+  readonly masked: readonly string[];
   readonly excluded: readonly Exclusion[];
   readonly strategies: readonly SelectedStrategy[];
   readonly outcomes: readonly StrategyOutcome[];

@@ -2,6 +2,7 @@ import type { DetailLevel } from "../code-index/detail-level.ts";
 import type { Excerpt, ScopedIndex } from "../code-index/scoped-index.ts";
 import { frozen } from "./frozen.ts";
 import type { ContextFragment, ScoredFragment } from "./model.ts";
+import type { SecretMasking } from "./secret-masking.ts";
 
 /**
  * The same entity with less detail, from the index. A piece of lines has no other level, nor has a decision.
@@ -12,14 +13,15 @@ export function shallowerFragment(
   fragment: ScoredFragment,
   level: DetailLevel,
   index: ScopedIndex,
-  count: (text: string) => number,
+  { count, masking }: { readonly count: (text: string) => number; readonly masking: SecretMasking },
 ): ScoredFragment | undefined {
   const excerpt = excerptOf(fragment, level, index);
   if (excerpt === undefined || fragment.provenance === undefined || excerpt.text.trim() === "") return undefined;
   const { startLine, endLine, text } = excerpt;
-  const content = text.toWellFormed();
   const provenance = { ...fragment.provenance, startLine, endLine };
-  return frozen({ ...fragment, level, content, tokens: count(content), provenance });
+  const rendering = { ...fragment, level, content: text.toWellFormed(), provenance };
+  const content = masking.shown(rendering, () => index.text(excerpt.file));
+  return frozen({ ...rendering, content, tokens: count(content) });
 }
 
 /** What the index shows of an entity; undefined for pieces of lines and for what it does not know. */

@@ -2,13 +2,14 @@
  * Looks at what a strategy returned before anything is made of it. A strategy is foreign code: it may return what is malformed, or what the
  * scope does not let through. So a fragment must name a file that the scoped index has, with the very hash, and show what stands in
  * that file: in full some of its text, otherwise what the index itself shows of the entity at that level. What comes from no file must be a
- * decision of the plan. The rest is dropped and counted. Tokens are counted anew, whatever the strategy says.
+ * decision of the plan. The rest is dropped and counted. Then secrets are masked, and tokens counted anew, whatever the strategy says.
  */
 import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
-import type { ScopedIndex } from "../code-index/scoped-index.ts";
+import type { IndexedFile, ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
 import { frozen } from "./frozen.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
+import type { SecretMasking } from "./secret-masking.ts";
 import { excerptOf } from "./shallower.ts";
 import { patiently } from "./turns.ts";
 
@@ -19,6 +20,7 @@ export interface VettingParts {
   readonly index: ScopedIndex;
   readonly plan: PlanKnowledge | undefined;
   readonly count: (text: string) => number;
+  readonly masking: SecretMasking;
 }
 
 export interface Vetted {
@@ -46,7 +48,7 @@ export class Vetting {
       // Blank lines say nothing, which is no mistake.
       else if (fragment.content.trim() === "") return;
       else if (!this.#isInScope(fragment)) outside++;
-      else kept.push({ ...fragment, tokens: this.#parts.count(fragment.content) });
+      else kept.push(this.#shown(fragment));
     });
     const complaints = [
       ...(malformed === 0 ? [] : [`returned ${plural(malformed, "malformed fragment")}`]),
@@ -62,10 +64,24 @@ export class Vetting {
     const file = this.#parts.index.file(provenance.resource, provenance.path);
     if (file === undefined || file.hash !== provenance.hash) return false;
     if (level !== "full") return excerptOf(fragment, level, this.#parts.index)?.text.trimEnd() === content.trimEnd();
+    return this.#textOf(file).includes(content.trimEnd());
+  }
+
+  #shown(fragment: FoundFragment): FoundFragment {
+    const { index, count, masking } = this.#parts;
+    const { resource = "", path = "" } = fragment.provenance ?? {};
+    const content = masking.shown(fragment, () => {
+      const file = index.file(resource, path);
+      return file === undefined ? "" : this.#textOf(file);
+    });
+    return { ...fragment, content, tokens: count(content) };
+  }
+
+  #textOf(file: IndexedFile): string {
     const key = `${file.resource}:${file.path}`;
     const text = this.#texts.get(key) ?? this.#parts.index.text(file).toWellFormed();
     this.#texts.set(key, text);
-    return text.includes(content.trimEnd());
+    return text;
   }
 }
 

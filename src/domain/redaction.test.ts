@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { seededRandom } from "../testing/random.ts";
 import { holdsMask, maskJson, maskSecrets, secretValues } from "./redaction.ts";
 
 /** Put together here, so that no scanner takes this file for a leak. */
@@ -99,9 +100,37 @@ describe("what only looks like one", () => {
     "cache_key: user-profile-page",
     "monkey=banana keyboard: qwertz-layout",
     "sha256-hash 3f9a1c7e5b2d80463f9a1c7e5b2d8046",
+    "this.senderCurve25519Key = decryptionResult.senderCurve25519Key ?? null;",
+    "const publicKey = P256.getPublicKey({ privateKey })",
+    'RegistrationToken = "org.matrix.msc3231.login.registration_token",',
+    'const keyAlgorithm = "signed_curve25519";',
+    "password = credentials2.databasePassword",
+    "token: '0x5C221E77624690fff6dd741493D735a17716c26B'",
   ])("%s stays", (text) => {
     expect(maskSecrets(text)).toEqual({ text, masked: 0 });
   });
+
+  test("but a password of words and digits is one", () => {
+    expect(maskSecrets('password = "sunshine2019battery"').masked).toBe(1);
+  });
+
+  const ALPHABETS = {
+    base64: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    hexadecimal: "0123456789abcdef",
+    base32: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+    base36: "abcdefghijklmnopqrstuvwxyz0123456789",
+  };
+  test.each(Object.entries(ALPHABETS))(
+    "and what was drawn by lot is hardly ever taken for a name: %s",
+    (_, alphabet) => {
+      const random = seededRandom(20_261);
+      const missed = Array.from({ length: 2_000 }, () => {
+        const drawn = Array.from({ length: 32 }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
+        return maskSecrets(`api_token = "${drawn}"`).masked;
+      }).filter((masked) => masked !== 1).length;
+      expect(missed / 2_000).toBeLessThan(0.01);
+    },
+  );
 
   test("our own source has none", async () => {
     const { globSync, readFileSync } = await import("node:fs");

@@ -17,7 +17,7 @@ interface Form {
   /** The secret itself is group 2 if there is one, else all of it; what group 1 holds stays. */
   readonly pattern: string;
   /** Not a secret although it has the form. */
-  readonly unless?: (secret: string) => boolean;
+  readonly unless?: (secret: string, before: string) => boolean;
 }
 
 const START = "(?<![A-Za-z0-9_])";
@@ -70,7 +70,7 @@ const CONTEXT_FORMS: readonly Form[] = [
     name: "secret",
     pattern:
       "((?:key|token|secret|passw(?:or)?d|passwd|pwd|passphrase|credentials?|auth)[A-Za-z0-9_-]{0,30}[\"'`]{0,2}[ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4}[\"'`]{0,2})([A-Za-z0-9+/=_.~!@#$%^&*-]{12,500})",
-    unless: (value) => isPlaceholder(value) || !looksRandom(value),
+    unless: (value, before) => isPlaceholder(value) || !looksRandom(value) || isName(value, before),
   },
 ];
 
@@ -175,7 +175,7 @@ function foundForm(forms: readonly Form[], groups: readonly unknown[]): { name: 
     const before = groups[index * 2];
     const secret = groups[index * 2 + 1];
     if (typeof before !== "string" || typeof secret !== "string") continue;
-    return unless?.(secret) === true ? undefined : { name, before };
+    return unless?.(secret, before) === true ? undefined : { name, before };
   }
   return undefined;
 }
@@ -192,12 +192,30 @@ function isWords(value: string): boolean {
   return !/\d/.test(value) && !/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value);
 }
 
-/** At least 3.2 bits for each character, with letters and digits; a path, a call or a version is not random. */
+/**
+ * `senderCurve25519Key`, "org.matrix.msc3231.login.registration_token", `P256.getPublicKey`: names in code have digits too, but few, between
+ * words that can be spoken. A password may be made of words, so under that name only a member of something counts. An address of a
+ * contract is none either.
+ */
+function isName(value: string, before: string): boolean {
+  if (/^0x[0-9a-f]{40}$/i.test(value)) return true;
+  if (/pass|pwd/i.test(before) && !/^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value)) return false;
+  if (!/[a-z_]/.test(value)) return false;
+  const words = value.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? [];
+  const letters = words.join("").length;
+  const vowels = value.match(/[aeiou]/gi)?.length ?? 0;
+  const changes = value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
+  if (letters < words.length * 3 || vowels < letters * 0.28 || changes > value.length * 0.13) return false;
+  return words.every((word) => word.length < 4 || /[aeiouy]/i.test(word));
+}
+
+/** Hexadecimal, or at least 3.2 bits for each character, with letters and digits; a path, a call or a version is not random. */
 function looksRandom(value: string): boolean {
   if (!/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
   if (/^(?:[a-z]+[._-])+[a-z]*\d{0,4}$/i.test(value)) return false;
   // PWD, the working directory, is called like a password.
   if (/^\/(?:Users|etc|home|mnt|opt|private|root|srv|tmp|usr|var)\//.test(value)) return false;
+  if (/^[0-9a-f]{16,}$/i.test(value)) return true;
   const sample = value.slice(0, 200);
   const counts = new Map<string, number>();
   for (const character of sample) counts.set(character, (counts.get(character) ?? 0) + 1);

@@ -25,9 +25,7 @@ export class CodeGraph {
   }
 
   private constructor(index: ScopedIndex, scope: IndexScope) {
-    this.columns = cachedGraph(scope, index.linksDigest(), () =>
-      columnsOf(index.graph(), (file) => index.importersOf(file)),
-    );
+    this.columns = columnsFor(index, scope);
     this.files = index.files();
     this.#positions = new Map(this.files.map((file, position) => [keyOf(file), position]));
   }
@@ -66,6 +64,18 @@ export class CodeGraph {
 }
 
 const graphs = new WeakMap<ScopedIndex, CodeGraph>();
+
+/** The last one of this thread: most edits change neither names nor imports. */
+let latest: { readonly digest: string; readonly columns: GraphColumns } | undefined;
+
+function columnsFor(index: ScopedIndex, scope: IndexScope): GraphColumns {
+  const digest = index.linksDigest();
+  if (latest?.digest !== digest) {
+    const make = (): GraphColumns => columnsOf(index.graph(), (file) => index.importersOf(file));
+    latest = { digest, columns: cachedGraph(scope, digest, make) };
+  }
+  return latest.columns;
+}
 
 /** Edges grouped by a file, without an array for each. */
 class Adjacency {

@@ -18,16 +18,8 @@ const NUMBER = 4;
 export function cachedGraph(scope: IndexScope, digest: string, make: () => GraphColumns): GraphColumns {
   const [tree] = scope.trees;
   if (tree === undefined) return make();
+  const graphs = new KeptBlobs(join(dirname(tree.index), "graphs.db"), MOST_GRAPHS);
   const key = `${VERSION} ${digest}`;
-  if (latest?.key !== key) latest = { key, graph: keptGraph(dirname(tree.index), key, make) };
-  return latest.graph;
-}
-
-/** In this thread: the strategies of a question walk the same graph, and most edits change neither names nor imports. */
-let latest: { readonly key: string; readonly graph: GraphColumns } | undefined;
-
-function keptGraph(directory: string, key: string, make: () => GraphColumns): GraphColumns {
-  const graphs = new KeptBlobs(join(directory, "graphs.db"), MOST_GRAPHS);
   const [known] = graphs.get([key]);
   const read = known === undefined ? undefined : unpacked(known);
   if (read !== undefined) return read;

@@ -8,6 +8,7 @@
 import type { IndexScope } from "../../code-index/index-scope.ts";
 import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
+import { maskedText } from "../../store/masking.ts";
 import type { EmbeddingEndpoint } from "../model.ts";
 import { embed } from "./embedding-endpoint.ts";
 import { fill, linesFind, type Find } from "./finds.ts";
@@ -30,7 +31,7 @@ export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens
   using index = openScopedIndex(scope);
   using vectors = VectorStore.beside(tree.index, embedding);
   await embedMissing(index, vectors, embedding, signal);
-  const query = await vectorOfQuery(request.query.slice(0, LONGEST_QUERY), vectors, embedding, signal);
+  const query = await vectorOfQuery(maskedText(request.query).slice(0, LONGEST_QUERY), vectors, embedding, signal);
   return fill(nearest(index, vectors, query), { tokens, signal });
 };
 
@@ -95,7 +96,8 @@ interface Piece {
 }
 
 function piecesOf(text: string): readonly Piece[] {
-  const lines = text.split("\n");
+  // They leave the machine: without secrets, and lines keep their numbers.
+  const lines = maskedText(text).split("\n");
   if (lines.at(-1) === "") lines.pop();
   const pieces: Piece[] = [];
   for (let start = 0; start < lines.length; start += LINES_PER_PIECE) {

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { ContextFragment } from "./model.ts";
+import { SecretMasking } from "./secret-masking.ts";
+
+const BODY = Array.from({ length: 30 }, () => "aB3dE5gH7jK9mN1pQ2sT4vW6xY8z".repeat(3).slice(0, 64));
+const LINES = ["before", "-----BEGIN PRIVATE KEY-----", ...BODY, "-----END PRIVATE KEY-----", "after"];
+
+function piece(startLine: number, endLine: number): ContextFragment {
+  return {
+    entity: `code:key.txt:${startLine}-${endLine}`,
+    level: "full",
+    relevance: 1,
+    content: LINES.slice(startLine - 1, endLine).join("\n"),
+    tokens: 0,
+    provenance: { resource: "code", path: "key.txt", startLine, endLine, hash: "" },
+    reason: "",
+  };
+}
+
+test("a piece out of the middle of a key shows nothing of it, and what is around it stays where it was", () => {
+  const masking = new SecretMasking();
+  const whole = (): string => LINES.join("\n");
+  expect(masking.shown(piece(10, 20), whole).trim()).toBe("");
+  expect(masking.shown(piece(1, 2), whole)).toBe("before\n[masked: private key]");
+  expect(masking.shown(piece(32, 34), whole).trimStart()).toBe("after");
+  expect(masking.placesAmong([piece(1, 2)])).toEqual(["code:key.txt"]);
+});
+
+test("what has no secret is shown as it is, and not counted", () => {
+  const masking = new SecretMasking();
+  const plain = { ...piece(1, 1), content: "export const answer = 42;" };
+  expect(masking.shown(plain, () => plain.content)).toBe(plain.content);
+  expect(masking.placesAmong([plain])).toEqual([]);
+});

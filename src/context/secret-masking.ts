@@ -1,0 +1,37 @@
+/**
+ * No secret gets into a context: what is shown of a file is masked before its tokens are counted, so that the budget holds for what is
+ * really shown, whoever it is shown to. The files themselves, and the index, stay as they are.
+ */
+import { maskedText } from "../store/masking.ts";
+import { placeOf } from "./compare.ts";
+import type { ContextFragment } from "./model.ts";
+
+/** Begins the one kind of secret that takes several lines: a piece of it could not be told by itself. */
+const SEVERAL_LINES = "PRIVATE KEY-----";
+
+export class SecretMasking {
+  readonly #places = new Set<string>();
+
+  /**
+   * The fragment's content as it may be shown.
+   *
+   * @param whole the text of its file.
+   */
+  shown(fragment: ContextFragment, whole: () => string): string {
+    const content = this.#masked(fragment, whole);
+    if (content !== fragment.content) this.#places.add(placeOf(fragment));
+    return content;
+  }
+
+  /** Files of which something is masked, among those of the fragments. */
+  placesAmong(fragments: readonly ContextFragment[]): readonly string[] {
+    return [...new Set(fragments.map(placeOf).filter((place) => this.#places.has(place)))].sort();
+  }
+
+  #masked({ content, provenance, level }: ContextFragment, whole: () => string): string {
+    if (provenance === undefined || level !== "full" || !whole().includes(SEVERAL_LINES)) return maskedText(content);
+    // Lines keep their numbers when a secret is masked.
+    const lines = maskedText(whole()).split("\n");
+    return lines.slice(provenance.startLine - 1, provenance.endLine).join("\n");
+  }
+}
