@@ -45,7 +45,7 @@ test("secrets are masked in whatever is shown, and the budget is counted with th
   );
   writeFileSync(join(root, "bucket.txt"), ["The bucket is opened with", ...pem, "and closed by nobody."].join("\n"));
   const focus = ["--focus", "deploy.ts", "--focus", "bucket.txt"];
-  const words = ["context", "pack", "--path", root, "--budget", "2k", ...focus, "bucketKey"];
+  const words = ["context", "pack", "--path", root, "--budget", "8k", ...focus, "bucketKey"];
   const { code, stdout, stderr } = await agents.run(words);
   expect([code, stderr]).toEqual([0, expect.stringContaining("Secrets in deploy:bucket.txt and 1 more are masked.")]);
   expect(stdout).toContain('export const bucketKey = "[masked: AWS key]";');
