@@ -4,7 +4,7 @@ import { loginName } from "../domain/user.ts";
 import type { ActorDefinition } from "../domain/actor.ts";
 import type { PricedModels } from "../actors/budgeted-models.ts";
 import type { ModelGateway } from "../actors/model-gateway.ts";
-import type { BudgetWarning, Caps } from "../ledger/budgets.ts";
+import type { Budget, BudgetWarning, Caps } from "../ledger/budgets.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
@@ -128,6 +128,12 @@ export class CommandContext {
     return budgetedModels({ models, store, caps: await this.caps(), lease, user, onWarning });
   }
 
+  /** Of the plan whose lease is given, and of the day. */
+  async budget(lease?: Lease): Promise<Budget> {
+    const { Budget } = await import("../ledger/budgets.ts");
+    return new Budget({ store: await this.store(), caps: await this.caps(), lease, user: await this.user() });
+  }
+
   async caps(): Promise<Caps> {
     const { configuredCaps } = await import("../plans/budgeted-models.ts");
     return configuredCaps((key) => this.setting(key));
@@ -159,14 +165,16 @@ export class CommandContext {
     const { ContextService } = await import("../plans/context-service.ts");
     const configuration = await this.contextConfiguration(project);
     const store = await this.store();
-    return this.#opened.use(new ContextService({ store, dataDir: this.paths.dataDir, configuration }));
+    const budget = await this.budget();
+    return this.#opened.use(new ContextService({ store, dataDir: this.paths.dataDir, configuration, budget }));
   }
 
   async planContext(): Promise<PlanContextService> {
     const { PlanContextService } = await import("../plans/plan-context-service.ts");
     const configuration = (project: string | undefined): Promise<ContextConfiguration> =>
       this.contextConfiguration(project);
-    return new PlanContextService({ store: await this.store(), dataDir: this.paths.dataDir, configuration });
+    const budget = (lease: Lease): Promise<Budget> => this.budget(lease);
+    return new PlanContextService({ store: await this.store(), dataDir: this.paths.dataDir, configuration, budget });
   }
 
   async resources(): Promise<ResourceService> {

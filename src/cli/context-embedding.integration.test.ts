@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { daySpending, openStore } from "../index.ts";
 import { startEmbeddingServer } from "../context/testing/embedding-server.ts";
 import { CodeWorld } from "./testing/code-world.ts";
 
@@ -56,4 +57,57 @@ test("embedding is off and said so, until an endpoint is configured; only what t
       expect.objectContaining({ name: "semantic-embedding", reason: expect.stringContaining("answered 503") }),
     ]),
   });
+});
+
+test("what is embedded counts against the budgets: refused before anything is sent, settled at what it was", async () => {
+  using world = new CodeWorld();
+  await using server = await startEmbeddingServer();
+  const { agents } = world;
+  const root = join(agents.directory, "notes");
+  mkdirSync(root);
+  writeFileSync(join(root, "garden.md"), "Roses and tulips grow in the garden.\n");
+  await agents.json("resource", "add", "fs-directory", "notes", "--path", root);
+  await agents.json("project", "create", "diary", "--resource", "notes");
+  const set = async (key: string, value: string): Promise<void> => {
+    expect((await agents.json("config", "set", key, value)).exit_code).toBe(0);
+  };
+  await set("context.embedding.url", server.url);
+  await set("context.embedding.model", "words");
+  // Ten cents for a token.
+  await set("context.embedding.price", "100000");
+  await set("budget.per-day", "1");
+
+  const index = () => agents.json("project", "context", "index", "diary");
+  const inspect = () => agents.json("project", "context", "inspect", "diary", "--query", "tulips");
+  expect(await index()).toMatchObject({ exit_code: 1, error: { code: "BUDGET_EXCEEDED" } });
+  const gap = {
+    name: "semantic-embedding",
+    reason: expect.stringContaining("is not asked: A call of embedding/words"),
+  };
+  expect((await inspect()).data).toMatchObject({ gaps: expect.arrayContaining([expect.objectContaining(gap)]) });
+  expect(server.calls).toEqual([]);
+
+  await set("budget.per-day", "100");
+  const spent = async (): Promise<unknown> => {
+    await using store = await openStore(`sqlite:${join(agents.dataDir, "cleveragents.db")}`);
+    const { spent: cost, reserved } = await store.read((reader) =>
+      daySpending(reader, { perPlan: undefined, perDay: undefined }),
+    );
+    return { cost, reserved };
+  };
+  expect(await index()).toMatchObject({ exit_code: 0, data: { embedded: 1 } });
+  expect(await spent()).toEqual({ cost: 700_000, reserved: 0 });
+  expect(JSON.stringify((await inspect()).data["gaps"])).not.toContain("semantic-embedding");
+  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  await inspect();
+  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+
+  // Not taken, so not billed; and what was taken without an answer counts at the most it can have been.
+  writeFileSync(join(root, "cellar.md"), "Wine\n");
+  server.answer = (_request, response) => void response.writeHead(503).end("asleep");
+  await index();
+  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  server.answer = (_request, response) => void response.end("{}");
+  await index();
+  expect(await spent()).toEqual({ cost: 1_200_000, reserved: 0 });
 });

@@ -2,6 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { wordsOf } from "../code-index/words.ts";
+import { startEmbeddingServer } from "../context/testing/embedding-server.ts";
 import type { Agents } from "./testing/agents.ts";
 import { CodeWorld, outputOf } from "./testing/code-world.ts";
 
@@ -132,4 +134,40 @@ test("a plan of two projects sees both, each through its own policy, and nothing
   expect(files).toContain("api:src/session.test.ts");
   expect(files).not.toContain("web:page.test.ts");
   expect([...files].filter((file) => file.startsWith("foreign:"))).toEqual([]);
+});
+
+test("what a plan has embedded counts against its budget, and is not sent when it would pass it", async () => {
+  using world = new CodeWorld();
+  await using server = await startEmbeddingServer();
+  const { agents } = world;
+  await world.project();
+  await agents.json("config", "set", "context.embedding.url", server.url);
+  await agents.json("config", "set", "context.embedding.model", "words");
+  await agents.json("config", "set", "context.embedding.price", "0.1");
+  const id = await planOf(
+    agents,
+    `  - { id: look, tool: request_context, params: { query: "where is the session validated", budget: 900 } }\n`,
+    "--budget",
+    "0.000050",
+  );
+  expect(await agents.json("plan", "execute", id)).toMatchObject({ exit_code: 0 });
+  const { gaps } = outputOf<{ gaps: readonly { name: string; reason: string }[] }>(agents, "look");
+  expect(gaps).toContainEqual(
+    expect.objectContaining({
+      name: "semantic-embedding",
+      reason: expect.stringMatching(/^is not asked: .* which the budget of plan/),
+    }),
+  );
+  expect(server.calls).toEqual([]);
+  expect((await agents.json("plan", "budget", id)).data["cost"]).toMatchObject({ spent_usd: 0 });
+
+  const { data } = await agents.json("plan", "use", "work", "shop");
+  const other = String(data["plan_id"]);
+  expect(await agents.json("plan", "execute", other)).toMatchObject({ exit_code: 0 });
+  const tokens = server.calls.flat().reduce((sum, text) => sum + wordsOf(text).length, 0);
+  expect(tokens).toBeGreaterThan(50);
+  expect((await agents.json("plan", "budget", other)).data["cost"]).toMatchObject({
+    spent_usd: Math.ceil(tokens * 0.1) / 1_000_000,
+    reserved_usd: 0,
+  });
 });

@@ -12,6 +12,7 @@ import type {
   Gap,
   ScoredFragment,
   SelectedStrategy,
+  EmbeddingEndpoint,
 } from "./model.ts";
 import { frozen } from "./frozen.ts";
 import { renderContext, renderFragment } from "./render-context.ts";
@@ -46,6 +47,7 @@ export interface AssemblyParts {
   readonly order: ContextOrder;
   readonly scope: IndexScope;
   readonly index: ScopedIndex;
+  readonly embedding?: EmbeddingEndpoint | undefined;
   readonly strategies: readonly ContextStrategy[];
   readonly backends: ReadonlySet<Backend>;
   readonly defaults: Stages;
@@ -180,8 +182,8 @@ async function findFragments(
   packable: number,
   masking: SecretMasking,
 ): Promise<Found> {
-  const { order, scope, index, counter } = parts;
-  const { request, plan, embedding, signal } = order;
+  const { order, scope, index, counter, embedding } = parts;
+  const { request, plan, signal } = order;
   const backends = new Set(parts.backends);
   if (plan !== undefined) backends.add("decisions");
   if (embedding !== undefined) backends.add("vector");

@@ -56,8 +56,8 @@ export interface ContextOrder {
   readonly budget: ContextBudget;
   readonly view: Pick<ResolvedView, "maxFiles" | "maxTotalSize" | "strategies">;
   readonly tokenizer?: TokenizerName;
-  /** What makes the "vector" backend available. */
-  readonly embedding?: EmbeddingEndpoint | undefined;
+  /** What makes the "vector" backend available, or why it must not be used; asked when the scope is there. */
+  readonly embedding?: () => EmbeddingEndpoint | { readonly refused: string } | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -92,20 +92,26 @@ export class ContextAssembler {
       for (let pass = 1; ; pass++) {
         order.signal?.throwIfAborted();
         const scope = await order.scope();
+        const vectors = order.embedding?.();
+        const isRefused = vectors !== undefined && "refused" in vectors;
+        const [refused, allowedNow] = isRefused ? split(strategies) : [[], strategies];
+        const reason = isRefused ? vectors.refused : "";
         try {
           using index = openScopedIndex(scope);
           const context = await assembleOnce({
             order,
             scope,
             index,
-            strategies,
+            embedding: isRefused ? undefined : vectors,
+            strategies: allowedNow,
             backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),
             defaults: defaultStages(executor, strategies, circuitOf),
             own,
             counter,
             onOutcomes: (outcomes) => throwIfMoved(outcomes, scope),
           });
-          return gaps.length === 0 ? context : { ...context, gaps: [...gaps, ...context.gaps] };
+          const without = refused.map(({ name }): Gap => ({ kind: "strategy", name, reason }));
+          return { ...context, gaps: [...gaps, ...without, ...context.gaps] };
         } catch (error) {
           if (!(error instanceof IndexMovedError)) throw error;
           if (pass === MAX_PASSES) throw keptMoving(error);
@@ -116,6 +122,16 @@ export class ContextAssembler {
       tokenCache?.flush();
     }
   }
+}
+
+/** Those that need vectors, and the others. */
+function split(
+  strategies: readonly ContextStrategy[],
+): [vectors: readonly ContextStrategy[], others: readonly ContextStrategy[]] {
+  const { vectors = [], others = [] } = Object.groupBy(strategies, ({ needs }) =>
+    needs.includes("vector") ? "vectors" : "others",
+  );
+  return [vectors, others];
 }
 
 /** The strategies a view allows. */

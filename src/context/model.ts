@@ -64,6 +64,10 @@ export interface EmbeddingEndpoint {
   readonly model: string;
   /** Name of the environment variable that holds the key; the key itself is never handed around. */
   readonly apiKeyEnv: string | undefined;
+  /** Dollars per million tokens; undefined when nobody said. */
+  readonly price?: number | undefined;
+  /** Under which what is sent is noted (`EmbeddingBill`). */
+  readonly bill?: string;
 }
 
 /** Families of tokenizers; a model's family is found by `tokenizerOf(model)`. */

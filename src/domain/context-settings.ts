@@ -172,6 +172,14 @@ const DESCRIBED: readonly Described[] = [
     problem: (value) =>
       VARIABLE.test(value) ? undefined : "must be the name of an environment variable, never the key itself",
   },
+  {
+    key: "context.embedding.price",
+    default: undefined,
+    description: "Dollars per million tokens that are embedded; 0 for none, which is the default on this machine",
+    perProject: true,
+    problem: (value) =>
+      /^\d{1,6}(?:\.\d{1,6})?$/.test(value) ? undefined : "must be a number of dollars, such as 0.02",
+  },
 ];
 
 export const CONTEXT_SETTINGS: readonly Setting[] = DESCRIBED.map((described) => ({

@@ -1,6 +1,7 @@
 import { listOf, ownStrategy, STAGE_NAMES, TOKENIZER_NAMES } from "../domain/context-settings.ts";
 import { parseTokens } from "../domain/context-policy.ts";
 import { ConfigurationError } from "../domain/errors.ts";
+import { isLocalHost } from "../domain/provider-settings.ts";
 import type { EmbeddingEndpoint, StageName, TokenizerName } from "../context/model.ts";
 
 /** The settings of context assembly (`src/domain/context-settings.ts`), read and typed. */
@@ -59,11 +60,22 @@ async function embeddingOf(
   const [url, model] = [await value("context.embedding.url"), await value("context.embedding.model")];
   if (url === undefined && model === undefined) return undefined;
   if (url !== undefined && model !== undefined) {
-    return { url, model, apiKeyEnv: await value("context.embedding.api-key-env") };
+    const price = await value("context.embedding.price");
+    return {
+      url,
+      model,
+      apiKeyEnv: await value("context.embedding.api-key-env"),
+      price: price === undefined ? freeOn(url) : Number(price),
+    };
   }
   const missing = url === undefined ? "context.embedding.url" : "context.embedding.model";
   throw new ConfigurationError(`Embeddings are only half configured: ${missing} is not set.`, {
     kept: "Nothing was changed.",
     next: [`agents config set ${missing} <value>`],
   });
+}
+
+/** What runs on this machine costs nothing. */
+function freeOn(url: string): number | undefined {
+  return isLocalHost(new URL(url).hostname) ? 0 : undefined;
 }

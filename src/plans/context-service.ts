@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
-import { ContextAssembler } from "../context/context-assembler.ts";
+import { ContextAssembler, type ContextOrder } from "../context/context-assembler.ts";
 import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
 import { KeptFinds } from "../context/kept-finds.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
@@ -14,7 +14,9 @@ import { BUILT_IN_STRATEGIES } from "../context/strategies/index.ts";
 import { TokenCache } from "../context/tokens/token-cache.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
+import type { Budget } from "../ledger/budgets.ts";
 import type { Store } from "../store/store.ts";
+import type { EmbeddingBill } from "./embedding-bill.ts";
 import { budgetFor, type BudgetSource } from "./budget-for.ts";
 import type { ContextConfiguration } from "./context-configuration.ts";
 import { requireFocus } from "./context-focus.ts";
@@ -54,6 +56,13 @@ const TOTAL_TIMEOUT_MS = 20_000;
 /** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB. */
 const THREAD_PATIENCE_MS = 400;
 
+interface Vectors {
+  readonly from: ReturnType<NonNullable<ContextOrder["embedding"]>>;
+  readonly bill?: EmbeddingBill | undefined;
+}
+
+const SEMANTIC = "semantic-embedding";
+
 /**
  * Context for whoever asks: brings the indexes up to date, then assembles. The commands, `pack` and the tools of actors all come this way, so
  * what `inspect` shows is what an actor gets.
@@ -61,12 +70,15 @@ const THREAD_PATIENCE_MS = 400;
 export class ContextService implements AsyncDisposable {
   readonly #dataDir: string;
   readonly #configuration: ContextConfiguration;
+  readonly #budget: Budget;
   readonly #cache: TokenCache;
   readonly #executor: ParallelStrategyExecutor;
   readonly #breakers: SharedBreakers;
   #strategies: Promise<readonly ContextStrategy[]> | undefined;
 
-  constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration }) {
+  /** @param parts.budget what embeddings count against. */
+  constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration; budget: Budget }) {
+    this.#budget = parts.budget;
     this.#dataDir = parts.dataDir;
     this.#configuration = parts.configuration;
     this.#cache = TokenCache.in(join(parts.dataDir, "index"));
@@ -95,6 +107,8 @@ export class ContextService implements AsyncDisposable {
       tokenCache: this.#cache,
     });
     const tokenizer = this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? "");
+    let vectors: Vectors | undefined;
+    await using _ = { [Symbol.asyncDispose]: async () => vectors?.bill?.settle() };
     const assembled = await assembler.assemble({
       project: wish.project,
       request: wish.request,
@@ -110,16 +124,33 @@ export class ContextService implements AsyncDisposable {
         requireFocus(seen.scope, wish.request);
         // What is new was never counted. It loads while the strategies are at work.
         if (seen.indexed.some(({ result }) => result.parsed > 0)) setImmediate(() => tokenizerNamed(tokenizer));
+        await vectors?.bill?.settle();
+        vectors = await this.#vectors(seen.scope, wish);
         return seen.scope;
       },
       plan: wish.plan,
       budget,
       view,
       tokenizer,
-      embedding: this.#configuration.embedding,
+      embedding: () => vectors?.from,
       signal,
     });
     return { assembled, budgetSource: source, ...seen };
+  }
+
+  /** Where vectors come from, with a bill when something is to be paid for: what was embedded before is not. */
+  async #vectors(scope: IndexScope, { view, request }: ContextWish): Promise<Vectors> {
+    const { embedding, enabled } = this.#configuration;
+    const isUsed = [view.strategies, enabled].every((names) => names?.includes(SEMANTIC) !== false);
+    const isOther = request.strategy !== undefined && request.strategy !== SEMANTIC;
+    if (embedding === undefined || !isUsed || isOther || request.query.trim() === "") return { from: embedding };
+    const { EmbeddingBill, refusalOf } = await import("./embedding-bill.ts");
+    try {
+      const bill = await EmbeddingBill.open(this.#budget, embedding, scope, request.query);
+      return { from: bill?.endpoint ?? embedding, bill };
+    } catch (error) {
+      return { from: { refused: refusalOf(error) } };
+    }
   }
 
   /** A thread boots while the directories are being looked at, unless that is too early (they are new, see `NEARLY`) or perhaps for nothing. */

@@ -11,6 +11,8 @@ import { suggested } from "../domain/schema.ts";
 import { shown } from "../domain/text.ts";
 import type { ContextPort, ContextQuestion } from "../execution/context-port.ts";
 import type { Workspace } from "../execution/workspace.ts";
+import type { Budget } from "../ledger/budgets.ts";
+import type { Lease } from "../ledger/leases.ts";
 import { findContextPolicy } from "../store/context-policies.ts";
 import { findPlanStages } from "../store/plan-stages.ts";
 import type { Store } from "../store/store.ts";
@@ -44,13 +46,16 @@ export class PlanContextService {
   readonly #store: Store;
   readonly #dataDir: string;
   readonly #configuration: (project: QualifiedName | undefined) => Promise<ContextConfiguration>;
+  readonly #budgetFor: (lease: Lease) => Promise<Budget>;
 
   constructor(parts: {
     store: Store;
     dataDir: string;
     configuration: (project: QualifiedName | undefined) => Promise<ContextConfiguration>;
+    budget: (lease: Lease) => Promise<Budget>;
   }) {
     this.#store = parts.store;
+    this.#budgetFor = parts.budget;
     this.#dataDir = parts.dataDir;
     this.#configuration = parts.configuration;
   }
@@ -99,13 +104,15 @@ export class PlanContextService {
   }
 
   /** What answers the questions of a plan that is being executed; nothing is started before the first one. */
-  executing(plan: Plan, view: ContextView = "execute"): ExecutingContext {
+  executing(lease: Lease, view: ContextView = "execute"): ExecutingContext {
+    const { plan } = lease;
     let service: Promise<ContextService> | undefined;
     const open = async (): Promise<ContextService> => {
       const configuration = await this.#configuration(plan.projects[0]?.project);
       // Most plans never ask, and need not wait for strategies and parsers to be loaded.
       const { ContextService } = await import("./context-service.ts");
-      return new ContextService({ store: this.#store, dataDir: this.#dataDir, configuration });
+      const budget = await this.#budgetFor(lease);
+      return new ContextService({ store: this.#store, dataDir: this.#dataDir, configuration, budget });
     };
     return {
       port: (workspaces) => ({

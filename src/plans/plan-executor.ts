@@ -148,7 +148,7 @@ export class PlanExecutor {
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, onSandbox = () => undefined } = options;
     const onStep = toldOfSteps(options);
-    await using context = this.#context?.executing(lease.plan, actor?.contextView ?? "execute");
+    await using context = this.#context?.executing(lease, actor?.contextView ?? "execute");
     try {
       const thinking = actor === undefined ? undefined : await this.#think(lease, options);
       await using opened = await runToolSteps({

@@ -68,7 +68,7 @@ export class PlanThinking {
     const root = await rootDecision(lease);
     const { hands, gaveUp } = await this.#handsFor({ lease, step: STRATEGY, order: [0, 0], place: undefined });
     const model = modelOf(actor);
-    await using context = this.#parts.context?.executing(plan, actor.contextView ?? "strategize");
+    await using context = this.#parts.context?.executing(lease, actor.contextView ?? "strategize");
     const resources = await this.#resourcesOf(plan);
     const briefing: Briefing = {
       ...planBriefing(plan),

@@ -136,13 +136,16 @@ async function bringUpToDate(
 /** Only what the default view lets through goes to the endpoint. */
 async function embedAll(context: CommandContext, scope: IndexScope, embedding: EmbeddingEndpoint): Promise<number> {
   const { embedScope } = await import("../../context/strategies/semantic-embedding.ts");
+  const { EmbeddingBill } = await import("../../plans/embedding-bill.ts");
   const isForPeople = !["json", "yaml"].includes(await context.format());
   return uninterrupted(async (signal) => {
     const progress = progressOf(`embedding by ${embedding.model}`);
     using _ = { [Symbol.dispose]: progress.end };
     const onProgress = isForPeople ? progress.update : (): void => undefined;
+    const bill = await EmbeddingBill.open(await context.budget(), embedding, scope, "");
+    if (bill === undefined) return 0;
     try {
-      return await embedScope({ scope, embedding, signal, onProgress });
+      return await embedScope({ scope, embedding: bill.endpoint, signal, onProgress });
     } catch (error) {
       if (signal.aborted) throw error;
       throw new AgentsError("resource_failed", `Embedding failed: ${error instanceof Error ? error.message : ""}.`, {
@@ -150,6 +153,8 @@ async function embedAll(context: CommandContext, scope: IndexScope, embedding: E
         kept: "The index is complete, and what was embedded so far is kept.",
         next: ["agents config get context.embedding.url", "repeat the command"],
       });
+    } finally {
+      await bill.settle();
     }
   });
 }

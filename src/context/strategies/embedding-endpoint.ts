@@ -7,27 +7,49 @@ import type { EmbeddingEndpoint } from "../model.ts";
 const TEXTS_PER_CALL = 64;
 const LONGEST_COMPLAINT = 200;
 
+/** A call that certainly was not billed: nobody took it. */
+class Untaken extends Error {}
+
+/** Notes how many tokens are sent, before they are, and how many fewer they were, after. */
+export type Charge = (tokens: number) => void;
+
 /** One vector for each text, each of length 1, all with the same number of dimensions. */
 export async function embed(
   endpoint: EmbeddingEndpoint,
   texts: readonly string[],
   signal: AbortSignal,
+  charge: Charge = () => undefined,
 ): Promise<readonly Float32Array[]> {
   const vectors: Float32Array[] = [];
   for (let start = 0; start < texts.length; start += TEXTS_PER_CALL) {
-    vectors.push(...(await embedOnce(endpoint, texts.slice(start, start + TEXTS_PER_CALL), signal)));
+    const input = texts.slice(start, start + TEXTS_PER_CALL);
+    const most = tokensAtMost(input);
+    charge(most);
+    try {
+      const { embedded, tokens } = await embedOnce(endpoint, input, signal);
+      if (tokens !== undefined && tokens < most) charge(tokens - most);
+      vectors.push(...embedded);
+    } catch (error) {
+      if (error instanceof Untaken) charge(-most);
+      throw error;
+    }
   }
   return vectors;
+}
+
+/** A token is at least a byte. */
+export function tokensAtMost(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 async function embedOnce(
   { url, model, apiKeyEnv }: EmbeddingEndpoint,
   input: readonly string[],
   signal: AbortSignal,
-): Promise<readonly Float32Array[]> {
+): Promise<{ readonly embedded: readonly Float32Array[]; readonly tokens: number | undefined }> {
   const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
   if (apiKeyEnv !== undefined && (key === undefined || key === "")) {
-    throw new Error(`the environment variable ${apiKeyEnv}, which should hold the key of ${url}, is not set`);
+    throw new Untaken(`the environment variable ${apiKeyEnv}, which should hold the key of ${url}, is not set`);
   }
   const response = await fetch(`${url.replace(/\/+$/, "")}/embeddings`, {
     method: "POST",
@@ -40,11 +62,17 @@ async function embedOnce(
     signal,
   }).catch((error: unknown) => {
     if (signal.aborted) throw error;
-    throw new Error(`${url} cannot be reached: ${causeOf(error)}`, { cause: error });
+    throw new Untaken(`${url} cannot be reached: ${causeOf(error)}`, { cause: error });
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, LONGEST_COMPLAINT)}`);
-  return vectorsIn(text, input.length, url);
+  if (!response.ok) throw new Untaken(`${url} answered ${response.status}: ${text.slice(0, LONGEST_COMPLAINT)}`);
+  return { embedded: vectorsIn(text, input.length, url), tokens: tokensIn(text) };
+}
+
+/** What the service says it was; undefined when it does not. */
+function tokensIn(text: string): number | undefined {
+  const [, tokens] = /"total_tokens"\s*:\s*(\d{1,12})\b/.exec(text) ?? [];
+  return tokens === undefined ? undefined : Number(tokens);
 }
 
 function vectorsIn(text: string, count: number, url: string): readonly Float32Array[] {

@@ -10,7 +10,7 @@ import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts"
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
 import { maskedText } from "../../store/masking.ts";
 import type { EmbeddingEndpoint } from "../model.ts";
-import { embed } from "./embedding-endpoint.ts";
+import { embed, tokensAtMost } from "./embedding-endpoint.ts";
 import { fill, linesFind, type Find } from "./finds.ts";
 import type { ContextStrategyFunction } from "./strategy-run.ts";
 import { queryKey, type StoredVector, VectorStore } from "./vector-store.ts";
@@ -31,7 +31,7 @@ export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens
   using index = openScopedIndex(scope);
   using vectors = VectorStore.beside(tree.index, embedding);
   await embedMissing(index, vectors, embedding, signal);
-  const query = await vectorOfQuery(maskedText(request.query).slice(0, LONGEST_QUERY), vectors, embedding, signal);
+  const query = await vectorOfQuery(askedOf(request.query), vectors, embedding, signal);
   return fill(nearest(index, vectors, query), { tokens, signal });
 };
 
@@ -54,6 +54,27 @@ export async function embedScope(options: {
   return await embedMissing(index, vectors, options.embedding, options.signal, options.onProgress);
 }
 
+/** More than that will not be sent for a query to a scope; 0 when all there is was embedded before. */
+export function mostTokens(scope: IndexScope, embedding: EmbeddingEndpoint, query: string): number {
+  const [tree] = scope.trees;
+  if (tree === undefined) return 0;
+  using index = openScopedIndex(scope);
+  using vectors = VectorStore.beside(tree.index, embedding);
+  const asked = askedOf(query);
+  const ofQuery = asked.trim() === "" || vectors.has(queryKey(asked)) ? 0 : tokensAtMost([asked]);
+  const ofFile = (file: IndexedFile): number => tokensAtMost(piecesOf(index.text(file)).map(({ text }) => text));
+  return missingIn(index, vectors).reduce((sum, file) => sum + ofFile(file), ofQuery);
+}
+
+function askedOf(query: string): string {
+  return maskedText(query).slice(0, LONGEST_QUERY);
+}
+
+function missingIn(index: ScopedIndex, vectors: VectorStore): readonly IndexedFile[] {
+  const byContent = new Map(index.files().map((file) => [file.hash, file]));
+  return Array.from(byContent.values()).filter(({ size, hash }) => size > 0 && !vectors.has(hash));
+}
+
 async function embedMissing(
   index: ScopedIndex,
   vectors: VectorStore,
@@ -61,13 +82,13 @@ async function embedMissing(
   signal: AbortSignal,
   onProgress?: (done: number, total: number) => void,
 ): Promise<number> {
-  const byContent = new Map(index.files().map((file) => [file.hash, file]));
-  const missing = Array.from(byContent.values()).filter(({ size, hash }) => size > 0 && !vectors.has(hash));
+  const missing = missingIn(index, vectors);
   let batch: { readonly content: string; readonly pieces: readonly Piece[] }[] = [];
   const flush = async (): Promise<void> => {
     const texts = batch.flatMap(({ pieces }) => pieces.map(({ text }) => text));
     if (texts.length === 0) return;
-    const embedded = (await embed(endpoint, texts, signal)).values();
+    const charge = (tokens: number): void => vectors.charge(endpoint.bill, tokens);
+    const embedded = (await embed(endpoint, texts, signal, charge)).values();
     const made = batch.map(({ content, pieces }): [string, readonly StoredVector[]] => [
       content,
       pieces.map(({ startLine, endLine }) => {
@@ -120,7 +141,8 @@ async function vectorOfQuery(
   const key = queryKey(query);
   const [stored] = vectors.get(key);
   if (stored !== undefined) return stored.vector;
-  const [vector = new Float32Array()] = await embed(endpoint, [query], signal);
+  const charge = (tokens: number): void => vectors.charge(endpoint.bill, tokens);
+  const [vector = new Float32Array()] = await embed(endpoint, [query], signal, charge);
   vectors.put(new Map([[key, [{ startLine: 0, endLine: 0, vector }]]]));
   return vector;
 }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { IndexScope } from "../../code-index/index-scope.ts";
 import { makeDirectories } from "../../store/directories.ts";
 import type { EmbeddingEndpoint } from "../model.ts";
 
@@ -23,6 +24,10 @@ CREATE TABLE IF NOT EXISTS vectors (
   end_line INTEGER NOT NULL,
   vector BLOB NOT NULL,
   UNIQUE (model, content, start_line)
+) STRICT;
+CREATE TABLE IF NOT EXISTS bills (
+  bill TEXT PRIMARY KEY,
+  tokens INTEGER NOT NULL
 ) STRICT;`;
 
 /** The oldest go first: with 1,536 dimensions about 1.2 GB. */
@@ -94,9 +99,31 @@ export class VectorStore implements Disposable {
     }
   }
 
+  /** Notes tokens that are about to be sent, or takes back what were fewer after all. */
+  charge(bill: string | undefined, tokens: number): void {
+    if (bill === undefined) return;
+    this.#database
+      .prepare("INSERT INTO bills (bill, tokens) VALUES (?, ?) ON CONFLICT (bill) DO UPDATE SET tokens = tokens + ?")
+      .run(bill, tokens, tokens);
+  }
+
+  /** All that was noted, which is then forgotten. */
+  takeBill(bill: string): number {
+    const row = this.#database.prepare("DELETE FROM bills WHERE bill = ? RETURNING tokens").get(bill);
+    return Number(row?.["tokens"] ?? 0);
+  }
+
   [Symbol.dispose](): void {
     this.#database.close();
   }
+}
+
+/** How many tokens were sent under a bill; asked once. */
+export function tokensBilled(scope: IndexScope, bill: string): number {
+  const [tree] = scope.trees;
+  if (tree === undefined) return 0;
+  using vectors = VectorStore.beside(tree.index, { url: "", model: "", apiKeyEnv: undefined });
+  return vectors.takeBill(bill);
 }
 
 /** Under which a query's own vector is kept, so that the same question gives the same answer without asking again. */
