@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import type { ContextFragment } from "./model.ts";
 import { SecretMasking } from "./secret-masking.ts";
+import { ContextLab } from "./testing/recall.ts";
 
 const BODY = Array.from({ length: 30 }, () => "aB3dE5gH7jK9mN1pQ2sT4vW6xY8z".repeat(3).slice(0, 64));
 const LINES = ["before", "-----BEGIN PRIVATE KEY-----", ...BODY, "-----END PRIVATE KEY-----", "after"];
@@ -31,4 +35,30 @@ test("what has no secret is shown as it is, and not counted", () => {
   const plain = { ...piece(1, 1), content: "export const answer = 42;" };
   expect(masking.shown(plain, () => plain.content)).toBe(plain.content);
   expect(masking.placesAmong([plain])).toEqual([]);
+});
+
+test("at whatever detail something is shown, from the largest budget to the smallest, no secret is", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "masking-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const root = join(directory, "code");
+  mkdirSync(root);
+  const key = (letter: string): string => `AKIA${letter.repeat(8)}${"Q7".repeat(4)}`;
+  const parts = Array.from("ABCDEFGH", (letter) =>
+    [
+      `/** Opens bucket ${letter} with ${key(letter)}. */`,
+      `export function openBucket${letter}(bucketKey = "${key(letter)}"): string {`,
+      ...Array.from({ length: 12 }, (_, line) => `  console.log("bucket ${letter} ${line}", bucketKey);`),
+      "  return bucketKey;\n}\n",
+    ].join("\n"),
+  );
+  writeFileSync(join(root, "buckets.ts"), parts.join("\n"));
+  await using lab = await ContextLab.of(root, join(directory, "data"));
+  const levels = new Set<string>();
+  for (let tokens = 3_000; tokens > 60; tokens = Math.floor(tokens * 0.8)) {
+    const context = await lab.ask({ query: "", focus: ["buckets.ts"] }, tokens);
+    expect(context.text).not.toContain("AKIA");
+    for (const { level } of context.fragments) levels.add(level);
+    if (context.fragments.length > 0) expect(context.masked).toEqual(["code:buckets.ts"]);
+  }
+  expect(levels.size).toBeGreaterThan(1);
 });
