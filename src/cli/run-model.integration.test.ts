@@ -184,6 +184,25 @@ test("Ctrl-C stops it cleanly and says how to go on; what was asked before is no
   expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });
 });
 
+test("a second Ctrl-C ends it at once, whatever it waits for, and nothing is lost by it", async () => {
+  using world = new RunWorld();
+  const { child, finished, id } = await thinking(world);
+  // Stopping cleanly has to be written down, which it cannot be while somebody else is writing.
+  const other = new DatabaseSync(world.database);
+  other.exec("BEGIN IMMEDIATE");
+  let said = "";
+  child.stderr.on("data", (text: string) => (said += text));
+  child.kill("SIGINT");
+  while (!said.includes("once more to stop at once")) await once(child.stderr, "data");
+  child.kill("SIGINT");
+  expect((await finished).code).toBe(130);
+  other.exec("ROLLBACK");
+  other.close();
+  world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
+  const again = await world.json("plan", "execute", id);
+  expect(again.data).toMatchObject({ state: "complete", changes: { files: 1 } });
+});
+
 test("without a model it says how to get one, and with several that one is to be chosen", async () => {
   using world = new RunWorld();
   const none = await world.asked("write a note");

@@ -288,11 +288,7 @@ function fitted(
 
 /** One for each resource and reason, however many files it concerns. */
 function indexGaps(gaps: readonly IndexGap[]): readonly Gap[] {
-  const groups = new Map<string, IndexGap[]>();
-  for (const gap of gaps) {
-    const key = `${gap.resource}\0${gap.reason}`;
-    groups.set(key, [...(groups.get(key) ?? []), gap]);
-  }
+  const groups = Map.groupBy(gaps, ({ resource, reason }) => `${resource}\0${reason}`);
   return Array.from(groups.entries())
     .toSorted(([a], [b]) => compareText(a, b))
     .flatMap(([, group]) => {

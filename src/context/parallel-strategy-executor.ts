@@ -25,7 +25,7 @@ export interface ParallelStrategyExecutorOptions {
   /** Heap of one thread; a strategy that needs more loses its thread. */
   readonly workerMemoryMb?: number;
   /** How long strategies wait for a thread that is there before another one is started, up to `maxWorkers`; 0 when it is left out. */
-  readonly threadPatienceMs?: number;
+  readonly threadPatienceMs?: number | (() => number);
   /** URLs of modules that each thread loads as it starts. */
   readonly preload?: readonly string[];
 }
@@ -75,9 +75,10 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
 
   constructor(options: ParallelStrategyExecutorOptions) {
     const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512 } = options;
-    const { preload = [], threadPatienceMs: patienceMs = 0 } = options;
+    const { preload = [], threadPatienceMs = 0 } = options;
+    const patienceMs = typeof threadPatienceMs === "function" ? threadPatienceMs : () => threadPatienceMs;
     requireIntegers({ maxWorkers, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb }, 1);
-    requireIntegers({ threadPatienceMs: patienceMs }, 0);
+    requireIntegers({ threadPatienceMs: patienceMs() }, 0);
     this.#breaker = breaker;
     this.#strategyTimeoutMs = strategyTimeoutMs;
     this.#totalTimeoutMs = totalTimeoutMs;

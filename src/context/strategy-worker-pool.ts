@@ -26,7 +26,7 @@ export interface PoolOptions {
   readonly maxWorkers: number;
   readonly workerMemoryMb: number;
   /** How long jobs wait for a thread that is busy before there is another one. */
-  readonly patienceMs: number;
+  readonly patienceMs: () => number;
   /** Modules that threads load before they are asked to. */
   readonly preload: readonly string[];
 }
@@ -100,12 +100,12 @@ export class StrategyWorkerPool {
     if (this.#closed || this.#threads.size >= this.#options.maxWorkers) return false;
     const coming = Array.from(this.#threads).filter((thread) => thread.isBootingForAnyone).length;
     if (coming >= this.#queue.size) return false;
-    return this.#threads.size === 0 || this.#options.patienceMs === 0 || (coming === 0 && this.#isOutOfPatience());
+    return this.#threads.size === 0 || this.#options.patienceMs() === 0 || (coming === 0 && this.#isOutOfPatience());
   }
 
   /** Otherwise it looks again when the time has come. A thread that is coming will say so by itself. */
   #isOutOfPatience(): boolean {
-    const left = this.#movedAt + this.#options.patienceMs - performance.now();
+    const left = this.#movedAt + this.#options.patienceMs() - performance.now();
     if (left <= 0) return true;
     clearTimeout(this.#patience);
     // A little more: timers may be early by part of a millisecond.

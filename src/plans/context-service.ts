@@ -4,7 +4,7 @@ import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler, type ContextOrder } from "../context/context-assembler.ts";
-import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
+import type { AssembledContext, ContextRequest, PlanKnowledge, StageName, TokenizerName } from "../context/model.ts";
 import { KeptFinds } from "../context/kept-finds.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
 import type { ContextStrategy } from "../context/stages.ts";
@@ -53,8 +53,9 @@ const STRATEGY_TIMEOUT_MS = 10_000;
 /** So far into a new index a thread for strategies boots, to be there when it is done. */
 const NEARLY = 0.85;
 const TOTAL_TIMEOUT_MS = 20_000;
-/** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB. */
+/** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB; in a large one, that much more. */
 const THREAD_PATIENCE_MS = 400;
+const THREAD_PATIENCE_FILES = 10;
 
 interface Vectors {
   readonly from: ReturnType<NonNullable<ContextOrder["embedding"]>>;
@@ -75,6 +76,7 @@ export class ContextService implements AsyncDisposable {
   readonly #executor: ParallelStrategyExecutor;
   readonly #breakers: SharedBreakers;
   #strategies: Promise<readonly ContextStrategy[]> | undefined;
+  #threadPatienceMs = THREAD_PATIENCE_MS;
 
   /** @param parts.budget what embeddings count against. */
   constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration; budget: Budget }) {
@@ -88,7 +90,7 @@ export class ContextService implements AsyncDisposable {
       breaker,
       strategyTimeoutMs: STRATEGY_TIMEOUT_MS,
       totalTimeoutMs: TOTAL_TIMEOUT_MS,
-      threadPatienceMs: THREAD_PATIENCE_MS,
+      threadPatienceMs: () => this.#threadPatienceMs,
       preload: [...new Set(BUILT_IN_STRATEGIES.map(({ module }) => module))],
     });
   }
@@ -122,8 +124,9 @@ export class ContextService implements AsyncDisposable {
           },
         });
         requireFocus(seen.scope, wish.request);
-        // What is new was never counted. It loads while the strategies are at work.
-        if (seen.indexed.some(({ result }) => result.parsed > 0)) setImmediate(() => tokenizerNamed(tokenizer));
+        const files = seen.indexed.reduce((sum, { result }) => sum + result.files, 0);
+        this.#threadPatienceMs = Math.max(THREAD_PATIENCE_MS, Math.ceil(files / THREAD_PATIENCE_FILES));
+        if (seen.indexed.some(({ result }) => result.parsed > 0)) loadSoon(tokenizer);
         await vectors?.bill?.settle();
         vectors = await this.#vectors(seen.scope, wish);
         return seen.scope;
@@ -166,6 +169,17 @@ export class ContextService implements AsyncDisposable {
     await this.#breakers[Symbol.asyncDispose]();
     this.#cache[Symbol.dispose]();
   }
+}
+
+/** What is new was never counted. The tokenizer loads while the strategies are at work; if it cannot, whoever counts will say so. */
+function loadSoon(tokenizer: TokenizerName): void {
+  setImmediate(() => {
+    try {
+      tokenizerNamed(tokenizer);
+    } catch {
+      return;
+    }
+  });
 }
 
 /** Those that may be selected; loads the user's own, if they are trusted. */

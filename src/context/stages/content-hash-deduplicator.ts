@@ -38,12 +38,7 @@ function onePer(
   keyOf: (fragment: FoundFragment) => string,
   excluded: Exclusion[],
 ): FoundFragment[] {
-  const groups = new Map<string, FoundFragment[]>();
-  for (const fragment of fragments) {
-    const key = keyOf(fragment);
-    groups.set(key, [...(groups.get(key) ?? []), fragment]);
-  }
-  return Array.from(groups.values(), (group) => {
+  return Array.from(Map.groupBy(fragments, keyOf).values(), (group) => {
     const [best, ...others] = group.toSorted(compareUse);
     for (const other of others) excluded.push(asDuplicate(other));
     return best === undefined || others.length === 0 ? group : { ...best, ...foundBy([best, ...others]) };
@@ -58,16 +53,15 @@ interface Piece {
 
 /** Merges full pieces of one file where one begins inside the other and ends behind it. */
 function mergeOverlaps(fragments: readonly FoundFragment[], excluded: Exclusion[]): FoundFragment[] {
-  const files = new Map<string, Piece[]>();
-  const rest: FoundFragment[] = [];
-  for (const fragment of fragments) {
-    const piece = pieceOf(fragment);
-    if (piece === undefined) rest.push(fragment);
-    else files.set(placeOf(fragment), [...(files.get(placeOf(fragment)) ?? []), piece]);
-  }
-  for (const pieces of files.values()) {
+  const pieces = new Map(fragments.map((fragment) => [fragment, pieceOf(fragment)]));
+  const rest = fragments.filter((fragment) => pieces.get(fragment) === undefined);
+  const files = Map.groupBy(
+    [...pieces.values()].filter((piece) => piece !== undefined),
+    ({ fragment }) => placeOf(fragment),
+  );
+  for (const group of files.values()) {
     let open: Piece | undefined;
-    for (const piece of pieces.toSorted(byPosition)) {
+    for (const piece of group.toSorted(byPosition)) {
       const merged = open === undefined ? undefined : union(open, piece);
       if (merged !== undefined && open !== undefined) {
         excluded.push(asDuplicate(open.fragment), asDuplicate(piece.fragment));

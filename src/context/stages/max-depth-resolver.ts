@@ -10,8 +10,7 @@ export class MaxDepthResolver implements DetailDepthResolver {
 
   resolve(fragments: readonly FoundFragment[], tokens: number): Sifted<FoundFragment> {
     const excluded: Exclusion[] = [];
-    const groups = new Map<string, FoundFragment[]>();
-    for (const fragment of fragments) groups.set(fragment.entity, [...(groups.get(fragment.entity) ?? []), fragment]);
+    const groups = Map.groupBy(fragments, ({ entity }) => entity);
     const kept = Array.from(groups.values(), (group) => {
       if (group.length === 1) return group;
       const detailed = group.toSorted((a, b) => compareDetail(b.level, a.level) || compareUse(a, b));

@@ -7,11 +7,7 @@ export class RelevanceCoherenceOrderer implements FragmentOrderer {
   readonly name = "RelevanceCoherenceOrderer";
 
   order(fragments: readonly ScoredFragment[]): readonly ScoredFragment[] {
-    const groups = new Map<string, ScoredFragment[]>();
-    for (const fragment of fragments.toSorted(compareScore)) {
-      const place = placeOf(fragment);
-      groups.set(place, [...(groups.get(place) ?? []), fragment]);
-    }
+    const groups = Map.groupBy(fragments.toSorted(compareScore), placeOf);
     // The first of a group is its best, and a map keeps the order in which they came.
     return Array.from(groups.values(), (group) => group.toSorted(byPosition)).flat();
   }
