@@ -2,7 +2,8 @@
  * What strategies found, kept for when the same is asked again of files that have not changed: who inspects a context, packs it and looks at it in
  * another format asks three times. Only strategies whose answer is a function of their input are kept (`ContextStrategy.repeatable`), and only
  * outside of plans, whose knowledge is new at every step. A scope names the generation of each tree, which is never used twice, so an answer
- * fits or is not found. What is taken from here is checked against the index like anything a strategy returns.
+ * fits or is not found. What is taken from here must still be of files of the scope, with the very hashes; but what is shown of them, by
+ * strategies of ours, is not worked out a second time only to be compared.
  */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -15,6 +16,13 @@ import { fragmentsProblem, type Fragment } from "./strategy-protocol.ts";
 const VERSION = `${manifest.version} 2`;
 const MOST = 30;
 const LARGEST = 4 * 1024 * 1024;
+
+const takenFromHere = new WeakSet<readonly unknown[]>();
+
+/** Whether these were kept, rather than just returned by somebody. */
+export function wereKept(fragments: readonly unknown[]): boolean {
+  return takenFromHere.has(fragments);
+}
 
 export class KeptFinds {
   readonly #blobs: KeptBlobs;
@@ -41,7 +49,10 @@ export class KeptFinds {
       if (bytes === undefined) return undefined;
       // Guarded by a checksum; looked at all the same, as whatever comes from a strategy's thread.
       const found: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
-      return fragmentsProblem(found) === undefined ? (found as readonly Fragment[]) : undefined;
+      if (fragmentsProblem(found) !== undefined) return undefined;
+      const fragments = found as readonly Fragment[];
+      takenFromHere.add(fragments);
+      return fragments;
     });
   }
 

@@ -2,12 +2,16 @@
  * No secret gets into a context: what is shown of a file is masked before its tokens are counted, so that the budget holds for what is
  * really shown, whoever it is shown to. The files themselves, and the index, stay as they are.
  */
+import { Unpacked } from "../code-index/unpacked.ts";
 import { maskedText } from "../store/masking.ts";
 import { placeOf } from "./compare.ts";
 import type { ContextFragment } from "./model.ts";
 
 /** Begins the one kind of secret that takes several lines: a piece of it could not be told by itself. */
 const SEVERAL_LINES = "PRIVATE KEY-----";
+/** What was masked lately, in characters: after an edit, most of what is shown is what was shown before. */
+const REMEMBERED = 4 * 1024 * 1024;
+const masked = new Unpacked<string>(REMEMBERED);
 
 export class SecretMasking {
   readonly #places = new Set<string>();
@@ -29,9 +33,14 @@ export class SecretMasking {
   }
 
   #masked({ content, provenance, level }: ContextFragment, whole: () => string): string {
-    if (provenance === undefined || level !== "full" || !whole().includes(SEVERAL_LINES)) return maskedText(content);
+    if (provenance === undefined || level !== "full" || !whole().includes(SEVERAL_LINES))
+      return withoutSecrets(content);
     // Lines keep their numbers when a secret is masked.
-    const lines = maskedText(whole()).split("\n");
+    const lines = withoutSecrets(whole()).split("\n");
     return lines.slice(provenance.startLine - 1, provenance.endLine).join("\n");
   }
+}
+
+function withoutSecrets(text: string): string {
+  return masked.get(text, () => ({ value: maskedText(text), size: text.length }));
 }

@@ -8,6 +8,7 @@ import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { IndexedFile, ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
 import { frozen } from "./frozen.ts";
+import { wereKept } from "./kept-finds.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
 import type { SecretMasking } from "./secret-masking.ts";
 import { excerptOf } from "./shallower.ts";
@@ -42,12 +43,13 @@ export class Vetting {
     const kept: FoundFragment[] = [];
     let malformed = 0;
     let outside = 0;
+    const isKept = wereKept(fragments);
     await patiently(fragments, (value) => {
       const fragment = parseFragment(value, strategy);
       if (fragment === undefined) malformed++;
       // Blank lines say nothing, which is no mistake.
       else if (fragment.content.trim() === "") return;
-      else if (!this.#isInScope(fragment)) outside++;
+      else if (!this.#isInScope(fragment, isKept)) outside++;
       else kept.push(this.#shown(fragment));
     });
     const complaints = [
@@ -58,11 +60,12 @@ export class Vetting {
     return { fragments: ranked(kept, strategy), gaps };
   }
 
-  #isInScope(fragment: FoundFragment): boolean {
+  #isInScope(fragment: FoundFragment, isKept: boolean): boolean {
     const { entity, provenance, level, content } = fragment;
     if (provenance === undefined) return this.#decisions.has(entity);
     const file = this.#parts.index.file(provenance.resource, provenance.path);
     if (file === undefined || file.hash !== provenance.hash) return false;
+    if (isKept) return true;
     if (level !== "full") return excerptOf(fragment, level, this.#parts.index)?.text.trimEnd() === content.trimEnd();
     return this.#textOf(file).includes(content.trimEnd());
   }
