@@ -7,7 +7,8 @@ const RUN = /[\p{L}\p{M}\p{N}_$]+/gu;
 function counted(runs: KnownRuns, text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const tally of runs.count(text)) {
-    counts.set(tally.words.join(), tally.count);
+    const [run = ""] = tally.words;
+    counts.set(run, (counts.get(run) ?? 0) + tally.count);
     tally.count = 0;
   }
   runs.shrink();

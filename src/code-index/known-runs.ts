@@ -40,7 +40,10 @@ export class KnownRuns {
     this.#most = most;
   }
 
-  /** The runs of a text in the order of their first appearance. Whoever has read the counts sets them to 0. */
+  /**
+   * The runs of a text in the order of their first appearance; one that also stands directly beside characters of other alphabets has
+   * two tallies. Whoever has read the counts sets them to 0.
+   */
   count(text: string): readonly Tally[] {
     const found: Tally[] = [];
     const others = new Map<string, Tally>();
