@@ -4,19 +4,26 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { daySpending, openStore } from "../index.ts";
 import { startEmbeddingServer } from "../context/testing/embedding-server.ts";
+import type { Agents } from "./testing/agents.ts";
 import { CodeWorld } from "./testing/code-world.ts";
+
+/** The project "diary" of a directory with one note. */
+async function diaryOf(agents: Agents): Promise<string> {
+  const root = join(agents.directory, "notes");
+  mkdirSync(root);
+  writeFileSync(join(root, "garden.md"), "Roses and tulips grow in the garden.\n");
+  await agents.json("resource", "add", "fs-directory", "notes", "--path", root);
+  await agents.json("project", "create", "diary", "--resource", "notes");
+  return root;
+}
 
 test("embedding is off and said so, until an endpoint is configured; only what the policy lets through is sent", async () => {
   using world = new CodeWorld();
   await using server = await startEmbeddingServer();
   const { agents } = world;
-  const root = join(agents.directory, "notes");
-  mkdirSync(root);
-  writeFileSync(join(root, "garden.md"), "Roses and tulips grow in the garden.\n");
+  const root = await diaryOf(agents);
   writeFileSync(join(root, "kitchen.md"), `Bread is baked in the oven AKIA${"Q7".repeat(8)}.\n`);
   writeFileSync(join(root, "keys.md"), "The secret of the garden gate is 1234.\n");
-  await agents.json("resource", "add", "fs-directory", "notes", "--path", root);
-  await agents.json("project", "create", "diary", "--resource", "notes");
   await agents.json("project", "context", "set", "diary", "--exclude", "keys.md");
   const inspect = () => agents.json("project", "context", "inspect", "diary", "--query", "tulips in the garden");
 
@@ -63,11 +70,7 @@ test("what is embedded counts against the budgets: refused before anything is se
   using world = new CodeWorld();
   await using server = await startEmbeddingServer();
   const { agents } = world;
-  const root = join(agents.directory, "notes");
-  mkdirSync(root);
-  writeFileSync(join(root, "garden.md"), "Roses and tulips grow in the garden.\n");
-  await agents.json("resource", "add", "fs-directory", "notes", "--path", root);
-  await agents.json("project", "create", "diary", "--resource", "notes");
+  const root = await diaryOf(agents);
   const set = async (key: string, value: string): Promise<void> => {
     expect((await agents.json("config", "set", key, value)).exit_code).toBe(0);
   };
@@ -110,4 +113,11 @@ test("what is embedded counts against the budgets: refused before anything is se
   server.answer = (_request, response) => void response.end("{}");
   await index();
   expect(await spent()).toEqual({ cost: 1_200_000, reserved: 0 });
+
+  // So does what a strategy was waiting for when its time was over, and its thread ended.
+  server.answer = () => undefined;
+  expect((await inspect()).data["gaps"]).toContainEqual(
+    expect.objectContaining({ name: "semantic-embedding", reason: "did not answer in time" }),
+  );
+  expect(await spent()).toEqual({ cost: 1_600_000, reserved: 0 });
 });

@@ -38,7 +38,7 @@ async function isPartOfCheckout(root: string, signal: AbortSignal | undefined): 
   return (await git(["-C", root, "check-ignore", "--quiet", "."], root, signal, [0, 1, 128])).code === 1;
 }
 
-/** What has no `.git` above it need not be asked about: starting git takes a tenth of a second question. */
+/** What has no `.git` above it need not be asked about: to start git takes a tenth of the time of a question asked again. */
 function isBelowRepository(root: string): boolean {
   for (let directory = root; ; directory = dirname(directory)) {
     if (existsSync(join(directory, ".git"))) return true;

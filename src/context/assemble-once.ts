@@ -7,12 +7,12 @@ import type { ContextOrder } from "./context-assembler.ts";
 import type {
   AssembledContext,
   Backend,
+  EmbeddingEndpoint,
   Exclusion,
   FoundFragment,
   Gap,
   ScoredFragment,
   SelectedStrategy,
-  EmbeddingEndpoint,
 } from "./model.ts";
 import { frozen } from "./frozen.ts";
 import { renderContext, renderFragment } from "./render-context.ts";

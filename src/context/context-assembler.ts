@@ -94,8 +94,7 @@ export class ContextAssembler {
         const scope = await order.scope();
         const vectors = order.embedding?.();
         const isRefused = vectors !== undefined && "refused" in vectors;
-        const [refused, allowedNow] = isRefused ? split(strategies) : [[], strategies];
-        const reason = isRefused ? vectors.refused : "";
+        const refused = isRefused ? strategies.filter(({ needs }) => needs.includes("vector")) : [];
         try {
           using index = openScopedIndex(scope);
           const context = await assembleOnce({
@@ -103,13 +102,14 @@ export class ContextAssembler {
             scope,
             index,
             embedding: isRefused ? undefined : vectors,
-            strategies: allowedNow,
+            strategies: strategies.filter((strategy) => !refused.includes(strategy)),
             backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),
             defaults: defaultStages(executor, strategies, circuitOf),
             own,
             counter,
             onOutcomes: (outcomes) => throwIfMoved(outcomes, scope),
           });
+          const reason = isRefused ? vectors.refused : "";
           const without = refused.map(({ name }): Gap => ({ kind: "strategy", name, reason }));
           return { ...context, gaps: [...gaps, ...without, ...context.gaps] };
         } catch (error) {
@@ -122,16 +122,6 @@ export class ContextAssembler {
       tokenCache?.flush();
     }
   }
-}
-
-/** Those that need vectors, and the others. */
-function split(
-  strategies: readonly ContextStrategy[],
-): [vectors: readonly ContextStrategy[], others: readonly ContextStrategy[]] {
-  const { vectors = [], others = [] } = Object.groupBy(strategies, ({ needs }) =>
-    needs.includes("vector") ? "vectors" : "others",
-  );
-  return [vectors, others];
 }
 
 /** The strategies a view allows. */

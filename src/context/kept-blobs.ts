@@ -37,7 +37,7 @@ export class KeptBlobs {
     if (!existsSync(this.#file)) return none;
     const found = this.#attempt((database) => {
       const select = database.prepare("SELECT blob FROM blobs WHERE key = ?");
-      return keys.map((key) => unchecked(select.get(key)?.["blob"]));
+      return keys.map((key) => unchecked(key, select.get(key)?.["blob"]));
     });
     return found ?? none;
   }
@@ -47,7 +47,7 @@ export class KeptBlobs {
     this.#attempt((database) => {
       database.exec("BEGIN IMMEDIATE");
       const insert = database.prepare("INSERT OR REPLACE INTO blobs (key, blob) VALUES (?, ?)");
-      for (const [key, bytes] of blobs) insert.run(key, checked(bytes));
+      for (const [key, bytes] of blobs) insert.run(key, checked(key, bytes));
       database.prepare("DELETE FROM blobs WHERE id <= (SELECT MAX(id) FROM blobs) - ?").run(this.#most);
       database.exec("COMMIT");
     });
@@ -73,16 +73,17 @@ export class KeptBlobs {
   }
 }
 
-function checked(bytes: Uint8Array): Uint8Array {
+/** With the key: a torn file may lead from one key to what belongs to another. */
+function checked(key: string, bytes: Uint8Array): Uint8Array {
   const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES);
-  checksum.writeUInt32LE(crc32(bytes));
+  checksum.writeUInt32LE(crc32(bytes, crc32(key)));
   return Buffer.concat([checksum, bytes]);
 }
 
 /** A copy, which begins where numbers may. */
-function unchecked(value: unknown): Uint8Array | undefined {
+function unchecked(key: string, value: unknown): Uint8Array | undefined {
   if (!(value instanceof Uint8Array) || value.length < CHECKSUM_BYTES) return undefined;
   const bytes = value.slice(CHECKSUM_BYTES);
   const checksum = Buffer.from(value.buffer, value.byteOffset, CHECKSUM_BYTES).readUInt32LE();
-  return crc32(bytes) === checksum ? bytes : undefined;
+  return crc32(bytes, crc32(key)) === checksum ? bytes : undefined;
 }

@@ -97,6 +97,19 @@ test("a strategy that is switched off stays so, whatever it found before", async
   expect(outcomes).toEqual(["skipped", "ran"]);
 });
 
+test("what belongs to another question is not taken, even where a torn file leads to it", async () => {
+  const scope = await code.scope();
+  await find(scope);
+  {
+    using database = new DatabaseSync(join(dirname(scope.trees[0]?.index ?? ""), "finds.db"));
+    const [one, other] = database.prepare("SELECT id, blob FROM blobs").all();
+    const put = database.prepare("UPDATE blobs SET blob = ? WHERE id = ?");
+    put.run(other?.["blob"] ?? null, one?.["id"] ?? null);
+    put.run(one?.["blob"] ?? null, other?.["id"] ?? null);
+  }
+  expect((await find(scope)).ran).toEqual(BOTH);
+});
+
 test("what is damaged is found again", async () => {
   const scope = await code.scope();
   await find(scope);
