@@ -4,7 +4,7 @@ import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler, type ContextOrder } from "../context/context-assembler.ts";
-import type { AssembledContext, ContextRequest, PlanKnowledge, StageName, TokenizerName } from "../context/model.ts";
+import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
 import { KeptFinds } from "../context/kept-finds.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
 import type { ContextStrategy } from "../context/stages.ts";
@@ -12,7 +12,7 @@ import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
 import { SharedBreakers } from "../context/shared-breakers.ts";
 import { BUILT_IN_STRATEGIES } from "../context/strategies/index.ts";
 import { TokenCache } from "../context/tokens/token-cache.ts";
-import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
+import { tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import type { Budget } from "../ledger/budgets.ts";
 import type { Store } from "../store/store.ts";
@@ -126,7 +126,6 @@ export class ContextService implements AsyncDisposable {
         requireFocus(seen.scope, wish.request);
         const files = seen.indexed.reduce((sum, { result }) => sum + result.files, 0);
         this.#threadPatienceMs = Math.max(THREAD_PATIENCE_MS, Math.ceil(files / THREAD_PATIENCE_FILES));
-        if (seen.indexed.some(({ result }) => result.parsed > 0)) loadSoon(tokenizer);
         await vectors?.bill?.settle();
         vectors = await this.#vectors(seen.scope, wish);
         return seen.scope;
@@ -169,17 +168,6 @@ export class ContextService implements AsyncDisposable {
     await this.#breakers[Symbol.asyncDispose]();
     this.#cache[Symbol.dispose]();
   }
-}
-
-/** What is new was never counted. The tokenizer loads while the strategies are at work; if it cannot, whoever counts will say so. */
-function loadSoon(tokenizer: TokenizerName): void {
-  setImmediate(() => {
-    try {
-      tokenizerNamed(tokenizer);
-    } catch {
-      return;
-    }
-  });
 }
 
 /** Those that may be selected; loads the user's own, if they are trusted. */

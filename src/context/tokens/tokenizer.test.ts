@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { countTokens as cl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as o200k } from "gpt-tokenizer/encoding/o200k_base";
-import o200kRanks from "gpt-tokenizer/bpeRanks/o200k_base";
 import { describe, expect, test } from "vitest";
 import { TOKENIZERS } from "../model.ts";
 import { BytePairs } from "./byte-pairs.ts";
-import { tokenizerNamed, tokenizerOf } from "./tokenizer.ts";
+import { rankedTokens, tokenizerNamed, tokenizerOf } from "./tokenizer.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 const theirs = { o200k_base: o200k, cl100k_base: cl100k };
 const asText = { disallowedSpecial: new Set<string>() };
@@ -85,20 +85,51 @@ describe.each(TOKENIZERS)("%s", (name) => {
   });
 });
 
-test("byte pairs merge in the tokenizer's own order", () => {
-  const pairs = new BytePairs(o200kRanks);
-  const letters = fc.string({
-    unit: fc.constantFrom(...Array.from("abcdefghinorstéñ漢")),
-    minLength: 1,
-    maxLength: 60,
-  });
+/** Without capitals and digits the whole is one piece. */
+const letters = (length: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...Array.from("abcdefghinorstéñ漢")), minLength: 1, maxLength: length });
+
+test.each([
+  ["short", 40],
+  ["long", 300],
+])("the byte pairs of a %s piece merge in the tokenizer's own order", (_, length) => {
+  const pairs = new BytePairs(Vocabulary.of(rankedTokens("o200k_base")));
   fc.assert(
-    fc.property(letters, (text) => {
-      // Without capitals and digits the whole is one piece.
-      expect(pairs.count(text)).toBe(o200k(text));
+    fc.property(letters(length), (text) => {
+      const bytes = Buffer.from(text);
+      expect(pairs.count(bytes, bytes.length)).toBe(o200k(text));
     }),
     { numRuns: 500 },
   );
+});
+
+describe("a vocabulary", () => {
+  const tokens = ["a", "b", "c", "ab", undefined, "abc", [0xff], [0xff, 0xfe], "漢", "a".repeat(300)];
+  const rank = (vocabulary: Vocabulary, text: string | readonly number[]): number => {
+    const bytes = Buffer.concat([Buffer.from("xx"), Buffer.from(text), Buffer.from("y")]);
+    return vocabulary.rank(bytes, 2, bytes.length - 1);
+  };
+
+  test("knows each token by its bytes, wherever they stand, and nothing else", () => {
+    const vocabulary = Vocabulary.of(tokens);
+    for (const [at, token] of tokens.entries()) if (token !== undefined) expect(rank(vocabulary, token)).toBe(at);
+    for (const other of ["", "d", "ba", "abcd", [0xfe], "a".repeat(299)]) expect(rank(vocabulary, other)).toBe(-1);
+  });
+
+  test.each([0, 1, 2, 3])("is the same from a file, however that lies in memory (%i)", (offset) => {
+    const file = Vocabulary.of(rankedTokens("cl100k_base")).toFile();
+    const vocabulary = Vocabulary.from(Buffer.concat([Buffer.alloc(offset), file]).subarray(offset));
+    for (const [at, token] of rankedTokens("cl100k_base").entries()) {
+      if (token !== undefined && rank(vocabulary, token) !== at)
+        expect([at, rank(vocabulary, token)]).toEqual([at, at]);
+    }
+    expect(rank(vocabulary, "no token of this one")).toBe(-1);
+  });
+
+  test("from a machine that orders bytes in another way is refused", () => {
+    const file = Buffer.from(Vocabulary.of(tokens).toFile().subarray(0, 12)).swap32();
+    expect(() => Vocabulary.from(file)).toThrow("another machine");
+  });
 });
 
 test.each([

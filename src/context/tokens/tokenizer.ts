@@ -1,79 +1,99 @@
 /**
- * The real tokenizers, loaded when something is counted for the first time (0.2 to 0.35 s, once in a thread). Loading is synchronous,
- * because it would block the thread just as long either way and whoever counts can then simply count.
+ * The real tokenizers, loaded when something is counted for the first time. `gpt-tokenizer` knows their tokens and how they split text; we
+ * count by ourselves. It takes 0.2 to 0.35 s to load, most of it for a table of 200,000 strings, a fourteenth of all that a first context
+ * costs; ours lies ready beside the bundle and takes 3 ms. And its time grows with the square of a long run.
  */
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type * as EncodingModule from "gpt-tokenizer/encoding/o200k_base";
-import type * as SplitterModule from "gpt-tokenizer/encodingParams/constants";
+import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import type { TokenizerName } from "../model.ts";
-import { BytePairs, type RankedTokens } from "./byte-pairs.ts";
+import { BytePairs } from "./byte-pairs.ts";
+import { EMPTY_HASH, hashed, type RankedTokens, Vocabulary } from "./vocabulary.ts";
 
 export type CountTokens = (text: string) => number;
 
-type Encoding = typeof EncodingModule;
-type Splitters = typeof SplitterModule;
+const SPLITTERS: Readonly<Record<TokenizerName, RegExp>> = {
+  cl100k_base: CL100K_TOKEN_SPLIT_REGEX,
+  o200k_base: O200K_TOKEN_SPLIT_REGEX,
+};
+/** In UTF-16 units. Beyond this a piece counts as one token for each byte: never too few, and nobody wants to see it. */
+const MAX_PIECE = 1_000_000;
+/** As much as a UTF-16 unit takes at most in UTF-8. */
+const BYTES_PER_UNIT = 3;
 
-const load = createRequire(import.meta.url);
 const loaded = new Map<TokenizerName, CountTokens>();
-
-/** Text that looks like a control token ("<|endoftext|>") is text here: what is counted is content, never a conversation. */
-const AS_TEXT = { disallowedSpecial: new Set<string>() };
-
-/**
- * Where the tokenizer would take more than a few hundred characters as one piece, its time grows with their square. These are all
- * the kinds of pieces there are: letters, blanks, signs, and ends of lines between slashes. (Digits come in threes.)
- */
-const LONG_RUN = /[\p{L}\p{M}]{400}|\s{400}|[^\s\p{L}\p{N}]{400}|[\r\n/]{400}/u;
-const LONG = 400;
-const LONG_PIECE = 256;
-
-/** Beyond this a run counts as one token for each byte: never too few, and nobody wants to see it. */
-const MAX_RUN = 1_000_000;
 
 export function tokenizerNamed(name: TokenizerName): CountTokens {
   let count = loaded.get(name);
   if (count === undefined) {
-    count = loadTokenizer(name);
+    const tokenizer = new Tokenizer(vocabularyOf(name), SPLITTERS[name]);
+    count = (text) => tokenizer.count(text);
     loaded.set(name, count);
   }
   return count;
 }
 
-function loadTokenizer(name: TokenizerName): CountTokens {
-  const { countTokens } = load(`gpt-tokenizer/encoding/${name}`) as Encoding;
-  let pairs: BytePairs | undefined;
-  return (text) => {
-    if (!mayHaveLongRun(text) || !LONG_RUN.test(text)) return countTokens(text, AS_TEXT);
-    const splitters = load("gpt-tokenizer/encodingParams/constants") as Splitters;
-    const splitter = name === "o200k_base" ? splitters.O200K_TOKEN_SPLIT_REGEX : splitters.CL100K_TOKEN_SPLIT_REGEX;
+/** Text that looks like a control token ("<|endoftext|>") is text here: what is counted is content, never a conversation. */
+class Tokenizer {
+  readonly #vocabulary: Vocabulary;
+  readonly #pairs: BytePairs;
+  readonly #splitter: RegExp;
+  readonly #encoder = new TextEncoder();
+  #bytes = new Uint8Array(1_024);
+
+  constructor(vocabulary: Vocabulary, splitter: RegExp) {
+    this.#vocabulary = vocabulary;
+    this.#pairs = new BytePairs(vocabulary);
+    // Its own, because it is left at a place in the text.
+    this.#splitter = new RegExp(splitter);
+  }
+
+  count(text: string): number {
+    const splitter = this.#splitter;
     let tokens = 0;
-    for (const [piece] of text.matchAll(splitter)) {
-      if (piece.length <= LONG_PIECE) tokens += countTokens(piece, AS_TEXT);
-      else if (piece.length > MAX_RUN) tokens += Buffer.byteLength(piece);
-      else tokens += (pairs ??= new BytePairs(ranksOf(name))).count(piece);
+    let from = 0;
+    // Pieces follow each other without a gap: each begins where the one before it ended.
+    splitter.lastIndex = 0;
+    while (splitter.test(text)) {
+      tokens += this.#countPiece(text, from, splitter.lastIndex);
+      from = splitter.lastIndex;
     }
     return tokens;
-  };
-}
-
-/** Whether a long run is possible at all: to look for one takes a third of the time of counting, and hardly a text has one. */
-function mayHaveLongRun(text: string): boolean {
-  let [blanks, others, breaks] = [0, 0, 0];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    const isBlank = code === 32 || (code >= 9 && code <= 13);
-    // What is not ASCII may be either.
-    blanks = isBlank || code > 127 ? blanks + 1 : 0;
-    others = isBlank ? 0 : others + 1;
-    breaks = code === 10 || code === 13 || code === 47 ? breaks + 1 : 0;
-    if (blanks >= LONG || others >= LONG || breaks >= LONG) return true;
   }
-  return false;
+
+  #countPiece(text: string, from: number, to: number): number {
+    if (to - from > MAX_PIECE) return Buffer.byteLength(text.slice(from, to));
+    if ((to - from) * BYTES_PER_UNIT > this.#bytes.length) this.#bytes = new Uint8Array((to - from) * BYTES_PER_UNIT);
+    const bytes = this.#bytes;
+    let hash = EMPTY_HASH;
+    for (let at = from; at < to; at++) {
+      const code = text.charCodeAt(at);
+      if (code > 127) return this.#countBytes(this.#encoder.encodeInto(text.slice(from, to), bytes).written);
+      bytes[at - from] = code;
+      hash = hashed(hash, code);
+    }
+    return this.#countBytes(to - from, hash);
+  }
+
+  #countBytes(size: number, hash?: number): number {
+    return this.#vocabulary.rank(this.#bytes, 0, size, hash) >= 0 ? 1 : this.#pairs.count(this.#bytes, size);
+  }
 }
 
-function ranksOf(name: TokenizerName): RankedTokens {
-  const module = load(`gpt-tokenizer/bpeRanks/${name}`) as RankedTokens | { readonly default: RankedTokens };
-  return "default" in module ? module.default : module;
+function vocabularyOf(name: TokenizerName): Vocabulary {
+  if (!import.meta.url.endsWith(".ts"))
+    return Vocabulary.from(readFileSync(new URL(vocabularyFile(name), import.meta.url)));
+  return Vocabulary.of(rankedTokens(name));
+}
+
+/** Beside the bundle, which writes it. */
+export function vocabularyFile(name: TokenizerName): string {
+  return `${name}.vocabulary`;
+}
+
+export function rankedTokens(name: TokenizerName): RankedTokens {
+  const module = createRequire(import.meta.url)(`gpt-tokenizer/bpeRanks/${name}`) as { readonly default: RankedTokens };
+  return module.default;
 }
 
 /**
