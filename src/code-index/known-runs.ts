@@ -20,7 +20,8 @@ interface RunRules {
 
 /** More are forgotten after a text: names come again and again, but not those of the directory before this one. */
 const REMEMBERED = 50_000;
-const FIRST_SLOTS = 1 << 12;
+/** Room for the names of some thousand files: whenever it grows, V8 compiles anew whoever counts. */
+const FIRST_SLOTS = 1 << 16;
 
 /** Which characters of ASCII belong to a run. */
 const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0));

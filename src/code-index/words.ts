@@ -37,12 +37,26 @@ export function wordsOf(text: string): string[] {
   return [...countWords(text).keys()];
 }
 
-/** The whole, as one word, and the words it is made of. */
+/**
+ * The whole, as one word, and the words it is made of. By plain loops: `map` and `filter` make arrays of different kinds, for each of which
+ * V8 compiled whoever counts words anew, a twelfth of the time of a first index.
+ */
 function split(run: string): readonly string[] {
-  const parts = (run.match(PARTS) ?? []).map((part) => part.toLowerCase());
-  if (parts.length === 1) return parts.map(stem).filter(isWord);
-  const words = new Set([parts.join(""), ...parts.map(stem)].filter(isWord));
-  return [...words];
+  const words: string[] = [];
+  const parts = run.match(PARTS) ?? [];
+  let whole = "";
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = (parts[at] ?? "").toLowerCase();
+    parts[at] = part;
+    whole += part;
+  }
+  if (parts.length > 1) addWord(words, whole);
+  for (let at = 0; at < parts.length; at += 1) addWord(words, stem(parts[at] ?? ""));
+  return words;
+}
+
+function addWord(words: string[], word: string): void {
+  if (isWord(word) && !words.includes(word)) words.push(word);
 }
 
 /** A single Latin letter says nothing. */

@@ -39,7 +39,8 @@ export interface NodeTypes {
 
 /** The number of nodes that could not be parsed, in every grammar. */
 const ERROR_TYPE = 0xffff;
-const FIRST_CAPACITY = 4096;
+/** Enough for all but the largest files: whenever it grows, V8 compiles everything anew that reads trees. */
+const FIRST_CAPACITY = 65_536;
 const CLOSED = ROLE.leaf | ROLE.opaque;
 
 export class SyntaxTree {

@@ -83,22 +83,35 @@ class Adjacency {
   readonly #edges: Int32Array;
 
   constructor(files: number, ends: Int32Array) {
-    this.#starts = new Int32Array(files + 1);
-    for (const file of ends) this.#starts[file + 1] = (this.#starts[file + 1] ?? 0) + 1;
-    for (let file = 0; file < files; file += 1) {
-      this.#starts[file + 1] = (this.#starts[file + 1] ?? 0) + (this.#starts[file] ?? 0);
-    }
-    this.#edges = new Int32Array(ends.length);
-    const next = this.#starts.slice();
-    for (let edge = 0; edge < ends.length; edge += 1) {
-      const file = ends[edge] ?? 0;
-      const at = next[file] ?? 0;
-      this.#edges[at] = edge;
-      next[file] = at + 1;
-    }
+    this.#starts = summedUp(countsOf(files, ends));
+    this.#edges = grouped(ends, this.#starts.slice());
   }
 
   of(file: number): Int32Array {
     return this.#edges.subarray(this.#starts[file], this.#starts[file + 1]);
   }
+}
+
+/** How many edges each file has, one place further on: summed up, that is where those of the file begin. */
+function countsOf(files: number, ends: Int32Array): Int32Array {
+  const counts = new Int32Array(files + 1);
+  for (const file of ends) counts[file + 1] = (counts[file + 1] ?? 0) + 1;
+  return counts;
+}
+
+function summedUp(counts: Int32Array): Int32Array {
+  let sum = 0;
+  return counts.map((count) => (sum += count));
+}
+
+/** @param next where the next edge of each file goes; is moved on. */
+function grouped(ends: Int32Array, next: Int32Array): Int32Array {
+  const edges = new Int32Array(ends.length);
+  for (let edge = 0; edge < ends.length; edge += 1) {
+    const file = ends[edge] ?? 0;
+    const at = next[file] ?? 0;
+    edges[at] = edge;
+    next[file] = at + 1;
+  }
+  return edges;
 }

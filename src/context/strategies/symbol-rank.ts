@@ -129,10 +129,20 @@ function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Arra
   return start.map((weight) => weight / total);
 }
 
-/** One round. What stands on a file that leads nowhere begins anew. */
-function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float64Array): Float64Array {
-  const next = new Float64Array(rank.length);
+/**
+ * One round. What stands on a file that leads nowhere begins anew. Each loop is a function of its own: compiled in the middle of the
+ * first one, V8 would know nothing of the next and begin again there.
+ */
+function step(walk: Walk, start: Float64Array, rank: Float64Array): Float64Array {
   const share = new Float64Array(rank.length);
+  const stranded = shareOut(walk.out, rank, share);
+  const next = handOn(walk, share);
+  const anew = 1 - DAMPING + DAMPING * stranded;
+  return next.map((mass, file) => mass + (start[file] ?? 0) * anew);
+}
+
+/** Sets what each file hands on for each unit of weight; returns what stands on files that lead nowhere. */
+function shareOut(out: Float64Array, rank: Float64Array, share: Float64Array): number {
   let stranded = 0;
   for (let file = 0; file < rank.length; file += 1) {
     const mass = rank[file] ?? 0;
@@ -140,15 +150,17 @@ function step({ from, to, weight, out }: Walk, start: Float64Array, rank: Float6
     if (away === 0) stranded += mass;
     else share[file] = (DAMPING * mass) / away;
   }
+  return stranded;
+}
+
+function handOn({ from, to, weight }: Walk, share: Float64Array): Float64Array {
+  const next = new Float64Array(share.length);
   for (let edge = 0; edge < weight.length; edge += 1) {
     const user = from[edge] ?? 0;
     const definer = to[edge] ?? 0;
     const own = weight[edge] ?? 0;
     next[definer] = (next[definer] ?? 0) + (share[user] ?? 0) * own;
     next[user] = (next[user] ?? 0) + (share[definer] ?? 0) * own * BACKWARD;
-  }
-  for (let file = 0; file < rank.length; file += 1) {
-    next[file] = (next[file] ?? 0) + (start[file] ?? 0) * (1 - DAMPING + DAMPING * stranded);
   }
   return next;
 }
