@@ -2,6 +2,7 @@
  * Entry of the threads that read and parse files for a sync. A file's result is sent as soon as it is there, so the other side always
  * knows which file a thread that hangs or dies was at.
  */
+import { flushCompileCache } from "node:module";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createAnalyzer } from "./analyze.ts";
 import { openForReading } from "./index-file.ts";
@@ -47,5 +48,6 @@ async function serve(port: MessagePort, { root, indexFile, maxFileSize }: IndexW
       port.postMessage(message, []);
     }
     working = false;
+    flushCompileCache();
   }
 }

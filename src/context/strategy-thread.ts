@@ -3,6 +3,7 @@
  * grace; if the errand does not settle by then the thread is terminated, because a busy loop defeats every timer of its own thread.
  */
 import { Worker } from "node:worker_threads";
+import { threadOptions } from "../code-index/thread-options.ts";
 import type { SharedBreaker } from "./circuit-breaker.ts";
 import {
   parseWorkerMessage,
@@ -70,8 +71,7 @@ export class StrategyThread {
     this.#worker = new Worker(ENTRY, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
-      // Not the flags of the process: some of them (`--input-type`) keep a thread from starting.
-      execArgv: [],
+      ...threadOptions(),
     });
     this.#worker.on("message", (message: unknown) => this.#hear(message));
     this.#worker.on("messageerror", (error) =>

@@ -2,6 +2,7 @@
  * Entry of the worker threads in which strategies run. A thread runs one strategy at a time. Whatever the strategy does, throws or returns
  * becomes a reply; what it does to the thread itself (a busy loop, `process.exit`) the other side finds out.
  */
+import { flushCompileCache } from "node:module";
 import { inspect } from "node:util";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { CircuitBreaker } from "./circuit-breaker.ts";
@@ -47,6 +48,7 @@ function serve(port: MessagePort, data: StrategyWorkerData): void {
     running = undefined;
     try {
       send({ ...reply, id });
+      flushCompileCache();
     } catch (error) {
       send({ kind: "failed", id, reason: `returned fragments that cannot leave its thread: ${reasonOf(error)}` });
     }
