@@ -88,7 +88,7 @@ export class Parser {
       });
       if (this.#runtime.hasOverrunStack()) this.#breakdown = TOO_DEEP;
       else if (tree === null) this.#breakdown = TOO_LONG;
-      else into.read(this.#runtime.cursor, addressOf(tree), types, text);
+      else into.read(this.#runtime.memory(), addressOf(tree), types, text);
     } catch (error) {
       if (!isBreakdown(error)) throw error;
       const isDeep = error instanceof RangeError || this.#runtime.hasOverrunStack();

@@ -11,7 +11,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type * as TreeSitter from "web-tree-sitter";
-import type { CursorFunctions } from "./syntax-tree.ts";
 
 /** Memory in pages of 64 KiB: 32 MiB at first, 256 MiB at most. It never shrinks. */
 const FIRST_PAGES = 512;
@@ -26,7 +25,8 @@ const WATCHED_BYTES = 1_024;
 
 export interface Runtime {
   readonly library: typeof TreeSitter;
-  readonly cursor: CursorFunctions;
+  /** As it is now: there is another one when more of it is taken. */
+  memory(): ArrayBuffer;
   /** Whether so much memory was taken that a large text might not find room among what is left. */
   isHalfFull(): boolean;
   hasOverrunStack(): boolean;
@@ -65,7 +65,7 @@ export async function createRuntime(): Promise<Runtime> {
   const guard = moveStack(wasmMemory, functionOf(module, "_malloc"), stackPointer);
   return {
     library,
-    cursor: cursorFunctionsOf(module),
+    memory: () => wasmMemory.buffer,
     isHalfFull: () => wasmMemory.buffer.byteLength > (MOST_PAGES * PAGE) / 2,
     hasOverrunStack: () => {
       const watched = new Uint8Array(wasmMemory.buffer, guard + GUARD_BYTES - WATCHED_BYTES, WATCHED_BYTES);
@@ -121,23 +121,6 @@ function functionOf(module: object, name: string): (argument: number) => number 
   const found: unknown = Reflect.get(module, name);
   if (!isFunction(found)) throw new Error(`the tree-sitter runtime has no function ${name}`);
   return found;
-}
-
-function cursorFunctionsOf(module: object): CursorFunctions {
-  const named = (name: keyof CursorFunctions): ((tree: number) => number) => functionOf(module, name);
-  return {
-    _ts_tree_root_node_wasm: named("_ts_tree_root_node_wasm"),
-    _ts_node_has_error_wasm: named("_ts_node_has_error_wasm"),
-    _ts_tree_cursor_new_wasm: named("_ts_tree_cursor_new_wasm"),
-    _ts_tree_cursor_delete_wasm: named("_ts_tree_cursor_delete_wasm"),
-    _ts_tree_cursor_goto_first_child_wasm: named("_ts_tree_cursor_goto_first_child_wasm"),
-    _ts_tree_cursor_goto_next_sibling_wasm: named("_ts_tree_cursor_goto_next_sibling_wasm"),
-    _ts_tree_cursor_goto_parent_wasm: named("_ts_tree_cursor_goto_parent_wasm"),
-    _ts_tree_cursor_current_node_type_id_wasm: named("_ts_tree_cursor_current_node_type_id_wasm"),
-    _ts_tree_cursor_current_field_id_wasm: named("_ts_tree_cursor_current_field_id_wasm"),
-    _ts_tree_cursor_start_index_wasm: named("_ts_tree_cursor_start_index_wasm"),
-    _ts_tree_cursor_end_index_wasm: named("_ts_tree_cursor_end_index_wasm"),
-  };
 }
 
 function webAssemblyOf(value: unknown): WebAssemblyInterface {

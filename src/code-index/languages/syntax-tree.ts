@@ -6,28 +6,13 @@
  * - `TreeCursor` of the library, kinds only: + 0.63 s. It copies its four words into the parser's memory and back on every call.
  * - a query that captures identifiers and definitions: + 0.46 to 0.68 s, without parents and fields.
  * - `descendantsOfType` for the same: + 0.43 to 0.55 s, likewise without parents.
- * - the functions under `TreeCursor` called directly, as here: + 0.31 s.
+ * - the functions under `TreeCursor` called directly: + 0.31 s.
+ * - the parser's memory read as it is, as here: + 0.07 s.
  *
- * Those functions keep the cursor in the parser's transfer buffer between calls. So nothing else of the library may run
- * between `open` and `close`; the walk is synchronous and calls nothing else. The library's version is pinned, and a test compares this walk with `TreeCursor`.
+ * So this file knows how the runtime lays out its trees (`subtree.h`, `tree.h` and `parser.h` of tree-sitter, for a machine of 32 bits). The
+ * library's version is pinned, and a test compares this walk, node by node, with one by `TreeCursor`.
  */
 import { ROLE } from "./grammar.ts";
-
-/** The functions of the parser's module that a walk needs. Their argument is the tree's address. */
-export interface CursorFunctions {
-  readonly _ts_tree_root_node_wasm: (tree: number) => void;
-  /** Of the node the transfer buffer holds. */
-  readonly _ts_node_has_error_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_new_wasm: (tree: number) => void;
-  readonly _ts_tree_cursor_delete_wasm: (tree: number) => void;
-  readonly _ts_tree_cursor_goto_first_child_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_goto_next_sibling_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_goto_parent_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_current_node_type_id_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_current_field_id_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_start_index_wasm: (tree: number) => number;
-  readonly _ts_tree_cursor_end_index_wasm: (tree: number) => number;
-}
 
 /** A grammar's node types and fields by their numbers. */
 export interface NodeTypes {
@@ -41,7 +26,55 @@ export interface NodeTypes {
 const ERROR_TYPE = 0xffff;
 /** Enough for all but the largest files: whenever it grows, V8 compiles everything anew that reads trees. */
 const FIRST_CAPACITY = 65_536;
+const FIRST_DEPTH = 1_024;
 const CLOSED = ROLE.leaf | ROLE.opaque;
+
+/** A node is two words: either all of a small leaf, told by its lowest bit, or the address of what is below. */
+const WORDS_PER_NODE = 2;
+/** Where in a node's data its parts are, by the size of the part: words of 32 bits, or halves of them. */
+const WORD = { padding: 1, size: 4, errorCost: 8, children: 9 } as const;
+const HALF = { type: 20, flags: 22, production: 33 } as const;
+/** Where a grammar has its tables, in words. */
+const TABLE = {
+  fieldCount: 8,
+  longestAliases: 9,
+  fieldSlices: 16,
+  fieldEntries: 17,
+  publicTypes: 19,
+  aliases: 21,
+} as const;
+/** Of a tree: its root, then its grammar. */
+const GRAMMAR_OF_TREE = 2;
+
+/** The parser's memory, and what of its grammar says how nodes are shown. All are addresses. */
+interface Memory {
+  readonly words: Uint32Array;
+  readonly halves: Uint16Array;
+  readonly bytes: Uint8Array;
+  readonly publicTypes: number;
+  /** Types that children have in place of their own, for each production that renames any. */
+  readonly aliases: number;
+  readonly longestAliases: number;
+  readonly fieldSlices: number;
+  readonly fieldEntries: number;
+}
+
+/** Where the walk is below one node: its data, its child that comes next, and of those that are no extras its number and position. */
+interface Level {
+  node: number;
+  child: number;
+  structural: number;
+  position: number;
+  aliases: number;
+  isVisible: boolean;
+  /** Whether it stands where the grammar does not expect it, as comments do. */
+  isExtra: boolean;
+  /** The copy of the node, or -1. */
+  copied: number;
+  /** For what is directly below: the nearest copied ancestor, and the role of the parent if it was copied. */
+  owner: number;
+  parentRole: number;
+}
 
 export class SyntaxTree {
   text = "";
@@ -57,71 +90,119 @@ export class SyntaxTree {
   #end = new Uint32Array(FIRST_CAPACITY);
   #parent = new Int32Array(FIRST_CAPACITY);
   #after = new Int32Array(FIRST_CAPACITY);
-  /** For each depth of the walk: the copied node there, or -1. */
-  #path = new Int32Array(256);
+  readonly #levels: Level[] = Array.from({ length: FIRST_DEPTH }, newLevel);
 
-  /** Copies a tree, replacing what was copied before. */
-  read(cursor: CursorFunctions, tree: number, types: NodeTypes, text: string): void {
+  /**
+   * Copies a tree, replacing what was copied before.
+   *
+   * @param buffer the parser's memory, in which `tree` is an address.
+   */
+  read(buffer: ArrayBuffer, tree: number, types: NodeTypes, text: string): void {
     this.text = text;
     this.count = 0;
     this.firstError = -1;
     this.#types = types;
-    cursor._ts_tree_root_node_wasm(tree);
-    this.hasErrors = cursor._ts_node_has_error_wasm(tree) !== 0;
-    cursor._ts_tree_cursor_new_wasm(tree);
-    try {
-      this.#walk(cursor, tree, types.roles);
-    } finally {
-      cursor._ts_tree_cursor_delete_wasm(tree);
-    }
+    const memory = memoryOf(buffer, tree);
+    const root = memory.words[tree >> 2] ?? 0;
+    this.hasErrors = (root & 1) === 0 && memory.words[(root >> 2) + WORD.errorCost] !== 0;
+    this.#walk(memory, tree, types.roles);
   }
 
-  #walk(cursor: CursorFunctions, tree: number, roles: Uint16Array): void {
-    const firstChild = cursor._ts_tree_cursor_goto_first_child_wasm;
-    const nextSibling = cursor._ts_tree_cursor_goto_next_sibling_wasm;
-    const toParent = cursor._ts_tree_cursor_goto_parent_wasm;
-    const typeOf = cursor._ts_tree_cursor_current_node_type_id_wasm;
+  #walk(memory: Memory, tree: number, roles: Uint16Array): void {
+    const { words, halves, publicTypes } = memory;
+    const levels = this.#levels;
+    let level: Level | undefined;
     let depth = 0;
-    // The nearest copied ancestor, and whether it is the parent itself and wants all its children.
-    let owner = -1;
-    let parentRole = 0;
+    let at = tree >> 2;
+    let position = 0;
     for (;;) {
-      const type = typeOf(tree);
-      const role = roles[type] ?? 0;
+      const node = words[at] ?? 0;
+      const isLeaf = (node & 1) === 1;
+      const flags = isLeaf ? node >> 1 : (halves[(node >> 1) + HALF.flags] ?? 0);
+      const own = isLeaf ? (node >> 8) & 0xff : (halves[(node >> 1) + HALF.type] ?? 0);
+      const sizes = isLeaf ? (words[at + 1] ?? 0) : 0;
+      const start = position + (isLeaf ? (sizes >> 16) & 0xff : (words[(node >> 2) + WORD.padding] ?? 0));
+      const end = start + (isLeaf ? sizes >>> 24 : (words[(node >> 2) + WORD.size] ?? 0));
+      const isExtra = (flags & 4) !== 0;
+      const aliases = level?.aliases ?? 0;
+      const alias = aliases === 0 || isExtra ? 0 : (halves[aliases + (level?.structural ?? 0)] ?? 0);
+      const isVisible = (flags & 1) !== 0 || alias !== 0;
+      let owner = level?.owner ?? -1;
+      let parentRole = level?.parentRole ?? 0;
+      let isOpen = !isLeaf;
       let copied = -1;
-      if ((role & ~CLOSED) !== 0 || ((parentRole & ROLE.children) !== 0 && (role & ROLE.leaf) === 0)) {
-        copied = this.#copy(cursor, tree, type, owner, parentRole !== 0);
-      }
-      if (type === ERROR_TYPE && this.firstError < 0) this.firstError = cursor._ts_tree_cursor_start_index_wasm(tree);
-      if ((role & CLOSED) === 0 && firstChild(tree) !== 0) {
-        if (depth === this.#path.length) this.#path = grown(this.#path);
-        this.#path[depth++] = copied;
-        if (copied >= 0) owner = copied;
-        parentRole = copied >= 0 ? role | ROLE.kept : 0;
-        continue;
-      }
-      if (copied >= 0) this.#after[copied] = this.count;
-      while (nextSibling(tree) === 0) {
-        if (toParent(tree) === 0) return;
-        const left = this.#path[--depth] ?? -1;
-        if (left >= 0) {
-          this.#after[left] = this.count;
-          owner = this.parent(left);
+      if (isVisible) {
+        const named = alias === 0 ? own : alias;
+        const type = named === ERROR_TYPE ? ERROR_TYPE : (halves[publicTypes + named] ?? 0);
+        const role = roles[type] ?? 0;
+        isOpen &&= (role & CLOSED) === 0;
+        if ((role & ~CLOSED) !== 0 || ((parentRole & ROLE.children) !== 0 && (role & ROLE.leaf) === 0)) {
+          const field = parentRole === 0 || isExtra ? 0 : this.#fieldOf(memory, depth);
+          copied = this.#copy(type, start, end, owner, field);
+          owner = copied;
         }
-        const above = depth > 0 ? (this.#path[depth - 1] ?? -1) : -1;
-        parentRole = above >= 0 ? (roles[this.#type[above] ?? 0] ?? 0) | ROLE.kept : 0;
+        // Positions are in bytes, of which a unit of the text has two.
+        if (type === ERROR_TYPE && this.firstError < 0) this.firstError = start >> 1;
+        parentRole = copied >= 0 ? role | ROLE.kept : 0;
       }
+      if (level !== undefined) {
+        level.position = end;
+        level.child++;
+        if (!isExtra) level.structural++;
+      }
+      if (isOpen) {
+        if (depth === levels.length) levels.push(newLevel());
+        level = levels[depth++] ?? newLevel();
+        level.node = node;
+        level.child = 0;
+        level.structural = 0;
+        level.position = position;
+        level.aliases = aliasesOf(memory, halves[(node >> 1) + HALF.production] ?? 0);
+        level.isVisible = isVisible;
+        level.isExtra = isExtra;
+        level.copied = copied;
+        level.owner = owner;
+        level.parentRole = parentRole;
+      } else if (copied >= 0) {
+        this.#after[copied] = this.count;
+      }
+      let children = 0;
+      while (level !== undefined && level.child === (children = words[(level.node >> 2) + WORD.children] ?? 0)) {
+        if (level.copied >= 0) this.#after[level.copied] = this.count;
+        depth--;
+        level = depth > 0 ? levels[depth - 1] : undefined;
+      }
+      if (level === undefined) return;
+      // Children lie before their parent's data.
+      at = (level.node >> 2) - WORDS_PER_NODE * (children - level.child);
+      position = level.position;
     }
   }
 
-  #copy(cursor: CursorFunctions, tree: number, type: number, owner: number, isChild: boolean): number {
+  /**
+   * What the node the walk is at is to its parent. The grammar says it of the child of a production, and parts of a production that are
+   * hidden lie in between.
+   */
+  #fieldOf(memory: Memory, depth: number): number {
+    for (let up = depth - 1; up >= 0; up--) {
+      const level = this.#levels[up];
+      if (level === undefined) return 0;
+      // All but the lowest have already been told of the child the walk is in.
+      const child = up === depth - 1 ? level.structural : level.structural - 1;
+      const field = fieldAt(memory, memory.halves[(level.node >> 1) + HALF.production] ?? 0, child);
+      if (field !== 0 || level.isVisible || level.isExtra) return field;
+    }
+    return 0;
+  }
+
+  #copy(type: number, start: number, end: number, owner: number, field: number): number {
     const index = this.count++;
     if (index === this.#type.length) this.#grow();
     this.#type[index] = type;
-    this.#start[index] = cursor._ts_tree_cursor_start_index_wasm(tree);
-    this.#end[index] = cursor._ts_tree_cursor_end_index_wasm(tree);
+    this.#start[index] = start >> 1;
+    this.#end[index] = end >> 1;
     // A field is what a node is to its parent; a node whose parent was not copied has none we could ask for.
-    this.#field[index] = isChild ? cursor._ts_tree_cursor_current_field_id_wasm(tree) : 0;
+    this.#field[index] = field;
     this.#parent[index] = owner;
     return index;
   }
@@ -201,4 +282,53 @@ function grown(array: Int32Array | Uint16Array | Uint32Array): Int32Array | Uint
   const larger = new Kind(array.length * 2);
   larger.set(array);
   return larger;
+}
+
+function newLevel(): Level {
+  return {
+    node: 0,
+    child: 0,
+    structural: 0,
+    position: 0,
+    aliases: 0,
+    isVisible: false,
+    isExtra: false,
+    copied: -1,
+    owner: -1,
+    parentRole: 0,
+  };
+}
+
+function memoryOf(buffer: ArrayBuffer, tree: number): Memory {
+  const words = new Uint32Array(buffer);
+  const grammar = (words[(tree >> 2) + GRAMMAR_OF_TREE] ?? 0) >> 2;
+  const hasFields = words[grammar + TABLE.fieldCount] !== 0;
+  return {
+    words,
+    halves: new Uint16Array(buffer),
+    bytes: new Uint8Array(buffer),
+    publicTypes: (words[grammar + TABLE.publicTypes] ?? 0) >> 1,
+    aliases: (words[grammar + TABLE.aliases] ?? 0) >> 1,
+    longestAliases: (words[grammar + TABLE.longestAliases] ?? 0) & 0xffff,
+    fieldSlices: hasFields ? (words[grammar + TABLE.fieldSlices] ?? 0) >> 1 : 0,
+    fieldEntries: (words[grammar + TABLE.fieldEntries] ?? 0) >> 1,
+  };
+}
+
+/** Where the types begin that a production's children have in place of their own; 0 if they have none. */
+function aliasesOf({ aliases, longestAliases }: Memory, production: number): number {
+  return production === 0 ? 0 : aliases + production * longestAliases;
+}
+
+/** A slice is where its entries begin and how many they are; an entry is a field, a child, and whether it is only that of something hidden. */
+function fieldAt({ halves, bytes, fieldSlices, fieldEntries }: Memory, production: number, child: number): number {
+  if (fieldSlices === 0) return 0;
+  const slice = fieldSlices + production * 2;
+  const first = fieldEntries + (halves[slice] ?? 0) * 2;
+  const end = first + (halves[slice + 1] ?? 0) * 2;
+  for (let entry = first; entry < end; entry += 2) {
+    const isInherited = bytes[(entry + 1) * 2 + 1] !== 0;
+    if (!isInherited && bytes[(entry + 1) * 2] === child) return halves[entry] ?? 0;
+  }
+  return 0;
 }
