@@ -206,12 +206,18 @@ async function findFragments(
     problem: (result) => allocationProblem(result, selected, searched),
   });
 
+  const vetting = new Vetting({ index, plan, count: (text) => counter.count(text), masking });
   const executed = await stages.run({
     stage: "execute",
     in: strategies.length,
     out: ({ found }) => found.reduce((sum, { fragments }) => sum + fragments.length, 0),
     run: (component) =>
-      component.execute(strategies, { request, scope, plan, tokenizer: counter.tokenizer, embedding }, signal),
+      component.execute(
+        strategies,
+        { request, scope, plan, tokenizer: counter.tokenizer, embedding },
+        signal,
+        (strategy, fragments) => vetting.lookAhead(strategy, fragments),
+      ),
     problem: ({ found, outcomes }) =>
       Array.isArray(outcomes) && found.every(({ strategy }) => strategies.some(({ name }) => name === strategy))
         ? undefined
@@ -225,7 +231,6 @@ async function findFragments(
     const reason = failureOf(outcome);
     if (reason !== undefined) gaps.push({ kind: "strategy", name: outcome.strategy, reason });
   }
-  const vetting = new Vetting({ index, plan, count: (text) => counter.count(text), masking });
   const found: FoundFragment[] = [];
   for (const { strategy, fragments } of executed.found) {
     const vetted = await vetting.vet(strategy, fragments);

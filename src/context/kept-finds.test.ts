@@ -50,6 +50,7 @@ async function find(
     selected,
     { request, scope, plan: changes.plan, tokenizer: "o200k_base" },
     undefined,
+    () => undefined,
   );
   const ran = spy.mock.calls.flatMap(([allocations]) => allocations.map(({ strategy }) => strategy));
   spy.mockRestore();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ContextAssembler } from "./context-assembler.ts";
 import type { AssembledContext, ScoredFragment } from "./model.ts";
+import { defaultStages } from "./stages/default-stages.ts";
 import type { Stages } from "./stages.ts";
 import { AssemblySetUp, strategy } from "./testing/assembly-set-up.ts";
 
@@ -59,6 +60,37 @@ test("each stage can be somebody's own", async () => {
   expect(context.text.startsWith("# Own\n# shop:")).toBe(true);
   expect(context.fragments).toHaveLength(1);
   expect(plain.fragments.length).toBeGreaterThan(1);
+});
+
+test("what a strategy found is looked at once, while others are still at work", async () => {
+  const { executor } = setUp;
+  const looks: string[] = [];
+  const watched: Stages["execute"] = {
+    name: "Watched",
+    async execute(selected, input, signal, onFound) {
+      const stage = defaultStages(executor, strategies, (name) => name).execute;
+      const result = await stage.execute(selected, input, signal, () => undefined);
+      const found = result.found.map(({ strategy: name, fragments }) => ({
+        strategy: name,
+        fragments: fragments.map((fragment, at) => {
+          const { level } = fragment as unknown as { readonly level: string };
+          return Object.defineProperty({ ...fragment }, "level", { get: () => (looks.push(`${name} ${at}`), level) });
+        }),
+      }));
+      const [first] = found;
+      onFound(first?.strategy ?? "", first?.fragments ?? []);
+      expect(looks).toEqual(first?.fragments.map((_, at) => `${first.strategy} ${at}`));
+      // Whatever somebody's own stage says here, it must not be believed, nor break anything.
+      onFound("gold", [undefined, {}, ...(first?.fragments ?? [])] as never);
+      looks.length = first?.fragments.length ?? 0;
+      return { ...result, found };
+    },
+  };
+  const context = await assembled({ execute: watched });
+  expect(context.gaps).toEqual([]);
+  expect(context.text).toBe(plain.text);
+  expect(new Set(looks).size).toBe(looks.length);
+  expect(new Set(looks.map((look) => look.split(" ")[0]))).toEqual(new Set(["signatures", "definitions"]));
 });
 
 const boom = (): never => {

@@ -90,12 +90,16 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
    *
    * @param request handed to each strategy as a copy, taken now.
    * @param options.signal stops everything; what has not finished becomes `cancelled` and is not held against its strategy.
+   * @param options.onFound called with what a strategy returned when it has ended, while others may still run. Must not throw.
    * @throws ValidationError if an allocation is malformed or the request cannot be copied to another thread.
    */
   async execute(
     allocations: readonly StrategyAllocation[],
     request: unknown,
-    options: { readonly signal?: AbortSignal } = {},
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly onFound?: (strategy: string, fragments: readonly Fragment[]) => void;
+    } = {},
   ): Promise<StrategyResults> {
     if (this.#closing !== undefined) throw new AgentsError("internal", "The strategy executor is closed.");
     requireValid(allocations);
@@ -109,7 +113,12 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
     try {
       if (options.signal?.aborted === true) cancel();
       else for (const task of tasks) this.#submit(task);
-      const outcomes = await Promise.all(tasks.map((task) => task.settled));
+      const ended = tasks.map(async (task) => {
+        const outcome = await task.settled;
+        if (task.fragments.length > 0) options.onFound?.(outcome.strategy, task.fragments);
+        return outcome;
+      });
+      const outcomes = await Promise.all(ended);
       return { fragments: tasks.flatMap((task) => task.fragments), outcomes };
     } finally {
       clearTimeout(deadline);

@@ -60,6 +60,8 @@ export interface StrategyExecutor extends Stage {
     selected: readonly SelectedStrategy[],
     input: StrategyInput,
     signal: AbortSignal | undefined,
+    /** May be called with what a strategy found as soon as that is there, while others are still at work. */
+    onFound: (strategy: string, fragments: readonly Fragment[]) => void,
   ): Promise<{
     /** By strategy, in the order of `selected`. They are looked at before they are used: whatever a strategy returned may be in them. */
     readonly found: readonly { readonly strategy: string; readonly fragments: readonly Fragment[] }[];

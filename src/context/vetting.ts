@@ -29,8 +29,13 @@ export interface Vetted {
   readonly gaps: readonly Gap[];
 }
 
+/** What became of a fragment: fit to be shown, or why not. Blank lines say nothing, which is no mistake. */
+type Verdict = FoundFragment | "malformed" | "outside" | "blank";
+
 export class Vetting {
   readonly #parts: VettingParts;
+  /** By strategy, then by what it returned. */
+  readonly #verdicts = new Map<string, WeakMap<object, Verdict>>();
   readonly #texts = new Map<string, string>();
   readonly #decisions: ReadonlySet<string>;
 
@@ -40,24 +45,38 @@ export class Vetting {
   }
 
   async vet(strategy: string, fragments: readonly unknown[]): Promise<Vetted> {
-    const kept: FoundFragment[] = [];
-    let malformed = 0;
-    let outside = 0;
     const isKept = wereKept(fragments);
-    await patiently(fragments, (value) => {
-      const fragment = parseFragment(value, strategy);
-      if (fragment === undefined) malformed++;
-      // Blank lines say nothing, which is no mistake.
-      else if (fragment.content.trim() === "") return;
-      else if (!this.#isInScope(fragment, isKept)) outside++;
-      else kept.push(this.#shown(fragment));
-    });
+    const verdicts = await patiently(fragments, (value) => this.#verdictOn(value, strategy, isKept));
+    const malformed = verdicts.filter((verdict) => verdict === "malformed").length;
+    const outside = verdicts.filter((verdict) => verdict === "outside").length;
     const complaints = [
       ...(malformed === 0 ? [] : [`returned ${plural(malformed, "malformed fragment")}`]),
       ...(outside === 0 ? [] : [`returned ${plural(outside, "fragment")} from outside the scope`]),
     ];
     const gaps = complaints.map((reason): Gap => ({ kind: "strategy", name: strategy, reason }));
+    const kept = verdicts.filter((verdict) => typeof verdict === "object");
     return { fragments: ranked(kept, strategy), gaps };
+  }
+
+  /** Does the work of `vet` while others are waited for. What goes wrong here goes wrong there too, where somebody hears of it. */
+  lookAhead(strategy: string, fragments: readonly unknown[]): void {
+    patiently(fragments, (value) => this.#verdictOn(value, strategy, false)).catch(() => undefined);
+  }
+
+  #verdictOn(value: unknown, strategy: string, isKept: boolean): Verdict {
+    if (typeof value !== "object" || value === null) return "malformed";
+    let verdicts = this.#verdicts.get(strategy);
+    if (verdicts === undefined) this.#verdicts.set(strategy, (verdicts = new WeakMap()));
+    let verdict = verdicts.get(value);
+    if (verdict === undefined) verdicts.set(value, (verdict = this.#judge(value, strategy, isKept)));
+    return verdict;
+  }
+
+  #judge(value: object, strategy: string, isKept: boolean): Verdict {
+    const fragment = parseFragment(value, strategy);
+    if (fragment === undefined) return "malformed";
+    if (fragment.content.trim() === "") return "blank";
+    return this.#isInScope(fragment, isKept) ? this.#shown(fragment) : "outside";
   }
 
   #isInScope(fragment: FoundFragment, isKept: boolean): boolean {
@@ -88,8 +107,7 @@ export class Vetting {
   }
 }
 
-function parseFragment(value: unknown, strategy: string): FoundFragment | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
+function parseFragment(value: object, strategy: string): FoundFragment | undefined {
   const { entity, level, relevance, content, reason, provenance } = value as Readonly<Record<string, unknown>>;
   if (typeof entity !== "string" || entity === "" || !isLevel(level)) return undefined;
   if (typeof relevance !== "number" || Number.isNaN(relevance)) return undefined;

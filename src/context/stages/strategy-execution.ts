@@ -29,6 +29,7 @@ export class StrategyExecution implements StrategyExecutor {
     selected: readonly SelectedStrategy[],
     input: StrategyInput,
     signal: AbortSignal | undefined,
+    onFound: Parameters<StrategyExecutor["execute"]>[3],
   ): ReturnType<StrategyExecutor["execute"]> {
     const asked = selected.flatMap(({ name, tokens }): readonly Asked[] => {
       const strategy = this.#strategies.find((candidate) => candidate.name === name);
@@ -44,7 +45,7 @@ export class StrategyExecution implements StrategyExecutor {
       if (one !== undefined && fragments !== undefined) answers.set(one, asBefore(one, fragments));
     }
     const others = asked.filter((one) => !answers.has(one));
-    for (const [at, answer] of (await this.#run(others, input, signal)).entries()) {
+    for (const [at, answer] of (await this.#run(others, input, { signal, onFound })).entries()) {
       const one = others[at];
       if (one !== undefined) answers.set(one, answer);
     }
@@ -61,9 +62,9 @@ export class StrategyExecution implements StrategyExecutor {
   async #run(
     asked: readonly Asked[],
     input: StrategyInput,
-    signal: AbortSignal | undefined,
+    options: Parameters<ParallelStrategyExecutor["execute"]>[2],
   ): Promise<readonly Answer[]> {
-    const { fragments, outcomes } = await this.#executor.execute(asked, input, signal === undefined ? {} : { signal });
+    const { fragments, outcomes } = await this.#executor.execute(asked, input, options);
     let at = 0;
     return outcomes.map((outcome) => {
       const size = outcome.status === "ran" ? outcome.fragments : 0;
