@@ -4,50 +4,51 @@
  * seen becomes a string and is taken apart. They are kept as bytes: a string cut out of a text would keep all of the text in memory.
  */
 
-export interface Tally {
-  readonly words: readonly string[];
+export interface Tally<Word> {
+  readonly words: readonly Word[];
   /** In the text that is being counted. */
   count: number;
 }
 
-interface RunRules {
+interface RunRules<Word> {
   /** Longer runs do not count. */
   readonly longest: number;
   /** Finds all runs, also those that are not ASCII. */
   readonly run: RegExp;
-  readonly wordsOf: (run: string) => readonly string[];
+  readonly wordsOf: (run: string) => readonly Word[];
 }
 
-/** More are forgotten after a text: names come again and again, but not those of the directory before this one. */
-const REMEMBERED = 50_000;
 /** Room for the names of some thousand files: whenever it grows, V8 compiles anew whoever counts. */
 const FIRST_SLOTS = 1 << 16;
 
 /** Which characters of ASCII belong to a run. */
 const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0));
 
-export class KnownRuns {
-  readonly #rules: RunRules;
-  readonly #most: number;
+export class KnownRuns<Word> {
+  readonly #rules: RunRules<Word>;
   /** Open addressing: the number of a run and one, or 0. */
   #slots = new Int32Array(FIRST_SLOTS);
   #hashes = new Int32Array(FIRST_SLOTS / 2);
   #ends = new Int32Array(FIRST_SLOTS / 2);
   #bytes = Buffer.allocUnsafeSlow(FIRST_SLOTS * 8);
-  #tallies: Tally[] = [];
+  #tallies: Tally<Word>[] = [];
 
-  constructor(rules: RunRules, most = REMEMBERED) {
+  constructor(rules: RunRules<Word>) {
     this.#rules = rules;
-    this.#most = most;
+  }
+
+  /** How many are known. */
+  get size(): number {
+    return this.#tallies.length;
   }
 
   /**
    * The runs of a text in the order of their first appearance; one that also stands directly beside characters of other alphabets has
    * two tallies. Whoever has read the counts sets them to 0.
    */
-  count(text: string): readonly Tally[] {
-    const found: Tally[] = [];
-    const others = new Map<string, Tally>();
+  count(text: string): readonly Tally<Word>[] {
+    const found: Tally<Word>[] = [];
+    const others = new Map<string, Tally<Word>>();
     const { length } = text;
     for (let at = 0; at < length; at += 1) {
       const start = at;
@@ -70,7 +71,7 @@ export class KnownRuns {
     return found;
   }
 
-  #countOthers(text: string, others: Map<string, Tally>, found: Tally[]): void {
+  #countOthers(text: string, others: Map<string, Tally<Word>>, found: Tally<Word>[]): void {
     for (const run of text.match(this.#rules.run) ?? []) {
       if (run.length > this.#rules.longest) continue;
       let tally = others.get(run);
@@ -83,7 +84,7 @@ export class KnownRuns {
     }
   }
 
-  #find(text: string, start: number, end: number, hash: number): Tally {
+  #find(text: string, start: number, end: number, hash: number): Tally<Word> {
     const mask = this.#slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const run = (this.#slots[slot] ?? 0) - 1;
@@ -94,8 +95,7 @@ export class KnownRuns {
   }
 
   /** To be called when no tally is in use. */
-  shrink(): void {
-    if (this.#tallies.length <= this.#most) return;
+  forget(): void {
     this.#tallies = [];
     this.#slots = new Int32Array(FIRST_SLOTS);
     this.#hashes = new Int32Array(FIRST_SLOTS / 2);
@@ -114,7 +114,7 @@ export class KnownRuns {
     return run === 0 ? 0 : (this.#ends[run - 1] ?? 0);
   }
 
-  #add(run: string, hash: number, slot: number): Tally {
+  #add(run: string, hash: number, slot: number): Tally<Word> {
     const number = this.#tallies.length;
     const from = this.#startOf(number);
     if (number === this.#hashes.length) this.#grow();
@@ -123,7 +123,7 @@ export class KnownRuns {
     this.#hashes[number] = hash;
     this.#ends[number] = from + run.length;
     this.#slots[slot] = number + 1;
-    const tally: Tally = {
+    const tally: Tally<Word> = {
       words: this.#rules.wordsOf(this.#bytes.toString("latin1", from, from + run.length)),
       count: 0,
     };

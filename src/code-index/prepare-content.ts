@@ -70,7 +70,6 @@ function prepare(bytes: Uint8Array, hash: string, language: Language, preparing:
   const { analyzer, names } = preparing;
   const text = new TextDecoder("utf-8").decode(bytes);
   const facts = analyzer.analyze(language, text);
-  const counts = countWords(text);
   const used = new Map<string, number>();
   for (const { name, count } of facts.references) used.set(name, (used.get(name) ?? 0) + count);
   // Headings are looked for by their words; nobody uses them as a name.
@@ -82,7 +81,6 @@ function prepare(bytes: Uint8Array, hash: string, language: Language, preparing:
   const incomplete = reasons.filter((reason) => reason !== undefined).join("; ");
   return {
     lines: countLines(text),
-    words: counts.values().reduce((sum, count) => sum + count, 0),
     // What is no code may say where imports lead: manifests, settings.
     links: language === "text" ? hash : linksOf(language, definedNames, used, imports),
     incomplete: incomplete === "" ? null : incomplete,
@@ -94,7 +92,7 @@ function prepare(bytes: Uint8Array, hash: string, language: Language, preparing:
     uses,
     names: names.send(),
     imports,
-    wordColumns: wordColumns(counts, defined),
+    ...wordColumns(text, defined),
   };
 }
 
@@ -116,11 +114,18 @@ function linksOf(language: Language, defined: string, used: ReadonlyMap<string, 
 /** How often a word stands in the text, by the column it is found in; bm25 flattens larger counts anyway. */
 export const COUNT_BY_COLUMN: Readonly<Record<string, number>> = { once: 1, few: 2, some: 5, many: 10 };
 
-function wordColumns(counts: ReadonlyMap<string, number>, defined: Iterable<string>): PreparedContent["wordColumns"] {
+function wordColumns(text: string, defined: Iterable<string>): Pick<PreparedContent, "words" | "wordColumns"> {
   const [once, few, some, many]: [string[], string[], string[], string[]] = [[], [], [], []];
-  for (const [word, count] of counts) (count === 1 ? once : count < 4 ? few : count < 8 ? some : many).push(word);
+  let words = 0;
+  countWords(text, (word, count) => {
+    words += count;
+    (count === 1 ? once : count < 4 ? few : count < 8 ? some : many).push(word);
+  });
   const names = wordsOf([...defined].join("\n"));
-  return [names.join(" "), once.join(" "), few.join(" "), some.join(" "), many.join(" ")];
+  return {
+    words,
+    wordColumns: [names.join(" "), once.join(" "), few.join(" "), some.join(" "), many.join(" ")],
+  };
 }
 
 function firstLineOf(bytes: Uint8Array): string {

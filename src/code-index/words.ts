@@ -14,35 +14,53 @@ const RUN = /[\p{L}\p{M}\p{N}_$]+/gu;
 // Where a new word begins inside a name: fooBar, HTTPServer, utf8, 8bit.
 const PARTS = /\p{Lu}+(?!\p{Ll}\p{M}*)|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{Lt}]+|\p{Lu}+|\p{N}+/gu;
 
+/** More are forgotten after a text: names come again and again, but not those of the directory before this one. */
+const REMEMBERED = 50_000;
+
+interface Word {
+  readonly text: string;
+  /** In the text that is being counted. */
+  count: number;
+}
+
+// Each word is there once, whatever runs it is part of: counting it up is far less work than looking it up.
+const words = new Map<string, Word>();
 const known = new KnownRuns({ longest: LONGEST, run: RUN, wordsOf: split });
 
-/** How often each word is there, in the order of their first appearance. */
-export function countWords(text: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  const tallies = known.count(text);
-  for (const tally of tallies) {
-    const { words, count } = tally;
-    for (let at = 0; at < words.length; at += 1) {
-      const word = words[at] ?? "";
-      counts.set(word, (counts.get(word) ?? 0) + count);
+/** Says how often each word is there, in the order of their first appearance. */
+export function countWords(text: string, visit: (word: string, count: number) => void): void {
+  const found: Word[] = [];
+  for (const tally of known.count(text)) {
+    for (let at = 0; at < tally.words.length; at += 1) {
+      const word = tally.words[at];
+      if (word === undefined) continue;
+      if (word.count === 0) found.push(word);
+      word.count += tally.count;
     }
     tally.count = 0;
   }
-  known.shrink();
-  return counts;
+  for (const word of found) {
+    visit(word.text, word.count);
+    word.count = 0;
+  }
+  if (known.size <= REMEMBERED && words.size <= REMEMBERED) return;
+  known.forget();
+  words.clear();
 }
 
 /** The different words of a text, in the order of their first appearance. */
 export function wordsOf(text: string): string[] {
-  return [...countWords(text).keys()];
+  const found: string[] = [];
+  countWords(text, (word) => found.push(word));
+  return found;
 }
 
 /**
  * The whole, as one word, and the words it is made of. By plain loops: `map` and `filter` make arrays of different kinds, for each of which
  * V8 compiled whoever counts words anew, a twelfth of the time of a first index.
  */
-function split(run: string): readonly string[] {
-  const words: string[] = [];
+function split(run: string): readonly Word[] {
+  const made: Word[] = [];
   const parts = run.match(PARTS) ?? [];
   let whole = "";
   for (let at = 0; at < parts.length; at += 1) {
@@ -50,13 +68,22 @@ function split(run: string): readonly string[] {
     parts[at] = part;
     whole += part;
   }
-  if (parts.length > 1) addWord(words, whole);
-  for (let at = 0; at < parts.length; at += 1) addWord(words, stem(parts[at] ?? ""));
-  return words;
+  if (parts.length > 1) addWord(made, whole);
+  for (let at = 0; at < parts.length; at += 1) addWord(made, stem(parts[at] ?? ""));
+  return made;
 }
 
-function addWord(words: string[], word: string): void {
-  if (isWord(word) && !words.includes(word)) words.push(word);
+function addWord(made: Word[], text: string): void {
+  if (!isWord(text)) return;
+  const word = words.get(text) ?? newWord(text);
+  if (!made.includes(word)) made.push(word);
+}
+
+function newWord(text: string): Word {
+  // A string cut out of a text would keep all of the text in memory.
+  const word = { text: Buffer.from(text).toString(), count: 0 };
+  words.set(word.text, word);
+  return word;
 }
 
 /** A single Latin letter says nothing. */

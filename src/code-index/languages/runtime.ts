@@ -22,6 +22,7 @@ const GUARD_BYTES = 65_536;
 const GUARD_BYTE = 0xa5;
 /** How much of the guard's upper end is looked at: no call leaves that much untouched. */
 const WATCHED_BYTES = 1_024;
+const UNTOUCHED = Buffer.alloc(WATCHED_BYTES, GUARD_BYTE);
 
 export interface Runtime {
   readonly library: typeof TreeSitter;
@@ -68,8 +69,8 @@ export async function createRuntime(): Promise<Runtime> {
     memory: () => wasmMemory.buffer,
     isHalfFull: () => wasmMemory.buffer.byteLength > (MOST_PAGES * PAGE) / 2,
     hasOverrunStack: () => {
-      const watched = new Uint8Array(wasmMemory.buffer, guard + GUARD_BYTES - WATCHED_BYTES, WATCHED_BYTES);
-      return watched.some((byte) => byte !== GUARD_BYTE);
+      const watched = Buffer.from(wasmMemory.buffer, guard + GUARD_BYTES - WATCHED_BYTES, WATCHED_BYTES);
+      return !watched.equals(UNTOUCHED);
     },
   };
 }
