@@ -20,6 +20,7 @@ interface RunRules<Word> {
 
 /** Room for the names of some thousand files: whenever it grows, V8 compiles anew whoever counts. */
 const FIRST_SLOTS = 1 << 16;
+const FIRST_BYTES = 1 << 20;
 
 /** Which characters of ASCII belong to a run. */
 const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0));
@@ -30,7 +31,7 @@ export class KnownRuns<Word> {
   #slots = new Int32Array(FIRST_SLOTS);
   #hashes = new Int32Array(FIRST_SLOTS / 2);
   #ends = new Int32Array(FIRST_SLOTS / 2);
-  #bytes = Buffer.allocUnsafeSlow(FIRST_SLOTS * 8);
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #tallies: Tally<Word>[] = [];
 
   constructor(rules: RunRules<Word>) {
@@ -72,7 +73,7 @@ export class KnownRuns<Word> {
   }
 
   #countOthers(text: string, others: Map<string, Tally<Word>>, found: Tally<Word>[]): void {
-    for (const run of text.match(this.#rules.run) ?? []) {
+    for (const [run] of text.matchAll(this.#rules.run)) {
       if (run.length > this.#rules.longest) continue;
       let tally = others.get(run);
       if (tally === undefined) {
@@ -100,7 +101,7 @@ export class KnownRuns<Word> {
     this.#slots = new Int32Array(FIRST_SLOTS);
     this.#hashes = new Int32Array(FIRST_SLOTS / 2);
     this.#ends = new Int32Array(FIRST_SLOTS / 2);
-    this.#bytes = Buffer.allocUnsafeSlow(FIRST_SLOTS * 8);
+    this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   }
 
   #is(run: number, text: string, start: number, end: number): boolean {

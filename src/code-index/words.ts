@@ -61,7 +61,8 @@ export function wordsOf(text: string): string[] {
  */
 function split(run: string): readonly Word[] {
   const made: Word[] = [];
-  const parts = run.match(PARTS) ?? [];
+  const parts = run.match(PARTS);
+  if (parts === null) return made;
   let whole = "";
   for (let at = 0; at < parts.length; at += 1) {
     const part = (parts[at] ?? "").toLowerCase();
