@@ -59,10 +59,14 @@ interface Memory {
   readonly fieldEntries: number;
 }
 
-/** Where the walk is below one node: its data, its child that comes next, and of those that are no extras its number and position. */
+/**
+ * Where the walk is below one node: the node's data, where its next child lies and where they end, that child's number among those that are no
+ * extras, and its position in the text.
+ */
 interface Level {
   node: number;
   child: number;
+  end: number;
   structural: number;
   position: number;
   aliases: number;
@@ -129,7 +133,8 @@ export class SyntaxTree {
       const isVisible = (flags & 1) !== 0 || alias !== 0;
       let owner = level?.owner ?? -1;
       let parentRole = level?.parentRole ?? 0;
-      let isOpen = !isLeaf;
+      const children = isLeaf ? 0 : (words[(node >> 2) + WORD.children] ?? 0);
+      let isOpen = children > 0;
       let copied = -1;
       if (isVisible) {
         const named = alias === 0 ? own : alias;
@@ -147,14 +152,16 @@ export class SyntaxTree {
       }
       if (level !== undefined) {
         level.position = end;
-        level.child++;
+        level.child += WORDS_PER_NODE;
         if (!isExtra) level.structural++;
       }
       if (isOpen) {
         if (depth === levels.length) levels.push(newLevel());
         level = levels[depth++] ?? newLevel();
         level.node = node;
-        level.child = 0;
+        // Children lie before their parent's data.
+        level.child = (node >> 2) - WORDS_PER_NODE * children;
+        level.end = node >> 2;
         level.structural = 0;
         level.position = position;
         level.aliases = aliasesOf(memory, halves[(node >> 1) + HALF.production] ?? 0);
@@ -166,15 +173,13 @@ export class SyntaxTree {
       } else if (copied >= 0) {
         this.#after[copied] = this.count;
       }
-      let children = 0;
-      while (level !== undefined && level.child === (children = words[(level.node >> 2) + WORD.children] ?? 0)) {
+      while (level !== undefined && level.child === level.end) {
         if (level.copied >= 0) this.#after[level.copied] = this.count;
         depth--;
         level = depth > 0 ? levels[depth - 1] : undefined;
       }
       if (level === undefined) return;
-      // Children lie before their parent's data.
-      at = (level.node >> 2) - WORDS_PER_NODE * (children - level.child);
+      at = level.child;
       position = level.position;
     }
   }
@@ -288,6 +293,7 @@ function newLevel(): Level {
   return {
     node: 0,
     child: 0,
+    end: 0,
     structural: 0,
     position: 0,
     aliases: 0,
