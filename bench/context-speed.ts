@@ -30,7 +30,7 @@ interface SpeedOptions {
 }
 
 export async function speed(options: SpeedOptions): Promise<void> {
-  if (!existsSync(join(AGENTS, "..", "..", "dist", "cli.js"))) throw new Error("build first: npm run build");
+  if (!existsSync(join(AGENTS, "..", "..", "dist", "cli.cjs"))) throw new Error("build first: npm run build");
   const small = await codeTree(join(options.dir, "small"), 1);
   await beside(small, options);
   await edited(small, options);

@@ -42,7 +42,7 @@ export async function run(options: { readonly dir: string; readonly quick: boole
   await expectSound(small);
   const large = await make(scratch.path, options.quick ? 100_000 : 1_000_000);
   if (existsSync(AGENTS)) {
-    const bundled = existsSync(join(ROOT, "dist", "cli.js"));
+    const bundled = existsSync(join(ROOT, "dist", "cli.cjs"));
     console.log(`bin/agents runs ${bundled ? "the bundle in dist/" : "from source, without a bundle"}`);
     await commands(small, large);
     await memory(large);

@@ -42,24 +42,31 @@ function fileOf(name: string): string {
 }
 
 // What an earlier build left goes first; type declarations, which only a package needs, are not ours to remove.
-for (const file of globSync("dist/*.{js,map,txt,vocabulary}")) rmSync(file);
+for (const file of globSync("dist/*.{cjs,js,map,txt,vocabulary}")) rmSync(file);
 await build({
   ...options,
   entryPoints: Object.fromEntries(HEAVY.map((name) => [fileOf(name), name])),
   splitting: true,
 });
-await build({
+const own = {
   ...options,
+  plugins: [heavyApart],
+  // Native code, found by its package; loaded by the first rewrite.
+  external: ["@ast-grep/napi"],
+} satisfies BuildOptions;
+await build({ ...own, entryPoints: { index: "src/index.ts" } });
+await build({
+  ...own,
   entryPoints: {
-    index: "src/index.ts",
     cli: "src/cli/main.ts",
     "strategy-worker": "src/context/strategy-worker.ts",
     "index-worker": "src/code-index/index-worker.ts",
     "context-strategies": "src/context/strategies/worker-entry.ts",
   },
-  plugins: [heavyApart],
-  // Native code, found by its package; loaded by the first rewrite.
-  external: ["@ast-grep/napi"],
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+  define: { "import.meta.url": "__moduleUrl" },
+  banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
 for (const name of TOKENIZERS)
   writeFileSync(`dist/${vocabularyFile(name)}`, Vocabulary.of(rankedTokens(name)).toFile());

@@ -87,4 +87,8 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-process.exitCode = await main(process.argv.slice(2));
+// Should all work end before the command has, that is no success.
+process.exitCode = 1;
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

@@ -25,7 +25,7 @@ export interface IndexThreadsOptions extends IndexWorkerData {
 }
 
 /** In a bundle the entry is built beside the chunk this file is in. */
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./index-worker.ts" : "./index-worker.js", import.meta.url);
+const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./index-worker.ts" : "./index-worker.cjs", import.meta.url);
 const BATCH_FILES = 32;
 const BATCH_BYTES = 512 * 1024;
 const BATCHES_AHEAD = 2;

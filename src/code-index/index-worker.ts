@@ -20,7 +20,7 @@ export type IndexWorkerCommand = readonly string[];
 /** "ready" first, then a result for each file. */
 export type IndexWorkerMessage = "ready" | { readonly path: string; readonly result: FileResult };
 
-if (parentPort !== null) await serve(parentPort, workerData);
+if (parentPort !== null) void serve(parentPort, workerData);
 
 async function serve(port: MessagePort, { root, indexFile, maxFileSize }: IndexWorkerData): Promise<void> {
   const analyzer = await createAnalyzer();

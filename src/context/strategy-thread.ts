@@ -17,7 +17,7 @@ const GRACE_MS = 100;
 
 /** In a bundle the entry is built beside the chunk this file is in. */
 const ENTRY = new URL(
-  import.meta.url.endsWith(".ts") ? "./strategy-worker.ts" : "./strategy-worker.js",
+  import.meta.url.endsWith(".ts") ? "./strategy-worker.ts" : "./strategy-worker.cjs",
   import.meta.url,
 );
 

@@ -8,7 +8,7 @@ import { termsOf } from "./query.ts";
 
 /** In a bundle the entry is built beside the chunk this file is in. */
 const MODULE = new URL(
-  import.meta.url.endsWith(".ts") ? "./worker-entry.ts" : "./context-strategies.js",
+  import.meta.url.endsWith(".ts") ? "./worker-entry.ts" : "./context-strategies.cjs",
   import.meta.url,
 ).href;
 
