@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { TOOL_NAMES } from "../domain/tool-actor.ts";
+import { TOOL_NAMES } from "../domain/tool-names.ts";
 import { decodeToolName, encodeToolName, ToolNames } from "./tool-names.ts";
 
 describe("tool names for providers", () => {

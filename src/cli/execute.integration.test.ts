@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TOOLS } from "../execution/tool-pipeline.ts";
-import { TOOL_NAMES } from "../domain/tool-actor.ts";
+import { TOOL_NAMES } from "../domain/tool-names.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation.ts";
 import { gone, running, uniqueSeconds } from "../testing/processes.ts";
 import { ROOT } from "./testing/agents.ts";

@@ -89,6 +89,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 // Should all work end before the command has, that is no success.
 process.exitCode = 1;
-void main(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-});
+void (async () => {
+  process.exitCode = await main(process.argv.slice(2));
+})();

@@ -16,7 +16,7 @@ import type { QualifiedName } from "./qualified-name.ts";
 import { routeIssues } from "./route-checks.ts";
 import { collect, suggested } from "./schema.ts";
 import { shown } from "./text.ts";
-import { TOOL_NAMES, toolWord, type ToolName } from "./tool-actor.ts";
+import { TOOL_NAMES, toolWord, type ToolName } from "./tool-names.ts";
 
 /** The graph of a graph actor, in the spellings of today and of older files, checked as a whole. */
 export const ROUTE_SPELLINGS: Spellings = {

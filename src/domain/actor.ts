@@ -2,7 +2,8 @@ import type { ContextView } from "./context-policy.ts";
 import type { ActorRole } from "./action.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { QualifiedName } from "./qualified-name.ts";
-import type { ToolActorDefinition, ToolName } from "./tool-actor.ts";
+import type { ToolActorDefinition } from "./tool-actor.ts";
+import type { ToolName } from "./tool-names.ts";
 
 /** Who does the work of a plan: a model with tools, a graph of nodes, or a fixed graph of tool calls. */
 export type ActorDefinition = LlmActorDefinition | GraphActorDefinition | ToolActorDefinition;

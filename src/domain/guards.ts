@@ -1,4 +1,4 @@
-import { toolWord } from "./tool-actor.ts";
+import { toolWord } from "./tool-names.ts";
 
 /**
  * What holds a plan's tools back, whatever its thresholds say. Guards are part of the plan's frozen profile; afterwards they can only be

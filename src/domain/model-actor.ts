@@ -8,7 +8,7 @@ import { baseUrlProblem, PROVIDER_NAME } from "./provider-settings.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect } from "./schema.ts";
 import { shown } from "./text.ts";
-import { TOOL_NAMES, type ToolName } from "./tool-actor.ts";
+import { TOOL_NAMES, type ToolName } from "./tool-names.ts";
 
 /** What actors that ask models have in common, in the spellings of today and of older files. */
 const OPTION_SPELLINGS: Spellings = {

@@ -12,7 +12,7 @@ import { toolMatches, type Guards } from "./guards.ts";
 import { nameParts, parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, suggested } from "./schema.ts";
 import { shown } from "./text.ts";
-import { TOOL_NAMES } from "./tool-actor.ts";
+import { TOOL_NAMES } from "./tool-names.ts";
 
 /**
  * A profile somebody defines. What the file does not say is as in the profile it extends, or as in `manual`; either way the whole of it

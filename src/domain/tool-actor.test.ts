@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { withEveryHostileString } from "../store/testing/hostile-strings.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { waves } from "./step-graph.ts";
-import { actorVariables, parseToolActor, renderParams, stepOrder, TOOL_NAMES } from "./tool-actor.ts";
+import { actorVariables, parseToolActor, renderParams, stepOrder } from "./tool-actor.ts";
+import { TOOL_NAMES } from "./tool-names.ts";
 
 const WRITE = { tool: "write_file", params: { resource: "api", path: "a.txt", content: "a\tb\r\n" } };
 const MINIMAL = { name: "greeter", type: "tool", description: "Greets", steps: [WRITE] };

@@ -6,6 +6,7 @@ import { collect, filled, fitting, formIssues, onlyKeys, suggested, type KnownKe
 import { firstCycles, waves, type Node } from "./step-graph.ts";
 import { placeholders, renderTemplate } from "./template.ts";
 import { shown } from "./text.ts";
+import { TOOL_NAMES, toolWord, type ToolName } from "./tool-names.ts";
 
 /**
  * An actor that needs no model: a fixed graph of tool calls. Steps that say what they need form a graph; when nobody says so they
@@ -31,37 +32,6 @@ export interface ToolActor extends ToolActorDefinition {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
-
-export const TOOL_NAMES = [
-  "read_file",
-  "write_file",
-  "edit_file",
-  "delete_file",
-  "move_file",
-  "copy_file",
-  "list_directory",
-  "search_files",
-  "get_file_info",
-  "create_directory",
-  "delete_directory",
-  "git_status",
-  "git_diff",
-  "git_log",
-  "git_blame",
-  "rewrite_code",
-  "shell_execute",
-  "request_context",
-  "query_history",
-  "get_context_budget",
-] as const;
-export type ToolName = (typeof TOOL_NAMES)[number];
-
-/** Those that ask about the plan, and change nothing. */
-export const CONTEXT_TOOL_NAMES = [
-  "request_context",
-  "query_history",
-  "get_context_budget",
-] as const satisfies readonly ToolName[];
 
 const STEP_LIMIT = 1_000;
 const PARAMS_LIMITS = { depth: 16, bytes: 256 * 1024 };
@@ -204,11 +174,6 @@ function cycleIssues(steps: readonly ToolStep[]): ValidationIssue[] {
     const index = steps.findIndex(({ id }) => id === cycle[0]);
     return { path: `steps.${index}.needs`, message: `the steps wait for each other: ${cycle.join(" → ")}` };
   });
-}
-
-/** A tool's name however it is spelled: with hyphens, or as one that is built in. */
-export function toolWord(text: string): string {
-  return text.replace(/^builtin\//, "").replaceAll("-", "_");
 }
 
 function refuseOtherTypes(input: unknown): void {

@@ -5,7 +5,7 @@ import { parseJson, type JsonObject } from "./json.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { collect, filled, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
 import { shown } from "./text.ts";
-import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "./tool-actor.ts";
+import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "./tool-names.ts";
 
 /**
  * A check of what a plan made: a command that must succeed, or a tool that must not fail. It is registered once and attached to

@@ -5,7 +5,7 @@ import { shown } from "../domain/text.ts";
 import type { ChangesetId, DecisionId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { InvocationEnd } from "../domain/decision.ts";
-import { toolWord } from "../domain/tool-actor.ts";
+import { toolWord } from "../domain/tool-names.ts";
 import { maskedJson } from "../store/masking.ts";
 import type { ContextPort } from "./context-port.ts";
 import type { ChangesetHandle, PlanExecutionContext } from "./plan-execution-context.ts";

@@ -5,7 +5,7 @@ import { openStore, type Store } from "../index.ts";
 import type { ActorInput } from "../domain/actor-parser.ts";
 import { parseActors } from "../domain/actor-parser.ts";
 import { ConflictError, ValidationError } from "../domain/errors.ts";
-import { TOOL_NAMES } from "../domain/tool-actor.ts";
+import { TOOL_NAMES } from "../domain/tool-names.ts";
 import { textProblem } from "../domain/text.ts";
 import { outcomeOf, winners } from "../testing/outcome.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";

@@ -16,7 +16,7 @@ import {
 import type { Reader, Store, Tx } from "../store/store.ts";
 import { checkReferences, isProviders } from "./actor-references.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "./transition.ts";
-import { notFound } from "./use-action.ts";
+import { notFound } from "./not-found.ts";
 
 export type ListedActor = Actor & {
   /** The available actions that name it in any role. */

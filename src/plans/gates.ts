@@ -2,7 +2,7 @@ import { assess, decide, type Assessment } from "../domain/confidence.ts";
 import { monotonicIds, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation.ts";
-import { CONTEXT_TOOL_NAMES } from "../domain/tool-actor.ts";
+import { CONTEXT_TOOL_NAMES } from "../domain/tool-names.ts";
 import { appendEvent } from "../ledger/events.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { answerAt } from "../ledger/questions.ts";

@@ -8,7 +8,7 @@ import { findProject, findProjects } from "../store/projects.ts";
 import { deleteLink, findLinks, findResource, findResources, insertLink } from "../store/resources.ts";
 import type { Reader, Tx } from "../store/store.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
-import { notFound } from "./use-action.ts";
+import { notFound } from "./not-found.ts";
 
 /**
  * Links between projects and resources, for the services of both. Every function works in the caller's transaction, so that a

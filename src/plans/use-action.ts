@@ -3,7 +3,7 @@ import { parseActorName } from "../domain/actor-name.ts";
 import { aliasIssue } from "../domain/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/arguments.ts";
 import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/automation-profile.ts";
-import { ConflictError, NotFoundError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
+import { ConflictError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Microdollars } from "../domain/money.ts";
 import type { Plan, ProjectLink } from "../domain/plan.ts";
@@ -28,6 +28,7 @@ import { findProject, findProjects } from "../store/projects.ts";
 import type { Reader, Tx } from "../store/store.ts";
 import { attachedValidations } from "../store/validations.ts";
 import { planResources, requireSandboxes } from "./in-place.ts";
+import { notFound } from "./not-found.ts";
 import { planStages } from "./plan-stages.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
 
@@ -143,18 +144,6 @@ export async function requireAction(reader: Reader, text: string): Promise<Actio
   const action = await findAction(reader, name);
   if (action !== undefined) return action;
   throw notFound("action", name, await actionNames(reader));
-}
-
-export function notFound(
-  kind: "action" | "actor" | "project" | "resource" | "validation",
-  name: QualifiedName,
-  known: readonly string[],
-): NotFoundError {
-  const suggestion = nearest(name, known);
-  return new NotFoundError(kind, name, {
-    ...(suggestion === undefined ? {} : { detail: { suggestion } }),
-    next: suggestion === undefined ? [`agents ${kind} list`] : [`agents ${kind} show ${suggestion}`],
-  });
 }
 
 async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput)[]): Promise<ProjectLink[]> {

@@ -21,7 +21,7 @@ import {
 import { attachmentDetails, removeAttachment, stillAttached } from "./attachments.ts";
 import { requireProject, requireResource } from "./project-links.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "./transition.ts";
-import { notFound } from "./use-action.ts";
+import { notFound } from "./not-found.ts";
 import { checkValidation } from "./validation-file.ts";
 
 export interface ListedValidation extends Validation {

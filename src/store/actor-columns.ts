@@ -1,4 +1,5 @@
-import { ACTOR_ROLES, type ActorRole, type Actors } from "../domain/action.ts";
+import type { Actors } from "../domain/action.ts";
+import { ACTOR_ROLES, type ActorRole } from "../domain/actor-roles.ts";
 import type { QualifiedName } from "../domain/qualified-name.ts";
 
 /** The six actor columns that actions and plans share, in the order of ACTOR_ROLES. */

@@ -1,7 +1,8 @@
 import type { Actor, ActorDefinition, ActorType } from "../domain/actor.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { nameKey, nameParts, type QualifiedName } from "../domain/qualified-name.ts";
-import type { ToolName, ToolStep } from "../domain/tool-actor.ts";
+import type { ToolStep } from "../domain/tool-actor.ts";
+import type { ToolName } from "../domain/tool-names.ts";
 import { IS_ACTIVE } from "./plans.ts";
 import type { Reader, Tx } from "./store.ts";
 

@@ -1,6 +1,7 @@
 import { maskedJson } from "../../store/masking.ts";
 import type { Actor, ActorDefinition, GraphEdge, GraphNode, Route } from "../../domain/actor.ts";
-import { actorVariables, stepOrder, type ToolActorDefinition, type ToolName } from "../../domain/tool-actor.ts";
+import { actorVariables, stepOrder, type ToolActorDefinition } from "../../domain/tool-actor.ts";
+import { type ToolName } from "../../domain/tool-names.ts";
 import { instant } from "../format.ts";
 
 /** Actors as machines see them. */

@@ -5,7 +5,7 @@ import { UsageError, ValidationError } from "../../domain/errors.ts";
 import { findSetting } from "../../domain/settings.ts";
 import { suggested } from "../../domain/schema.ts";
 import { shown } from "../../domain/text.ts";
-import type { ToolName } from "../../domain/tool-actor.ts";
+import type { ToolName } from "../../domain/tool-names.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { confirmed, declined, type Asking } from "../confirm.ts";

@@ -3,7 +3,7 @@ import type { GraphActorDefinition, GraphEdge, GraphNode, LlmActorDefinition, Ro
 import type { DecisionId } from "../../../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../../../domain/json.ts";
 import { parseQualifiedName, type QualifiedName } from "../../../domain/qualified-name.ts";
-import type { ToolName } from "../../../domain/tool-actor.ts";
+import type { ToolName } from "../../../domain/tool-names.ts";
 import type { About, ActorHands, Asked, HandsCall, Told, ToolOutcome } from "../../hands.ts";
 import type { GraphInput, GraphPorts } from "../run-graph.ts";
 

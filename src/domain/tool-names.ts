@@ -1,0 +1,36 @@
+/** What tools there are. Apart from the actors that use them: whoever knows their names need not read anybody's file. */
+export const TOOL_NAMES = [
+  "read_file",
+  "write_file",
+  "edit_file",
+  "delete_file",
+  "move_file",
+  "copy_file",
+  "list_directory",
+  "search_files",
+  "get_file_info",
+  "create_directory",
+  "delete_directory",
+  "git_status",
+  "git_diff",
+  "git_log",
+  "git_blame",
+  "rewrite_code",
+  "shell_execute",
+  "request_context",
+  "query_history",
+  "get_context_budget",
+] as const;
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+/** Those that ask about the plan, and change nothing. */
+export const CONTEXT_TOOL_NAMES = [
+  "request_context",
+  "query_history",
+  "get_context_budget",
+] as const satisfies readonly ToolName[];
+
+/** A tool's name however it is spelled: with hyphens, or as one that is built in. */
+export function toolWord(text: string): string {
+  return text.replace(/^builtin\//, "").replaceAll("-", "_");
+}
