@@ -3,21 +3,19 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 import { expect, test } from "vitest";
 
 const CONTEXT = new URL("./", import.meta.url);
+const SOURCES = new URL("../index.ts", import.meta.url);
 const STRATEGIES = new URL("./testing/strategies.ts", import.meta.url).href;
 /** Long enough for any machine, far shorter than what a process would wait for that hangs. */
 const PATIENCE_MS = 60_000;
 
 /** Runs a module with a breaker, an executor and a way to name strategies; rejects if the process does not end by itself. */
-async function runScript(body: string, modules: URL = CONTEXT, extension = "ts"): Promise<unknown> {
+async function runScript(body: string, library: URL = SOURCES): Promise<unknown> {
   const code = `
-    import { CircuitBreaker } from ${JSON.stringify(new URL(`circuit-breaker.${extension}`, modules).href)};
-    import { ParallelStrategyExecutor } from ${JSON.stringify(new URL(`parallel-strategy-executor.${extension}`, modules).href)};
+    import { CircuitBreaker, ParallelStrategyExecutor } from ${JSON.stringify(library.href)};
     const breaker = new CircuitBreaker();
     const make = (times) => new ParallelStrategyExecutor({ breaker, strategyTimeoutMs: 3_600_000, totalTimeoutMs: 3_600_000, ...times });
     const named = (...names) => names.map((exportName) => ({ strategy: exportName, exportName, module: ${JSON.stringify(STRATEGIES)}, tokens: 1 }));
@@ -59,29 +57,13 @@ test("no handle is left after close", async () => {
   expect(left).toEqual([]);
 });
 
-test("works from a bundle", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "executor-bundle-"));
-  try {
-    const entries = ["circuit-breaker.ts", "parallel-strategy-executor.ts", "strategy-worker.ts"];
-    await build({
-      entryPoints: entries.map((entry) => fileURLToPath(new URL(entry, CONTEXT))),
-      outdir: directory,
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      platform: "node",
-      logLevel: "error",
-    });
-    const outcomes = await runScript(
-      `const { outcomes } = await make().execute(named("default", "reportsToBreaker"), { id: "q" });
-       console.log(JSON.stringify([...outcomes.map(({ status }) => status), breaker.failures("backend of q")]));`,
-      pathToFileURL(`${directory}/`),
-      "js",
-    );
-    expect(outcomes).toEqual(["ran", "ran", 1]);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+test("works from the bundle", async () => {
+  const outcomes = await runScript(
+    `const { outcomes } = await make().execute(named("default", "reportsToBreaker"), { id: "q" });
+     console.log(JSON.stringify([...outcomes.map(({ status }) => status), breaker.failures("backend of q")]));`,
+    new URL("../../dist/index.js", import.meta.url),
+  );
+  expect(outcomes).toEqual(["ran", "ran", 1]);
 });
 
 test("the example in the documentation runs", async () => {
