@@ -18,6 +18,21 @@ describe("results", () => {
     expect(outcomes.map(({ strategy }) => strategy)).toEqual(["after 150", "after 1", "after 80", "after 30"]);
   });
 
+  test("are told of one by one, as soon as each is there, and are the same in the end", async () => {
+    const { executor } = setUp();
+    await using _ = executor;
+    const told: [string, readonly unknown[]][] = [];
+    const allocations = [allocation("delayed", 150, "late"), allocation("throws"), allocation("twoPieces")];
+    const { fragments } = await executor.execute(
+      allocations,
+      { id: "q" },
+      { onFound: (strategy, found) => told.push([strategy, found]) },
+    );
+    expect(told.map(([strategy]) => strategy)).toEqual(["twoPieces", "late"]);
+    expect(told.flatMap(([, found]) => found)).toHaveLength(3);
+    for (const found of told.flatMap(([, all]) => all)) expect(fragments.some((one) => one === found)).toBe(true);
+  });
+
   test("carry every field and sum up the tokens", async () => {
     const { executor } = setUp();
     await using _ = executor;

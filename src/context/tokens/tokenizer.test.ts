@@ -103,6 +103,16 @@ test.each([
   );
 });
 
+test("a piece at the limit between short and long ones is counted like any other", () => {
+  const count = tokenizerNamed("o200k_base");
+  for (let length = 58; length < 72; length += 1) {
+    for (const unit of ["x", "qz", "né", "漢z"]) {
+      const text = unit.repeat(length).slice(0, length);
+      expect([text, count(text)]).toEqual([text, o200k(text)]);
+    }
+  }
+});
+
 describe("a vocabulary", () => {
   const tokens = ["a", "b", "c", "ab", undefined, "abc", [0xff], [0xff, 0xfe], "漢", "a".repeat(300)];
   const rank = (vocabulary: Vocabulary, text: string | readonly number[]): number => {
