@@ -54,24 +54,33 @@ export function eraseIndex(indexFile: string): void {
 
 /** For the one who holds the lock. `rebuilt` says why what was there before had to go. */
 export function openForSync(indexFile: string): { database: DatabaseSync; rebuilt: string | undefined } {
-  const reason = existsSync(indexFile) ? unusable(indexFile) : undefined;
-  if (reason !== undefined) eraseIndex(indexFile);
   try {
-    makeDirectories(dirname(indexFile));
-    // Made private before SQLite touches it; its log files take over the mode. Never when it is there: closing a file frees all locks
-    // the process has on it, also those of readers in other threads.
-    if (!existsSync(indexFile)) closeSync(openSync(indexFile, "a", 0o600));
-    const database = new DatabaseSync(indexFile, { timeout: 5_000 });
+    let database = connected(indexFile);
+    // Looked at by the connection that stays: to close one that was there just for this takes longer than all else.
+    const rebuilt = isMarkedDamaged(indexFile) ? "it was damaged" : problemOf(database);
+    if (rebuilt !== undefined) {
+      database.close();
+      eraseIndex(indexFile);
+      database = connected(indexFile);
+    }
     // A power loss may take the last syncs back, but leaves the file whole; it is not worth waiting for the disk.
     // Nor is copying the log into the file after every few batches: 32 MB of it hold a sync of some thousand files.
     database.exec(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192",
     );
     if (schemaOf(database) === "none") database.exec(`BEGIN; ${SCHEMA}; COMMIT`);
-    return { database, rebuilt: reason };
+    return { database, rebuilt };
   } catch (error) {
     throw storeError(error, indexFile);
   }
+}
+
+function connected(indexFile: string): DatabaseSync {
+  makeDirectories(dirname(indexFile));
+  // Made private before SQLite touches it; its log files take over the mode. Never when it is there: closing a file frees all locks
+  // the process has on it, also those of readers in other threads.
+  if (!existsSync(indexFile)) closeSync(openSync(indexFile, "a", 0o600));
+  return new DatabaseSync(indexFile, { timeout: 5_000 });
 }
 
 /** Undefined when there is none yet. The caller closes it. */
@@ -107,14 +116,13 @@ function markOf(indexFile: string): string {
   return indexFile.replace(/\.db$/, ".damaged");
 }
 
-function unusable(indexFile: string): string | undefined {
-  if (isMarkedDamaged(indexFile)) return "it was damaged";
+/** Why an index cannot be used. */
+function problemOf(database: DatabaseSync): string | undefined {
   try {
-    using database = new DatabaseSync(indexFile, { timeout: 5_000 });
     return schemaOf(database) === "foreign" ? "another version had made it" : undefined;
   } catch (error) {
     if (isCorrupt(error)) return "it was damaged";
-    throw storeError(error, indexFile);
+    throw error;
   }
 }
 
