@@ -25,3 +25,21 @@ test("the bundle makes the same context as the sources, with its own threads and
   expect(bundle).toBe(sources);
   expect(bundle).toContain("ticket0(queue: string[])");
 });
+
+/** A promise that nobody will ever settle, and nothing else to wait for: Node then ends as if all were well. */
+const NEVER = `
+  import files from "node:fs/promises";
+  import { syncBuiltinESMExports } from "node:module";
+  files.stat = files.realpath = () => new Promise(() => {});
+  syncBuiltinESMExports();`;
+
+test.each(["bin/agents", "src/cli/main.ts"])("a command that cannot go on has not succeeded: %s", (program) => {
+  using agents = new Agents();
+  const words = ["--data-dir", agents.dataDir, "resource", "add", "fs-directory", "code", "--path", agents.directory];
+  const options = `${process.env["NODE_OPTIONS"] ?? ""} --import=data:text/javascript,${encodeURIComponent(NEVER)}`;
+  const { stdout, status } = spawnSync(process.execPath, [join(ROOT, program), ...words], {
+    encoding: "utf8",
+    env: { ...process.env, NODE_OPTIONS: options },
+  });
+  expect([stdout, status]).toEqual(["", 1]);
+});

@@ -54,8 +54,9 @@ export function eraseIndex(indexFile: string): void {
 
 /** For the one who holds the lock. `rebuilt` says why what was there before had to go. */
 export function openForSync(indexFile: string): { database: DatabaseSync; rebuilt: string | undefined } {
+  let database: DatabaseSync | undefined;
   try {
-    let database = connected(indexFile);
+    database = connected(indexFile);
     // Looked at by the connection that stays: to close one that was there just for this takes longer than all else.
     const rebuilt = isMarkedDamaged(indexFile) ? "it was damaged" : problemOf(database);
     if (rebuilt !== undefined) {
@@ -71,6 +72,7 @@ export function openForSync(indexFile: string): { database: DatabaseSync; rebuil
     if (schemaOf(database) === "none") database.exec(`BEGIN; ${SCHEMA}; COMMIT`);
     return { database, rebuilt };
   } catch (error) {
+    database?.close();
     throw storeError(error, indexFile);
   }
 }

@@ -24,7 +24,7 @@ export interface IndexThreadsOptions extends IndexWorkerData {
   readonly onResult: (path: string, result: FileResult, names: ReceivedNames) => void;
 }
 
-/** In a bundle the entry is built beside the chunk this file is in. */
+/** In a bundle the entry is a file beside the one this is in. */
 const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./index-worker.ts" : "./index-worker.cjs", import.meta.url);
 const BATCH_FILES = 32;
 const BATCH_BYTES = 512 * 1024;

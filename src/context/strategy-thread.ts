@@ -15,7 +15,7 @@ import {
 
 const GRACE_MS = 100;
 
-/** In a bundle the entry is built beside the chunk this file is in. */
+/** In a bundle the entry is a file beside the one this is in. */
 const ENTRY = new URL(
   import.meta.url.endsWith(".ts") ? "./strategy-worker.ts" : "./strategy-worker.cjs",
   import.meta.url,

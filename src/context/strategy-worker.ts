@@ -48,10 +48,10 @@ function serve(port: MessagePort, data: StrategyWorkerData): void {
     running = undefined;
     try {
       send({ ...reply, id });
-      flushCompileCache();
     } catch (error) {
       send({ kind: "failed", id, reason: `returned fragments that cannot leave its thread: ${reasonOf(error)}` });
     }
+    flushCompileCache();
   }
 
   async function attempt(call: StrategyCall, signal: AbortSignal): Promise<StrategyReply> {

@@ -6,7 +6,7 @@ import type { ContextRequest } from "../model.ts";
 import type { ContextStrategy } from "../stages.ts";
 import { termsOf } from "./query.ts";
 
-/** In a bundle the entry is built beside the chunk this file is in. */
+/** In a bundle the entry is a file beside the one this is in. */
 const MODULE = new URL(
   import.meta.url.endsWith(".ts") ? "./worker-entry.ts" : "./context-strategies.cjs",
   import.meta.url,
