@@ -5,11 +5,11 @@
  * Plans start git in `src/execution`, with sandboxes and limits in mind that this room knows nothing of; here it only lists names. It runs
  * no hook and no file system monitor, takes no lock, and asks nothing.
  */
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
+import { type GitAnswer, runGit } from "./git-process.ts";
 
 export interface Listing {
   /** Relative, with `/`, without duplicates, in the order of their code units. */
@@ -22,7 +22,7 @@ const HARMLESS = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_
 
 /** @param spare a directory for the empty repository of ours; it is made when it is needed. */
 export async function listFiles(root: string, spare: string, signal: AbortSignal | undefined): Promise<Listing> {
-  if (existsSync(join(root, ".git")) || (await isPartOfCheckout(root, signal))) {
+  if (existsSync(join(root, ".git")) || (isBelowRepository(root) && (await isPartOfCheckout(root, signal)))) {
     return listing(await git(["-C", root, ...LIST], root, signal));
   }
   makeEmptyRepository(spare);
@@ -32,7 +32,6 @@ export async function listFiles(root: string, spare: string, signal: AbortSignal
 
 /** A directory that the checkout around it ignores is none of its parts: it counts by itself. */
 async function isPartOfCheckout(root: string, signal: AbortSignal | undefined): Promise<boolean> {
-  if (!isBelowRepository(root)) return false;
   const inside = await git(["-C", root, "rev-parse", "--is-inside-work-tree"], root, signal, [0, 128]);
   if (inside.stdout.toString().trim() !== "true") return false;
   return (await git(["-C", root, "check-ignore", "--quiet", "."], root, signal, [0, 1, 128])).code === 1;
@@ -88,44 +87,30 @@ function makeEmptyRepository(directory: string): void {
   if (!existsSync(join(directory, "HEAD"))) writeFileSync(join(directory, "HEAD"), "ref: refs/heads/none\n");
 }
 
-interface GitAnswer {
-  readonly code: number;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-}
-
 async function git(
   args: readonly string[],
   root: string,
   signal: AbortSignal | undefined,
   accept: readonly number[] = [0],
 ): Promise<GitAnswer> {
-  signal?.throwIfAborted();
-  const child = spawn("git", ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", ...args], {
-    env: environment(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const stop = (): void => void child.kill("SIGKILL");
-  signal?.addEventListener("abort", stop, { once: true });
-  const stdout: Buffer[] = [];
-  const stderr: Buffer[] = [];
-  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
-  const code = await new Promise<number>((resolve, reject) => {
-    child.on("error", (error) => reject(missing(error)));
-    child.on("close", (exit) => resolve(exit ?? 137));
-  }).finally(() => signal?.removeEventListener("abort", stop));
-  signal?.throwIfAborted();
-  const answer = { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString("utf8") };
+  const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+  let answer: GitAnswer;
+  try {
+    answer = await runGit([...quiet, ...args], environment(), signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw missing(error);
+  }
+  const { code, stderr } = answer;
   if (accept.includes(code)) return answer;
-  const why = answer.stderr.split("\n").find((line) => line.startsWith("fatal:")) ?? `exit code ${code}`;
+  const why = stderr.split("\n").find((line) => line.startsWith("fatal:")) ?? `exit code ${code}`;
   throw new AgentsError("git_failed", `git cannot list the files of ${shown(root, 200)}: ${why}`, {
     kept: "Nothing of yours was changed.",
     detail: { exit_code: code },
   });
 }
 
-function missing(cause: Error): AgentsError {
+function missing(cause: unknown): AgentsError {
   return new ConfigurationError("git cannot be run, and the files of a project are listed with it.", {
     cause,
     kept: "Nothing was changed.",

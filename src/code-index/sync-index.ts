@@ -18,7 +18,7 @@ import { ContentWriter } from "./content-writer.ts";
 import { listFiles } from "./git-listing.ts";
 import { eraseIndex, lockFileOf, openForSync, realRoot } from "./index-file.ts";
 import { type FileToRead, readInThreads } from "./index-threads.ts";
-import { Looker } from "./look.ts";
+import { type Look, Looker } from "./look.ts";
 import { NameNumbers, ReceivedNames } from "./name-numbers.ts";
 import { type FileResult, prepareFile } from "./prepare-content.ts";
 import { tooLarge } from "./read-file.ts";
@@ -112,9 +112,14 @@ async function syncOnce(options: SyncOptions, damage: string | undefined): Promi
   const root = realRoot(overlay?.root ?? options.root);
   const { database, rebuilt = damage } = openForSync(indexFile);
   try {
-    const listing = await listFiles(root, join(dirname(indexFile), "empty.git"), signal);
-    const tree = TreeRecord.open(database, overlay?.name ?? "", root);
+    const listed = listFiles(root, join(dirname(indexFile), "empty.git"), signal);
+    // Whoever waits for it hears of a failure.
+    listed.catch(() => undefined);
+    const tree = new TreeRecord(database, overlay?.name ?? "", root);
     const sync = new Sync(database, tree, root, options);
+    // While git lists them: most files that were there last time still are.
+    await sync.lookAhead(tree.paths);
+    const listing = await listed;
     const files = await sync.look(listing.paths);
     for (const { path, reason } of listing.gaps) tree.put(path, { ...UNSEEN, reason });
     await sync.read(files);
@@ -134,6 +139,8 @@ class Sync {
   readonly #options: SyncOptions;
   readonly #maxFileSize: number;
   readonly #writer: ContentWriter;
+  readonly #looker: Looker;
+  readonly #looks = new Map<string, Look>();
   #parsed = 0;
   #uncommitted = 0;
   #done = 0;
@@ -145,18 +152,23 @@ class Sync {
     this.#options = options;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#writer = new ContentWriter(database);
+    this.#looker = new Looker(root);
+  }
+
+  /** Looks at files of which it is not known yet whether they still count. */
+  async lookAhead(paths: Iterable<string>): Promise<void> {
+    for (const path of paths) {
+      this.#looks.set(path, this.#looker.look(path));
+      if (this.#looks.size % LOOKS_PER_TURN === 0) await this.#pause();
+    }
   }
 
   /** Which files have to be read. */
   async look(paths: readonly string[]): Promise<readonly FileToRead[]> {
-    const looker = new Looker(this.#root);
     const files: FileToRead[] = [];
     for (const [at, path] of paths.entries()) {
-      if (at % LOOKS_PER_TURN === LOOKS_PER_TURN - 1) {
-        await turn();
-        this.#options.signal?.throwIfAborted();
-      }
-      const look = looker.look(path);
+      if (at % LOOKS_PER_TURN === LOOKS_PER_TURN - 1) await this.#pause();
+      const look = this.#looks.get(path) ?? this.#looker.look(path);
       if (look.is === "gone") continue;
       if (look.is === "link") this.#tree.put(path, { ...UNSEEN, reason: LINK });
       else if (look.is === "gap") this.#tree.put(path, { ...UNSEEN, reason: look.reason });
@@ -166,6 +178,12 @@ class Sync {
       } else if (!this.#tree.keep(path, look)) files.push({ path, size: look.size });
     }
     return files;
+  }
+
+  /** Lets others have their turn. */
+  async #pause(): Promise<void> {
+    await turn();
+    this.#options.signal?.throwIfAborted();
   }
 
   async read(files: readonly FileToRead[]): Promise<void> {
@@ -240,11 +258,11 @@ class Sync {
   finish(): Omit<SyncResult, "rebuilt"> {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
-      const changes = this.#tree.write();
-      const forgotten = forgetTrees(this.#database, ({ id, root }) => id !== this.#tree.id && !existsSync(root));
-      if (changes.rewritten || forgotten || this.#parsed > 0) this.#writer.removeUnused();
+      const { id: own, rewritten, summary } = this.#tree.write();
+      const forgotten = forgetTrees(this.#database, ({ id, root }) => id !== own && !existsSync(root));
+      if (rewritten || forgotten || this.#parsed > 0) this.#writer.removeUnused();
       this.#database.exec("COMMIT");
-      return { ...changes.summary, parsed: this.#parsed };
+      return { ...summary, parsed: this.#parsed };
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       throw error;

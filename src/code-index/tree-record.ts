@@ -33,33 +33,23 @@ export interface TreeSummary {
 
 export class TreeRecord {
   readonly #database: DatabaseSync;
-  readonly id: number;
+  readonly #overlay: string;
   readonly #root: string;
-  readonly #before = new Map<string, EntryState>();
+  readonly #before: ReadonlyMap<string, EntryState>;
   readonly #now = new Map<string, EntryState>();
   readonly #looked = new Map<string, { readonly size: number; readonly stamp: string }>();
 
-  private constructor(database: DatabaseSync, id: number, root: string) {
+  /** Reads what is known of the tree; nothing is written before `write`. */
+  constructor(database: DatabaseSync, overlay: string, root: string) {
     this.#database = database;
-    this.id = id;
+    this.#overlay = overlay;
     this.#root = root;
-    const statement = database.prepare("SELECT path, size, stamp, racy, content, reason FROM entries WHERE tree = ?");
-    statement.setReturnArrays(true);
-    for (const row of statement.iterate(id)) {
-      const [path, size, stamp, racy, content, reason] = row as unknown as EntryRow;
-      this.#before.set(path, { size, stamp, racy: racy === 1, content, reason });
-    }
+    this.#before = entriesOf(database, overlay);
   }
 
-  static open(database: DatabaseSync, overlay: string, root: string): TreeRecord {
-    database
-      .prepare(
-        `INSERT INTO trees (overlay, root, generation, synced_at) VALUES (?, ?, 0, 0)
-         ON CONFLICT (overlay) DO UPDATE SET root = excluded.root WHERE root <> excluded.root`,
-      )
-      .run(overlay, root);
-    const id = Number(database.prepare("SELECT id FROM trees WHERE overlay = ?").get(overlay)?.["id"]);
-    return new TreeRecord(database, id, root);
+  /** The paths it knows. */
+  get paths(): Iterable<string> {
+    return this.#before.keys();
   }
 
   /** True when nothing speaks for a change since it was read; it then stays as it was. */
@@ -84,7 +74,8 @@ export class TreeRecord {
   }
 
   /** Inside the caller's transaction. */
-  write(): { readonly rewritten: boolean; readonly summary: TreeSummary } {
+  write(): { readonly id: number; readonly rewritten: boolean; readonly summary: TreeSummary } {
+    const id = this.#own();
     const upsert = this.#database.prepare(
       "INSERT OR REPLACE INTO entries (tree, path, size, stamp, racy, content, reason) VALUES (?, ?, ?, ?, ?, ?, ?)",
     );
@@ -97,7 +88,7 @@ export class TreeRecord {
       if (now.reason === LINK) counts.links += 1;
       const before = this.#before.get(path);
       if (before === now || (before !== undefined && isSame(before, now))) continue;
-      upsert.run(this.id, path, now.size, now.stamp, now.racy ? 1 : 0, now.content, now.reason);
+      upsert.run(id, path, now.size, now.stamp, now.racy ? 1 : 0, now.content, now.reason);
       if (before?.content === now.content && before.reason === now.reason) continue;
       moved = true;
       if (now.content !== null && before?.content != null) counts.changed += 1;
@@ -106,29 +97,53 @@ export class TreeRecord {
     }
     for (const [path, before] of this.#before) {
       if (this.#now.has(path)) continue;
-      remove.run(this.id, path);
+      remove.run(id, path);
       moved = true;
       if (before.content !== null) counts.removed += 1;
     }
-    const generation = this.#stamp(moved);
-    return { rewritten: moved, summary: { generation, ...counts, gaps: gapsOf(this.#database, this.id) } };
+    const generation = this.#stamp(id, moved);
+    return { id, rewritten: moved, summary: { generation, ...counts, gaps: gapsOf(this.#database, id) } };
+  }
+
+  /** The tree's number, which is new when nobody has looked at it before. */
+  #own(): number {
+    this.#database
+      .prepare(
+        "INSERT INTO trees (overlay, root, generation, synced_at) VALUES (?, ?, 0, 0) ON CONFLICT (overlay) DO NOTHING",
+      )
+      .run(this.#overlay, this.#root);
+    return Number(this.#database.prepare("SELECT id FROM trees WHERE overlay = ?").get(this.#overlay)?.["id"]);
   }
 
   /**
    * A generation is never used again, not even by an index that was removed and made anew: it continues from the highest and from the
    * clock, whichever is further.
    */
-  #stamp(moved: boolean): number {
+  #stamp(id: number, moved: boolean): number {
     const row = this.#database
       .prepare("SELECT generation, (SELECT MAX(generation) FROM trees) AS highest FROM trees WHERE id = ?")
-      .get(this.id);
+      .get(id);
     const [current, highest, now] = [Number(row?.["generation"]), Number(row?.["highest"]), Date.now()];
     const generation = moved || current === 0 ? Math.max(highest + 1, now) : current;
     this.#database
       .prepare("UPDATE trees SET root = ?, generation = ?, synced_at = ? WHERE id = ?")
-      .run(this.#root, generation, now, this.id);
+      .run(this.#root, generation, now, id);
     return generation;
   }
+}
+
+function entriesOf(database: DatabaseSync, overlay: string): ReadonlyMap<string, EntryState> {
+  const statement = database.prepare(
+    `SELECT path, size, stamp, racy, content, reason FROM entries
+      WHERE tree = (SELECT id FROM trees WHERE overlay = ?)`,
+  );
+  statement.setReturnArrays(true);
+  const entries = new Map<string, EntryState>();
+  for (const row of statement.iterate(overlay)) {
+    const [path, size, stamp, racy, content, reason] = row as unknown as EntryRow;
+    entries.set(path, { size, stamp, racy: racy === 1, content, reason });
+  }
+  return entries;
 }
 
 /** Inside the caller's transaction. Whether there was one to forget. */
