@@ -53,8 +53,10 @@ export function contextGraph(
       target: `${fileName(root)}#${name}`,
       shown: together(fragments.filter(({ entity }) => entity === `${fileName(root)}#${name}@${startLine}`)),
     }));
-  const related = (relation: Relation, files: readonly IndexedFile[]): ContextGraph["edges"] =>
-    files.map((file) => ({ relation, target: fileName(file), shown: ofFile(file) }));
+  const related = (relation: Relation, positions: Int32Array): ContextGraph["edges"] =>
+    Array.from(positions, (at) => graph.files[at])
+      .filter((file) => file !== undefined)
+      .map((file) => ({ relation, target: fileName(file), shown: ofFile(file) }));
   const edges = [
     ...related("imports", graph.importsOf(position)),
     ...related("imported_by", graph.importersOf(position)),

@@ -3,7 +3,7 @@
  * that overlap. Lines that are part of a larger piece are left for the packer to decide, which knows whether the larger one fits: here
  * they would be lost with it.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { compareText, compareUse, placeOf } from "../compare.ts";
 import type { Exclusion, FoundFragment, Provenance } from "../model.ts";
 import type { FragmentDeduplicator, Sifted } from "../stages.ts";
@@ -132,5 +132,5 @@ function asDuplicate({ entity, strategies, tokens }: FoundFragment): Exclusion {
 }
 
 function hashOf(content: string): string {
-  return createHash("sha256").update(content, "utf8").digest("base64");
+  return hash("sha256", content, "base64");
 }

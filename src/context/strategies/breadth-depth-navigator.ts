@@ -38,7 +38,8 @@ interface Place {
   reason: string;
 }
 
-type Reach = (file: IndexedFile, worth: number, reason: () => string, name?: string) => void;
+/** @param position of the file in the graph. */
+type Reach = (position: number, worth: number, reason: () => string, name?: string) => void;
 
 export const breadthDepthNavigator = finding(function* (
   index: ScopedIndex,
@@ -101,11 +102,13 @@ function neighbours(
   places: readonly Place[],
   distance: number,
 ): readonly Place[] {
-  const found = new Map<string, Place>();
-  const reach: Reach = (file, worth, reason, name) => {
-    const place = found.get(keyOf(file));
+  const found = new Map<number, Place>();
+  const reach: Reach = (position, worth, reason, name) => {
+    const place = found.get(position);
     if (place === undefined) {
-      found.set(keyOf(file), { file, names: new Set(name === undefined ? [] : [name]), worth, reason: reason() });
+      const file = graph.files[position];
+      if (file === undefined) return;
+      found.set(position, { file, names: new Set(name === undefined ? [] : [name]), worth, reason: reason() });
       return;
     }
     if (name !== undefined) place.names.add(name);
@@ -126,19 +129,18 @@ function walkFrom(index: ScopedIndex, graph: CodeGraph, place: Place, isBeginnin
   if (position === undefined) return;
   const own = isBeginning && names.size > 0 ? names : undefined;
   const used = own === undefined ? undefined : usedBy(index, file, own);
-  const { columns, files } = graph;
+  const { columns } = graph;
   for (const edge of graph.arriving(position)) {
     const name = columns.names[columns.name[edge] ?? 0] ?? "";
-    const user = files[columns.from[edge] ?? -1];
-    if (user === undefined || own?.has(name) === false) continue;
-    reach(user, worth * TO_USER * sureness(columns, edge), () => `uses ${name} of ${file.path}`, name);
+    if (own?.has(name) === false) continue;
+    const reason = (): string => `uses ${name} of ${file.path}`;
+    reach(columns.from[edge] ?? -1, worth * TO_USER * sureness(columns, edge), reason, name);
   }
   for (const edge of graph.leaving(position)) {
     const name = columns.names[columns.name[edge] ?? 0] ?? "";
-    const definer = files[columns.to[edge] ?? -1];
-    if (definer === undefined || used?.has(name) === false) continue;
+    if (used?.has(name) === false) continue;
     const reason = (): string => `defines ${name}, which ${file.path} uses`;
-    reach(definer, worth * TO_USED * sureness(columns, edge), reason, name);
+    reach(columns.to[edge] ?? -1, worth * TO_USED * sureness(columns, edge), reason, name);
   }
   for (const other of graph.importersOf(position)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
   for (const other of graph.importsOf(position)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);

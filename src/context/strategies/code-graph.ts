@@ -10,12 +10,8 @@ import { columnsOf, type GraphColumns, keyOf } from "./graph-columns.ts";
 
 export class CodeGraph {
   readonly files: readonly IndexedFile[];
-  readonly columns: GraphColumns;
+  readonly #walkable: WalkableColumns;
   readonly #positions: ReadonlyMap<string, number>;
-  #leaving: Adjacency | undefined;
-  #arriving: Adjacency | undefined;
-  #importing: Adjacency | undefined;
-  #imported: Adjacency | undefined;
 
   /** That of an index is made once, however many ask. */
   static of(index: ScopedIndex, scope: IndexScope): CodeGraph {
@@ -25,9 +21,13 @@ export class CodeGraph {
   }
 
   private constructor(index: ScopedIndex, scope: IndexScope) {
-    this.columns = columnsFor(index, scope);
+    this.#walkable = walkableFor(index, scope);
     this.files = index.files();
     this.#positions = new Map(this.files.map((file, position) => [keyOf(file), position]));
+  }
+
+  get columns(): GraphColumns {
+    return this.#walkable.columns;
   }
 
   positionOf(file: IndexedFile): number | undefined {
@@ -36,45 +36,68 @@ export class CodeGraph {
 
   /** Positions of the edges by which a file uses others. */
   leaving(file: number): Int32Array {
-    this.#leaving ??= new Adjacency(this.columns.files, this.columns.from);
-    return this.#leaving.of(file);
+    return this.#walkable.leaving.of(file);
   }
 
   /** Positions of the edges by which others use a file. */
   arriving(file: number): Int32Array {
-    this.#arriving ??= new Adjacency(this.columns.files, this.columns.to);
-    return this.#arriving.of(file);
+    return this.#walkable.arriving.of(file);
   }
 
-  /** Files whose imports lead to a file. */
-  importersOf(file: number): readonly IndexedFile[] {
-    this.#imported ??= new Adjacency(this.columns.files, this.columns.importee);
-    return this.#filesAt(this.#imported.of(file), this.columns.importer);
+  /** Positions of the files whose imports lead to a file. */
+  importersOf(file: number): Int32Array {
+    const { imported, columns } = this.#walkable;
+    return imported.of(file).map((pair) => columns.importer[pair] ?? -1);
   }
 
-  /** Files a file's imports lead to. */
-  importsOf(file: number): readonly IndexedFile[] {
-    this.#importing ??= new Adjacency(this.columns.files, this.columns.importer);
-    return this.#filesAt(this.#importing.of(file), this.columns.importee);
-  }
-
-  #filesAt(pairs: Int32Array, ends: Int32Array): readonly IndexedFile[] {
-    return Array.from(pairs, (pair) => this.files[ends[pair] ?? -1]).filter((file) => file !== undefined);
+  /** Positions of the files a file's imports lead to. */
+  importsOf(file: number): Int32Array {
+    const { importing, columns } = this.#walkable;
+    return importing.of(file).map((pair) => columns.importee[pair] ?? -1);
   }
 }
 
 const graphs = new WeakMap<ScopedIndex, CodeGraph>();
 
 /** The last one of this thread: most edits change neither names nor imports. */
-let latest: { readonly digest: string; readonly columns: GraphColumns } | undefined;
+let latest: { readonly digest: string; readonly walkable: WalkableColumns } | undefined;
 
-function columnsFor(index: ScopedIndex, scope: IndexScope): GraphColumns {
+function walkableFor(index: ScopedIndex, scope: IndexScope): WalkableColumns {
   const digest = index.linksDigest();
   if (latest?.digest !== digest) {
     const make = (): GraphColumns => columnsOf(index.graph(), (file) => index.importersOf(file));
-    latest = { digest, columns: cachedGraph(scope, digest, make) };
+    latest = { digest, walkable: new WalkableColumns(cachedGraph(scope, digest, make)) };
   }
-  return latest.columns;
+  return latest.walkable;
+}
+
+/** Each way to walk is made ready when somebody goes it. */
+class WalkableColumns {
+  readonly columns: GraphColumns;
+  #leaving: Adjacency | undefined;
+  #arriving: Adjacency | undefined;
+  #importing: Adjacency | undefined;
+  #imported: Adjacency | undefined;
+
+  constructor(columns: GraphColumns) {
+    this.columns = columns;
+  }
+
+  get leaving(): Adjacency {
+    return (this.#leaving ??= new Adjacency(this.columns.files, this.columns.from));
+  }
+
+  get arriving(): Adjacency {
+    return (this.#arriving ??= new Adjacency(this.columns.files, this.columns.to));
+  }
+
+  get importing(): Adjacency {
+    return (this.#importing ??= new Adjacency(this.columns.files, this.columns.importer));
+  }
+
+  get imported(): Adjacency {
+    return (this.#imported ??= new Adjacency(this.columns.files, this.columns.importee));
+  }
 }
 
 /** Edges grouped by a file, without an array for each. */

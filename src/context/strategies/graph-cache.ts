@@ -25,7 +25,7 @@ export function cachedGraph(scope: IndexScope, digest: string, make: () => Graph
   if (read !== undefined) return read;
   const made = make();
   const bytes = packed(made);
-  if (bytes.length <= LARGEST) graphs.put(new Map([[key, bytes]]));
+  if (bytes.length <= LARGEST) graphs.put(key, bytes);
   return made;
 }
 

@@ -25,8 +25,11 @@ export function withIndex<Result>(
   use: (index: ScopedIndex, allowance: Allowance) => readonly Result[],
 ): readonly Result[] {
   if (tokens <= 0) return [];
+  const opened = sharedIndex(input.scope);
   try {
-    return use(sharedIndex(input.scope), { tokens, signal });
+    const found = use(opened.index, { tokens, signal });
+    opened.closing = setTimeout(closeShared, PATIENCE_MS).unref();
+    return found;
   } catch (error) {
     closeShared();
     throw error;
@@ -37,15 +40,14 @@ export function withIndex<Result>(
 const PATIENCE_MS = 50;
 let shared: { readonly key: string; readonly index: ScopedIndex; closing: NodeJS.Timeout | undefined } | undefined;
 
-function sharedIndex(scope: IndexScope): ScopedIndex {
+function sharedIndex(scope: IndexScope): NonNullable<typeof shared> {
   const key = JSON.stringify(scope);
   if (shared?.key !== key) {
     closeShared();
     shared = { key, index: openScopedIndex(scope), closing: undefined };
   }
   clearTimeout(shared.closing);
-  shared.closing = setTimeout(closeShared, PATIENCE_MS).unref();
-  return shared.index;
+  return shared;
 }
 
 function closeShared(): void {
