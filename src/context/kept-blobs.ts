@@ -42,12 +42,10 @@ export class KeptBlobs {
     return found ?? none;
   }
 
-  put(blobs: ReadonlyMap<string, Uint8Array>): void {
-    if (blobs.size === 0) return;
+  put(key: string, bytes: Uint8Array): void {
     this.#attempt((database) => {
       database.exec("BEGIN IMMEDIATE");
-      const insert = database.prepare("INSERT OR REPLACE INTO blobs (key, blob) VALUES (?, ?)");
-      for (const [key, bytes] of blobs) insert.run(key, checked(key, bytes));
+      database.prepare("INSERT OR REPLACE INTO blobs (key, blob) VALUES (?, ?)").run(key, checked(key, bytes));
       database.prepare("DELETE FROM blobs WHERE id <= (SELECT MAX(id) FROM blobs) - ?").run(this.#most);
       database.exec("COMMIT");
     });

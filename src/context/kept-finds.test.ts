@@ -70,6 +70,14 @@ test("the same question to the same files is answered as before, without running
   expect(JSON.stringify(again.found)).toBe(JSON.stringify(first.found));
 });
 
+test("that nothing was found is kept, too", async () => {
+  const request = { query: "zebra" };
+  const first = await find(await code.scope(), { request });
+  expect(first.ran).toEqual(BOTH);
+  expect(first.found.map(({ fragments }) => fragments.length)).toContain(0);
+  expect((await find(await code.scope(), { request })).ran).toEqual([]);
+});
+
 test("another question, budget, filter or file is not", async () => {
   await find(await code.scope());
   expect((await find(await code.scope(), { request: { query: "renew" } })).ran).toEqual(BOTH);

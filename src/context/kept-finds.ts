@@ -56,13 +56,9 @@ export class KeptFinds {
     });
   }
 
-  put(found: ReadonlyMap<AskedStrategy, readonly Fragment[]>, input: StrategyInput): void {
-    const blobs = new Map<string, Uint8Array>();
-    for (const [asked, fragments] of found) {
-      const text = JSON.stringify(fragments);
-      if (text.length <= LARGEST) blobs.set(keyOf(asked, input), Buffer.from(text));
-    }
-    this.#blobs.put(blobs);
+  put(asked: AskedStrategy, fragments: readonly Fragment[], input: StrategyInput): void {
+    const text = JSON.stringify(fragments);
+    if (text.length <= LARGEST) this.#blobs.put(keyOf(asked, input), Buffer.from(text));
   }
 }
 

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { describe, expect, test } from "vitest";
 import { allocation, Cells, NEVER_MS, pause, setUp } from "./testing/executor-set-up.ts";
 
@@ -49,12 +50,16 @@ describe("deadlines", () => {
     const { executor } = setUp({ threadPatienceMs: 50 });
     await using _ = executor;
     const shared = new Cells();
-    const never = executor.execute([allocation(name)], { cells: shared.cells });
-    await shared.untilStarted();
-    const { outcomes } = await executor.execute([allocation("default", 2), allocation("twoPieces")], { id: "q" });
-    expect(outcomes).toMatchObject([{ status: "ran" }, { status: "ran" }]);
+    const others = Promise.withResolvers<void>();
+    const told: string[] = [];
+    const onFound = (strategy: string): void => {
+      if (told.push(strategy) === 2) others.resolve();
+    };
+    const all = [allocation(name), allocation("default", 2), allocation("twoPieces")];
+    const run = executor.execute(all, { id: "q", cells: shared.cells }, { onFound });
+    await others.promise;
     await executor.close();
-    expect((await never).outcomes).toMatchObject([{ status: "cancelled" }]);
+    expect((await run).outcomes).toMatchObject([{ status: "cancelled" }, { status: "ran" }, { status: "ran" }]);
   });
 
   test("with patience, those that are quick share a thread", async () => {
@@ -65,6 +70,17 @@ describe("deadlines", () => {
     const { outcomes } = await executor.execute(all, { cells: shared.cells });
     expect(outcomes.map(({ status }) => status)).toEqual(["ran", "ran", "ran"]);
     expect(shared.mostBusy).toBe(1);
+  });
+
+  test("from the second time on they share as many as there are processors", async () => {
+    const { executor } = setUp({ threadPatienceMs: NEVER_MS });
+    await using _ = executor;
+    const all = ["a", "b", "c"].map((strategy) => allocation("delayed", 5, strategy));
+    await executor.execute(all, { cells: new Cells().cells });
+    const shared = new Cells();
+    const slow = ["a", "b", "c", "d", "e", "f"].map((strategy) => allocation("delayed", 1_000, strategy));
+    await executor.execute(slow, { cells: shared.cells });
+    expect(shared.mostBusy).toBe(Math.min(availableParallelism(), 4));
   });
 
   test("the overall deadline ends what runs and skips what never started", async () => {

@@ -3,6 +3,7 @@
  * end its thread) is its own outcome and never the others': deadlines are kept by the calling thread, which no strategy can block.
  * Fragments are merged in the order of the allocations, not of arrival, so the same answers give the same context.
  */
+import { availableParallelism } from "node:os";
 import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
@@ -71,6 +72,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
   readonly #totalTimeoutMs: number;
   readonly #pool: StrategyWorkerPool;
   readonly #unsettled = new Set<StrategyTask>();
+  #hasExecuted = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: ParallelStrategyExecutorOptions) {
@@ -105,6 +107,9 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
     requireValid(allocations);
     if (allocations.length === 0) return { fragments: [], outcomes: [] };
 
+    // A process that asks again stays, and asks more often: from now on a thread for each processor is worth its start.
+    if (this.#hasExecuted) this.#pool.warmUp(Math.min(allocations.length, availableParallelism()));
+    this.#hasExecuted = true;
     const copy = copyOf(request);
     const tasks = allocations.map((allocation) => this.#task(allocation, copy));
     const cancel = (): void => tasks.forEach((task) => task.cancel());
@@ -115,7 +120,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
       else for (const task of tasks) this.#submit(task);
       const ended = tasks.map(async (task) => {
         const outcome = await task.settled;
-        if (task.fragments.length > 0) options.onFound?.(outcome.strategy, task.fragments);
+        if (outcome.status === "ran") options.onFound?.(outcome.strategy, task.fragments);
         return outcome;
       });
       const outcomes = await Promise.all(ended);

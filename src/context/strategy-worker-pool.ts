@@ -1,8 +1,8 @@
 /**
  * The worker threads of an executor: at most so many, started when there is work, first come first served whoever submitted it. Where
  * starting a thread takes longer than most jobs, jobs can wait a while for one that is there; if none of them gets its turn by then,
- * another thread is started, so a job that hangs holds up the others for that while and no longer. Idle threads do not keep the process alive. A thread that is being terminated keeps its place until it is gone, so the limit holds at
- * every instant.
+ * another thread is started, so a job that hangs holds up the others for that while and no longer. Idle threads do not keep the
+ * process alive. A thread that is being terminated keeps its place until it is gone, so the limit holds at every instant.
  *
  * A thread can die of something an earlier strategy left in it: a timer that throws, memory it filled. So that nobody is blamed for
  * another's doing, an errand whose thread dies after it served others runs once more in a thread of its own, and only

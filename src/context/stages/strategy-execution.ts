@@ -45,12 +45,15 @@ export class StrategyExecution implements StrategyExecutor {
       if (one !== undefined && fragments !== undefined) answers.set(one, asBefore(one, fragments));
     }
     const others = asked.filter((one) => !answers.has(one));
-    for (const [at, answer] of (await this.#run(others, input, { signal, onFound })).entries()) {
+    const found: typeof onFound = (strategy, fragments) => {
+      onFound(strategy, fragments);
+      const one = repeatable.find((candidate) => candidate.strategy === strategy);
+      if (one !== undefined) kept?.put(one, fragments, input);
+    };
+    for (const [at, answer] of (await this.#run(others, input, { signal, onFound: found })).entries()) {
       const one = others[at];
       if (one !== undefined) answers.set(one, answer);
     }
-    const fresh = repeatable.filter((one) => others.includes(one) && answers.get(one)?.outcome.status === "ran");
-    kept?.put(new Map(fresh.map((one) => [one, answers.get(one)?.fragments ?? []])), input);
     const all = asked.flatMap((one) => answers.get(one) ?? []);
     return {
       found: all.map(({ outcome, fragments }) => ({ strategy: outcome.strategy, fragments })),
