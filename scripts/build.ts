@@ -1,7 +1,7 @@
 import { globSync, rmSync, writeFileSync } from "node:fs";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { TOKENIZERS } from "../src/context/model.ts";
-import { rankedTokens, vocabularyFile } from "../src/context/tokens/tokenizer.ts";
+import { publishedTokenizer, vocabularyFile } from "../src/context/tokens/tokenizer.ts";
 import { Vocabulary } from "../src/context/tokens/vocabulary.ts";
 
 // Start-up is dominated by the number of files loaded, so all of our own code is one file for each entry point; what is behind `import()`
@@ -70,4 +70,4 @@ await build({
   banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
 for (const name of TOKENIZERS)
-  writeFileSync(`dist/${vocabularyFile(name)}`, Vocabulary.of(rankedTokens(name)).toFile());
+  writeFileSync(`dist/${vocabularyFile(name)}`, Vocabulary.of(publishedTokenizer(name)).toFile());

@@ -5,17 +5,12 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import type { TokenizerName } from "../model.ts";
 import { BytePairs } from "./byte-pairs.ts";
-import { EMPTY_HASH, hashed, type RankedTokens, Vocabulary } from "./vocabulary.ts";
+import { EMPTY_HASH, hashed, type PublishedTokenizer, Vocabulary } from "./vocabulary.ts";
 
 export type CountTokens = (text: string) => number;
 
-const SPLITTERS: Readonly<Record<TokenizerName, RegExp>> = {
-  cl100k_base: CL100K_TOKEN_SPLIT_REGEX,
-  o200k_base: O200K_TOKEN_SPLIT_REGEX,
-};
 /** In UTF-16 units. Beyond this a piece counts as one token for each byte: never too few, and nobody wants to see it. */
 const MAX_PIECE = 1_000_000;
 /** As much as a UTF-16 unit takes at most in UTF-8. */
@@ -26,7 +21,7 @@ const loaded = new Map<TokenizerName, CountTokens>();
 export function tokenizerNamed(name: TokenizerName): CountTokens {
   let count = loaded.get(name);
   if (count === undefined) {
-    const tokenizer = new Tokenizer(vocabularyOf(name), SPLITTERS[name]);
+    const tokenizer = new Tokenizer(vocabularyOf(name));
     count = (text) => tokenizer.count(text);
     loaded.set(name, count);
   }
@@ -41,11 +36,11 @@ class Tokenizer {
   readonly #encoder = new TextEncoder();
   #bytes = new Uint8Array(1_024);
 
-  constructor(vocabulary: Vocabulary, splitter: RegExp) {
+  constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary;
     this.#pairs = new BytePairs(vocabulary);
     // Its own, because it is left at a place in the text.
-    this.#splitter = new RegExp(splitter);
+    this.#splitter = new RegExp(vocabulary.splitter);
   }
 
   count(text: string): number {
@@ -83,7 +78,7 @@ class Tokenizer {
 function vocabularyOf(name: TokenizerName): Vocabulary {
   if (!import.meta.url.endsWith(".ts"))
     return Vocabulary.from(readFileSync(new URL(vocabularyFile(name), import.meta.url)));
-  return Vocabulary.of(rankedTokens(name));
+  return Vocabulary.of(publishedTokenizer(name));
 }
 
 /** Beside the bundle, which writes it. */
@@ -91,9 +86,17 @@ export function vocabularyFile(name: TokenizerName): string {
   return `${name}.vocabulary`;
 }
 
-export function rankedTokens(name: TokenizerName): RankedTokens {
-  const module = createRequire(import.meta.url)(`gpt-tokenizer/bpeRanks/${name}`) as { readonly default: RankedTokens };
-  return module.default;
+export function publishedTokenizer(name: TokenizerName): PublishedTokenizer {
+  const require = createRequire(import.meta.url);
+  const { default: tokens } = require(`gpt-tokenizer/bpeRanks/${name}`) as {
+    readonly default: PublishedTokenizer["tokens"];
+  };
+  const { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } = require("gpt-tokenizer/encodingParams/constants") as {
+    readonly [splitter: string]: RegExp;
+  };
+  const splitter = name === "cl100k_base" ? CL100K_TOKEN_SPLIT_REGEX : O200K_TOKEN_SPLIT_REGEX;
+  if (splitter === undefined) throw new Error(`gpt-tokenizer does not say how ${name} splits text`);
+  return { tokens, splitter };
 }
 
 /**
