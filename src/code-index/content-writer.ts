@@ -25,7 +25,7 @@ export class ContentWriter {
     this.#find = prepare("SELECT id FROM contents WHERE hash = ? AND language = ?");
     this.#insert = {
       content: prepare(
-        "INSERT INTO contents (hash, language, size, lines, words, links, incomplete) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO contents (hash, language, size, lines, words, links, long_secret, incomplete) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       ),
       body: prepare("INSERT INTO bodies (content, definitions, refs, text) VALUES (?, ?, ?, ?)"),
       links: prepare("INSERT INTO links (content, defines, defined, uses, imports) VALUES (?, ?, ?, ?, ?)"),
@@ -50,7 +50,8 @@ export class ContentWriter {
     const known = this.find(hash, language);
     if (known !== undefined) return known;
     const { lines, words, links, incomplete, text, definitions, references, imports, wordColumns } = prepared;
-    const added = this.#insert.content.run(hash, language, bytes, lines, words, links, incomplete);
+    const longSecret = prepared.mayHoldLongSecret ? 1 : 0;
+    const added = this.#insert.content.run(hash, language, bytes, lines, words, links, longSecret, incomplete);
     const id = Number(added.lastInsertRowid);
     this.#insert.body.run(id, definitions, references, text);
     this.#insert.words.run(id, ...wordColumns);

@@ -5,6 +5,7 @@
  * Plans start git in `src/execution`, with sandboxes and limits in mind that this room knows nothing of; here it only lists names. It runs
  * no hook and no file system monitor, takes no lock, and asks nothing.
  */
+import { isUtf8 } from "node:buffer";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
@@ -46,19 +47,11 @@ function isBelowRepository(root: string): boolean {
 }
 
 function listing({ stdout, stderr }: GitAnswer): Listing {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
   const paths = new Set<string>();
   const gaps = new Map<string, string>();
-  for (const name of pieces(stdout)) {
-    let path: string;
-    try {
-      path = decoder.decode(name);
-    } catch {
-      gaps.set(name.toString("utf8"), "its name is not valid UTF-8");
-      continue;
-    }
-    if (path.endsWith("/")) gaps.set(path.slice(0, -1), "a repository of its own");
-    else paths.add(path);
+  for (const name of namesIn(stdout, (bytes) => gaps.set(bytes.toString("utf8"), "its name is not valid UTF-8"))) {
+    if (name.endsWith("/")) gaps.set(name.slice(0, -1), "a repository of its own");
+    else paths.add(name);
   }
   for (const [, path = "", reason = ""] of stderr.matchAll(/^warning: could not open directory '(.*)\/': (.*)$/gm)) {
     gaps.set(path, `a directory that cannot be read: ${reason}`);
@@ -67,6 +60,16 @@ function listing({ stdout, stderr }: GitAnswer): Listing {
     paths: [...paths].sort(byCodeUnits),
     gaps: [...gaps].map(([path, reason]) => ({ path, reason })),
   };
+}
+
+/** Those that are UTF-8; mostly all of them are. */
+function namesIn(output: Buffer, onOther: (name: Buffer) => void): readonly string[] {
+  if (isUtf8(output)) return output.toString("utf8").split("\0").slice(0, -1);
+  return Array.from(pieces(output)).flatMap((name) => {
+    if (isUtf8(name)) return [name.toString("utf8")];
+    onOther(name);
+    return [];
+  });
 }
 
 export function byCodeUnits(a: string, b: string): number {

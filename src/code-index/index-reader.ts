@@ -27,6 +27,7 @@ export interface ReadableFile {
   readonly words: number;
   /** Equal for contents that define, use and import the same names. */
   readonly links: string;
+  readonly mayHoldLongSecret: boolean;
 }
 
 export class TreeReader implements Disposable {
@@ -52,9 +53,11 @@ export class TreeReader implements Disposable {
       database.exec("BEGIN");
       this.#id = this.#treeId(tree);
       this.#passes = filterOf(tree);
-      this.files = this.#readFiles();
-      this.#byContent = Map.groupBy(this.files, ({ content }) => content);
-      this.#byPath = new Map(this.files.map((file) => [file.path, file]));
+      const key = JSON.stringify(tree);
+      if (latest?.key !== key) latest = { key, ...arranged(this.#readFiles()) };
+      this.files = latest.files;
+      this.#byContent = latest.byContent;
+      this.#byPath = latest.byPath;
     } catch (error) {
       database.close();
       throw damageIn(tree.index, error);
@@ -71,15 +74,16 @@ export class TreeReader implements Disposable {
 
   #readFiles(): ReadableFile[] {
     const rows = this.all(
-      `SELECT path, content, hash, contents.size, lines, language, words, links
+      `SELECT path, content, hash, contents.size, lines, language, words, links, long_secret
          FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ?`,
       this.#id,
     );
     const files: ReadableFile[] = [];
     for (const row of rows) {
-      const [path, content, hash, size, lines, language, words, links] = row as FileRow;
+      const [path, content, hash, size, lines, language, words, links, longSecret] = row as FileRow;
       if (!this.#passes(path, size)) continue;
-      files.push({ file: { resource: this.resource, path, hash, size, lines, language }, path, content, words, links });
+      const file = { resource: this.resource, path, hash, size, lines, language };
+      files.push({ file, path, content, words, links, mayHoldLongSecret: longSecret === 1 });
     }
     return files.sort((a, b) => byCodeUnits(a.path, b.path));
   }
@@ -208,6 +212,23 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+interface ArrangedFiles {
+  readonly files: readonly ReadableFile[];
+  readonly byContent: ReadonlyMap<number, readonly ReadableFile[]>;
+  readonly byPath: ReadonlyMap<string, ReadableFile>;
+}
+
+/** Those of the tree that was read last in this thread: a generation is never used for other files, and whoever shows a context opens it again. */
+let latest: (ArrangedFiles & { readonly key: string }) | undefined;
+
+function arranged(files: readonly ReadableFile[]): ArrangedFiles {
+  return {
+    files,
+    byContent: Map.groupBy(files, ({ content }) => content),
+    byPath: new Map(files.map((file) => [file.path, file])),
+  };
+}
+
 type FileRow = [
   path: string,
   content: number,
@@ -217,6 +238,7 @@ type FileRow = [
   language: Language,
   words: number,
   links: string,
+  longSecret: number,
 ];
 
 function filterOf({ filter }: IndexedTree): (path: string, size: number) => boolean {

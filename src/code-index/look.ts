@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 
 export type Look =
   /** `stamp` changes whenever the bytes may have. */
-  { readonly is: "file"; readonly size: number; readonly stamp: string; readonly changedMs: number } | Absent;
+  { readonly is: "file"; readonly size: number; readonly stamp: string } | Absent;
 
 /** Why there is nothing to read. */
 export type Absent =
@@ -49,13 +49,8 @@ export class Looker {
   }
 }
 
-export function stampOf(stats: BigIntStats): { size: number; stamp: string; changedMs: number } {
-  const { size, mtimeNs, ctimeNs, ino } = stats;
-  return {
-    size: Number(size),
-    stamp: `${mtimeNs.toString(36)} ${ctimeNs.toString(36)} ${ino.toString(36)}`,
-    changedMs: Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
-  };
+export function stampOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): { size: number; stamp: string } {
+  return { size: Number(size), stamp: `${mtimeNs} ${ctimeNs} ${ino}` };
 }
 
 export function lookFailed(error: unknown): Absent {

@@ -136,6 +136,10 @@ class SqliteScopedIndex implements ScopedIndex {
     return tree.textOf(own);
   }
 
+  mayHoldLongSecret(file: IndexedFile): boolean {
+    return this.#own(file).own.mayHoldLongSecret;
+  }
+
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt {
     const { tree, own } = this.#own(file);
     const { hash, language } = own.file;

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { hash as hashOf } from "node:crypto";
+import { SEVERAL_LINES } from "../domain/redaction.ts";
 import type { Analyzer } from "./analyze.ts";
 import { languageOf } from "./language-of.ts";
 import type { Language } from "./facts.ts";
@@ -18,6 +19,7 @@ export interface PreparedContent {
   /** Equal for contents that define, use and import the same names: then the graph they are part of is the same. */
   readonly links: string;
   readonly incomplete: string | null;
+  readonly mayHoldLongSecret: boolean;
   /** As all three are kept. */
   readonly text: Uint8Array;
   readonly definitions: Uint8Array;
@@ -84,6 +86,7 @@ function prepare(bytes: Uint8Array, hash: string, language: Language, preparing:
     // What is no code may say where imports lead: manifests, settings.
     links: language === "text" ? hash : linksOf(language, definedNames, used, imports),
     incomplete: incomplete === "" ? null : incomplete,
+    mayHoldLongSecret: text.includes(SEVERAL_LINES),
     text: packText(text),
     definitions: packDefinitions(facts.definitions),
     references: packReferences(facts.references),

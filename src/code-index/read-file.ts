@@ -37,8 +37,9 @@ export function readFile(file: string, maxFileSize: number): Reading {
   try {
     const before = fstatSync(descriptor, { bigint: true });
     if (!before.isFile()) return { is: "gap", reason: "not a regular file" };
-    const { size, stamp, changedMs } = stampOf(before);
+    const { size, stamp } = stampOf(before);
     if (size > maxFileSize) return { is: "gap", reason: tooLarge(maxFileSize) };
+    const changedMs = Math.max(Number(before.mtimeMs), Number(before.ctimeMs));
     const racy = changedMs >= Date.now() - COARSEST_MS;
     const bytes = readUpTo(descriptor, size, maxFileSize);
     if (bytes === undefined) return { is: "gap", reason: tooLarge(maxFileSize) };

@@ -28,9 +28,11 @@ CREATE TABLE contents (
   lines INTEGER NOT NULL,
   words INTEGER NOT NULL,
   links TEXT NOT NULL,
+  long_secret INTEGER NOT NULL,
   incomplete TEXT,
   UNIQUE (hash, language)
 ) STRICT;
+CREATE INDEX incomplete_contents ON contents (id) WHERE incomplete IS NOT NULL;
 CREATE TABLE entries (
   tree INTEGER NOT NULL,
   path TEXT NOT NULL,
@@ -42,6 +44,7 @@ CREATE TABLE entries (
   PRIMARY KEY (tree, path)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entries_by_content ON entries (content);
+CREATE INDEX entries_with_reason ON entries (tree, path) WHERE reason IS NOT NULL;
 CREATE TABLE bodies (
   content INTEGER PRIMARY KEY,
   definitions BLOB NOT NULL,

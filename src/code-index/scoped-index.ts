@@ -102,6 +102,8 @@ export interface ScopedIndex extends Disposable {
   /** Equal for two scopes exactly when their files define, use and import the same names in the same places. */
   linksDigest(): string;
   text(file: IndexedFile): string;
+  /** Whether a secret may be in it of which a few lines could not be told for one. */
+  mayHoldLongSecret(file: IndexedFile): boolean;
   excerptOfFile(file: IndexedFile, level: DetailLevel): Excerpt;
   excerptOfDefinition(definition: IndexedDefinition, level: DetailLevel): Excerpt;
   excerptOfLines(file: IndexedFile, startLine: number, endLine: number): Excerpt;

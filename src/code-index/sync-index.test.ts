@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { IndexMovedError, isIndexMoved, NotIndexedError } from "./index-errors.ts";
 import { indexFileFor, removeIndex } from "./index-file.ts";
@@ -13,6 +13,16 @@ import { IndexedDirectory } from "./testing/indexed-directory.ts";
 const LEASE = "export class Lease {\n  renew(): void {}\n}\n";
 
 describe("what changed", () => {
+  test("a file that is larger than is wanted now is a gap, though nothing happened to it", async () => {
+    using directory = new IndexedDirectory({ "lease.ts": LEASE, "note.txt": "one\n" });
+    // Files that were just written are read again whatever their stamps say.
+    using _ = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
+    expect(await directory.sync()).toMatchObject({ files: 2, gaps: [] });
+    const smaller = await directory.sync({ maxFileSize: 10 });
+    expect(smaller).toMatchObject({ files: 1, removed: 1, gaps: [{ path: "lease.ts" }] });
+    expect(await directory.sync()).toMatchObject({ files: 2, added: 1, gaps: [] });
+  });
+
   test("is found without reading the rest, and nothing is parsed twice", async () => {
     using directory = new IndexedDirectory({ "lease.ts": LEASE, "note.txt": "one\n" });
     const first = await directory.sync();

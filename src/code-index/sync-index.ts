@@ -172,10 +172,11 @@ class Sync {
       if (look.is === "gone") continue;
       if (look.is === "link") this.#tree.put(path, { ...UNSEEN, reason: LINK });
       else if (look.is === "gap") this.#tree.put(path, { ...UNSEEN, reason: look.reason });
+      else if (look.size <= this.#maxFileSize && this.#tree.keep(path, look)) continue;
       else if (languageOf(path) === undefined) this.#tree.put(path, { ...UNSEEN, size: look.size, reason: BINARY });
       else if (look.size > this.#maxFileSize) {
         this.#tree.put(path, { ...UNSEEN, size: look.size, reason: tooLarge(this.#maxFileSize) });
-      } else if (!this.#tree.keep(path, look)) files.push({ path, size: look.size });
+      } else files.push({ path, size: look.size });
     }
     return files;
   }

@@ -175,10 +175,13 @@ type EntryRow = [
 export function gapsOf(database: DatabaseSync, tree: number): readonly Gap[] {
   return database
     .prepare(
-      `SELECT path, COALESCE(reason, incomplete) AS reason FROM entries LEFT JOIN contents ON contents.id = entries.content
-        WHERE tree = ? AND COALESCE(reason, incomplete) IS NOT NULL AND COALESCE(reason, '') NOT IN (?, ?) ORDER BY path`,
+      `SELECT path, reason FROM entries WHERE tree = ? AND reason IS NOT NULL AND reason NOT IN (?, ?)
+       UNION ALL
+       SELECT path, incomplete FROM contents JOIN entries ON content = contents.id
+        WHERE incomplete IS NOT NULL AND tree = ?
+       ORDER BY path`,
     )
-    .all(tree, BINARY, LINK)
+    .all(tree, BINARY, LINK, tree)
     .map(({ path, reason }) => ({ path: String(path), reason: String(reason) }));
 }
 

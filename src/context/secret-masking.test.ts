@@ -30,6 +30,25 @@ test("a piece out of the middle of a key shows nothing of it, and what is around
   expect(masking.placesAmong([piece(1, 2)])).toEqual(["code:key.txt"]);
 });
 
+test.each(["PRIVATE KEY", "RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])(
+  "words in the middle of a %s lead to nothing of it",
+  async (kind) => {
+    const directory = mkdtempSync(join(tmpdir(), "masking-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const root = join(directory, "code");
+    mkdirSync(root);
+    const body = BODY.toSpliced(28, 0, "Comment: zebra giraffe savanna");
+    const armor = [`-----BEGIN ${kind}-----`, ...body, `-----END ${kind}-----`];
+    const around = (name: string): string[] => Array.from({ length: 40 }, (_, line) => `${name} ${line}`);
+    writeFileSync(join(root, "animals.txt"), [...around("before"), ...armor, ...around("after"), ""].join("\n"));
+    await using lab = await ContextLab.of(root, join(directory, "data"));
+    const { text, fragments } = await lab.ask({ query: "zebra giraffe savanna", focus: [] }, 4_000, "simple-keyword");
+    expect(fragments.map(({ level }) => level)).toEqual(["full"]);
+    expect(text).toContain("after 0");
+    expect(text).not.toContain(BODY[0]);
+  },
+);
+
 test("what has no secret is shown as it is, and not counted", () => {
   const masking = new SecretMasking();
   const plain = { ...piece(1, 1), content: "export const answer = 42;" };

@@ -7,8 +7,6 @@ import { maskedText } from "../store/masking.ts";
 import { placeOf } from "./compare.ts";
 import type { ContextFragment } from "./model.ts";
 
-/** Begins the one kind of secret that takes several lines: a piece of it could not be told by itself. */
-const SEVERAL_LINES = "PRIVATE KEY-----";
 /** What was masked lately, in characters: after an edit, most of what is shown is what was shown before. */
 const REMEMBERED = 4 * 1024 * 1024;
 const masked = new Unpacked<string>(REMEMBERED);
@@ -19,9 +17,9 @@ export class SecretMasking {
   /**
    * The fragment's content as it may be shown.
    *
-   * @param whole the text of its file.
+   * @param whole the text of its file if a secret of several lines may be in it (`ScopedIndex.mayHoldLongSecret`).
    */
-  shown(fragment: ContextFragment, whole: () => string): string {
+  shown(fragment: ContextFragment, whole: () => string | undefined): string {
     const content = this.#masked(fragment, whole);
     if (content !== fragment.content) this.#places.add(placeOf(fragment));
     return content;
@@ -32,11 +30,11 @@ export class SecretMasking {
     return [...new Set(fragments.map(placeOf).filter((place) => this.#places.has(place)))].sort();
   }
 
-  #masked({ content, provenance, level }: ContextFragment, whole: () => string): string {
-    if (provenance === undefined || level !== "full" || !whole().includes(SEVERAL_LINES))
-      return withoutSecrets(content);
+  #masked({ content, provenance, level }: ContextFragment, whole: () => string | undefined): string {
+    const text = provenance === undefined || level !== "full" ? undefined : whole();
+    if (provenance === undefined || text === undefined) return withoutSecrets(content);
     // Lines keep their numbers when a secret is masked.
-    const lines = withoutSecrets(whole()).split("\n");
+    const lines = withoutSecrets(text).split("\n");
     return lines.slice(provenance.startLine - 1, provenance.endLine).join("\n");
   }
 }

@@ -20,7 +20,9 @@ export function shallowerFragment(
   const { startLine, endLine, text } = excerpt;
   const provenance = { ...fragment.provenance, startLine, endLine };
   const rendering = { ...fragment, level, content: text.toWellFormed(), provenance };
-  const content = masking.shown(rendering, () => index.text(excerpt.file));
+  const content = masking.shown(rendering, () =>
+    index.mayHoldLongSecret(excerpt.file) ? index.text(excerpt.file) : undefined,
+  );
   return frozen({ ...rendering, content, tokens: count(content) });
 }
 

@@ -15,6 +15,7 @@ import { excerptOf } from "./shallower.ts";
 import { patiently } from "./turns.ts";
 
 const MAX_CONTENT = 1_000_000;
+const LEVELS: ReadonlySet<unknown> = new Set(DETAIL_LEVELS);
 const MAX_REASON = 300;
 
 export interface VettingParts {
@@ -94,7 +95,7 @@ export class Vetting {
     const { resource = "", path = "" } = fragment.provenance ?? {};
     const content = masking.shown(fragment, () => {
       const file = index.file(resource, path);
-      return file === undefined ? "" : this.#textOf(file);
+      return file !== undefined && index.mayHoldLongSecret(file) ? this.#textOf(file) : undefined;
     });
     return { ...fragment, content, tokens: count(content) };
   }
@@ -153,7 +154,7 @@ function plural(number: number, noun: string): string {
 }
 
 function isLevel(value: unknown): value is DetailLevel {
-  return DETAIL_LEVELS.some((level) => level === value);
+  return LEVELS.has(value);
 }
 
 function isLine(value: unknown): value is number {

@@ -22,13 +22,15 @@ interface Form {
 
 const START = "(?<![A-Za-z0-9_])";
 
+/** Stands at the beginning of the one kind of secret that takes several lines: a piece of it could not be told by itself. */
+export const SEVERAL_LINES = "PRIVATE KEY";
+
 /** Known by how they begin. */
 const KEY_FORMS: readonly Form[] = [
   {
     name: "private key",
     // Also with what quotations, comments, diffs and `git blame` put in front of each line.
-    pattern:
-      "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=,:. \\t\\r\\n\\\\\"'()^|>#*]|-(?!----)){64,}(?:-----END [A-Z0-9 ]{0,60}-----)?",
+    pattern: `-----BEGIN [A-Z0-9 ]{0,40}${SEVERAL_LINES}[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=,:. \\t\\r\\n\\\\"'()^|>#*]|-(?!----)){64,}(?:-----END [A-Z0-9 ]{0,60}-----)?`,
   },
   { name: "API key", pattern: `${START}sk-[A-Za-z0-9_-]{20,300}`, unless: isWords },
   {

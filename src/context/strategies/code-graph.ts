@@ -5,12 +5,14 @@
  */
 import type { IndexScope } from "../../code-index/index-scope.ts";
 import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
-import { cachedGraph } from "./graph-cache.ts";
+import { cachedGraph, cachedImports, type ImportColumns } from "./graph-cache.ts";
 import { columnsOf, type GraphColumns, keyOf } from "./graph-columns.ts";
 
 export class CodeGraph {
   readonly files: readonly IndexedFile[];
-  readonly #walkable: WalkableColumns;
+  readonly #index: ScopedIndex;
+  readonly #scope: IndexScope;
+  readonly #digest: string;
   readonly #positions: ReadonlyMap<string, number>;
 
   /** That of an index is made once, however many ask. */
@@ -21,13 +23,15 @@ export class CodeGraph {
   }
 
   private constructor(index: ScopedIndex, scope: IndexScope) {
-    this.#walkable = walkableFor(index, scope);
+    this.#index = index;
+    this.#scope = scope;
+    this.#digest = index.linksDigest();
     this.files = index.files();
     this.#positions = new Map(this.files.map((file, position) => [keyOf(file), position]));
   }
 
   get columns(): GraphColumns {
-    return this.#walkable.columns;
+    return this.#graph().columns;
   }
 
   positionOf(file: IndexedFile): number | undefined {
@@ -36,67 +40,88 @@ export class CodeGraph {
 
   /** Positions of the edges by which a file uses others. */
   leaving(file: number): Int32Array {
-    return this.#walkable.leaving.of(file);
+    return this.#graph().leaving(file);
   }
 
   /** Positions of the edges by which others use a file. */
   arriving(file: number): Int32Array {
-    return this.#walkable.arriving.of(file);
+    return this.#graph().arriving(file);
   }
 
   /** Positions of the files whose imports lead to a file. */
   importersOf(file: number): Int32Array {
-    const { imported, columns } = this.#walkable;
-    return imported.of(file).map((pair) => columns.importer[pair] ?? -1);
+    return this.#imports().importersOf(file);
   }
 
   /** Positions of the files a file's imports lead to. */
   importsOf(file: number): Int32Array {
-    const { importing, columns } = this.#walkable;
-    return importing.of(file).map((pair) => columns.importee[pair] ?? -1);
+    return this.#imports().importsOf(file);
+  }
+
+  #graph(): WalkableGraph {
+    if (latestGraph?.digest !== this.#digest) {
+      const columns = cachedGraph(this.#scope, this.#digest, () => this.#make());
+      latestGraph = { digest: this.#digest, graph: new WalkableGraph(columns) };
+    }
+    return latestGraph.graph;
+  }
+
+  #imports(): WalkableImports {
+    if (latestImports?.digest !== this.#digest) {
+      const isThere = latestGraph?.digest === this.#digest;
+      const columns = isThere ? this.columns : cachedImports(this.#scope, this.#digest, () => this.#make());
+      latestImports = { digest: this.#digest, imports: new WalkableImports(columns) };
+    }
+    return latestImports.imports;
+  }
+
+  #make(): GraphColumns {
+    return columnsOf(this.#index.graph(), (file) => this.#index.importersOf(file));
   }
 }
 
 const graphs = new WeakMap<ScopedIndex, CodeGraph>();
 
-/** The last one of this thread: most edits change neither names nor imports. */
-let latest: { readonly digest: string; readonly walkable: WalkableColumns } | undefined;
+/** The last ones of this thread: most edits change neither names nor imports. */
+let latestGraph: { readonly digest: string; readonly graph: WalkableGraph } | undefined;
+let latestImports: { readonly digest: string; readonly imports: WalkableImports } | undefined;
 
-function walkableFor(index: ScopedIndex, scope: IndexScope): WalkableColumns {
-  const digest = index.linksDigest();
-  if (latest?.digest !== digest) {
-    const make = (): GraphColumns => columnsOf(index.graph(), (file) => index.importersOf(file));
-    latest = { digest, walkable: new WalkableColumns(cachedGraph(scope, digest, make)) };
-  }
-  return latest.walkable;
-}
-
-/** Each way to walk is made ready when somebody goes it. */
-class WalkableColumns {
+/** Each way is made ready when somebody goes it. */
+class WalkableGraph {
   readonly columns: GraphColumns;
   #leaving: Adjacency | undefined;
   #arriving: Adjacency | undefined;
-  #importing: Adjacency | undefined;
-  #imported: Adjacency | undefined;
 
   constructor(columns: GraphColumns) {
     this.columns = columns;
   }
 
-  get leaving(): Adjacency {
-    return (this.#leaving ??= new Adjacency(this.columns.files, this.columns.from));
+  leaving(file: number): Int32Array {
+    return (this.#leaving ??= new Adjacency(this.columns.files, this.columns.from)).of(file);
   }
 
-  get arriving(): Adjacency {
-    return (this.#arriving ??= new Adjacency(this.columns.files, this.columns.to));
+  arriving(file: number): Int32Array {
+    return (this.#arriving ??= new Adjacency(this.columns.files, this.columns.to)).of(file);
+  }
+}
+
+class WalkableImports {
+  readonly #columns: ImportColumns;
+  readonly #importing: Adjacency;
+  readonly #imported: Adjacency;
+
+  constructor(columns: ImportColumns) {
+    this.#columns = columns;
+    this.#importing = new Adjacency(columns.files, columns.importer);
+    this.#imported = new Adjacency(columns.files, columns.importee);
   }
 
-  get importing(): Adjacency {
-    return (this.#importing ??= new Adjacency(this.columns.files, this.columns.importer));
+  importersOf(file: number): Int32Array {
+    return this.#imported.of(file).map((pair) => this.#columns.importer[pair] ?? -1);
   }
 
-  get imported(): Adjacency {
-    return (this.#imported ??= new Adjacency(this.columns.files, this.columns.importee));
+  importsOf(file: number): Int32Array {
+    return this.#importing.of(file).map((pair) => this.#columns.importee[pair] ?? -1);
   }
 }
 

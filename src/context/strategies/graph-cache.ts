@@ -5,10 +5,14 @@ import { KeptBlobs } from "../kept-blobs.ts";
 import type { GraphColumns } from "./graph-columns.ts";
 
 /** To be raised when the same tree gives another graph. */
-const VERSION = 3;
-const MOST_GRAPHS = 4;
+const VERSION = 4;
+/** Of four graphs. */
+const MOST_BLOBS = 8;
 const LARGEST = 256 * 1024 * 1024;
 const NUMBER = 4;
+
+/** What imports what, without the rest: it is a hundredth of the graph, and all that whoever shows one file's surroundings asks for. */
+export type ImportColumns = Pick<GraphColumns, "files" | "importer" | "importee">;
 
 /**
  * The graph of a scope: from the cache, or made and kept there.
@@ -16,43 +20,65 @@ const NUMBER = 4;
  * @param digest of what it is made of (`ScopedIndex.linksDigest`): edits that change no name and no import leave it as it was.
  */
 export function cachedGraph(scope: IndexScope, digest: string, make: () => GraphColumns): GraphColumns {
-  const [tree] = scope.trees;
-  if (tree === undefined) return make();
-  const graphs = new KeptBlobs(join(dirname(tree.index), "graphs.db"), MOST_GRAPHS);
+  const graphs = cacheOf(scope);
   const key = `${VERSION} ${digest}`;
-  const [known] = graphs.get([key]);
-  const read = known === undefined ? undefined : unpacked(known);
+  const known = graphs?.get([key])[0];
+  const read = known === undefined ? undefined : unpacked(known, COLUMNS);
   if (read !== undefined) return read;
   const made = make();
-  const bytes = packed(made);
-  if (bytes.length <= LARGEST) graphs.put(key, bytes);
+  const bytes = packed(made, COLUMNS, made.names);
+  if (bytes.length <= LARGEST) {
+    graphs?.put(key, bytes);
+    graphs?.put(`${key} imports`, packed(made, IMPORTS, []));
+  }
   return made;
 }
 
-type Column = Exclude<keyof GraphColumns, "files" | "names">;
-const COLUMNS: readonly Column[] = ["from", "to", "name", "count", "definers", "imported", "importer", "importee"];
-
-/** How many files there are, how long each column is, the columns, and the names. */
-function packed(graph: GraphColumns): Uint8Array {
-  const columns = COLUMNS.map((column) => graph[column]);
-  const lengths = Int32Array.of(graph.files, ...columns.map(({ length }) => length));
-  const names = Buffer.from(JSON.stringify(graph.names));
-  return Buffer.concat([bytesOf(lengths), ...columns.map(bytesOf), names]);
+export function cachedImports(scope: IndexScope, digest: string, make: () => GraphColumns): ImportColumns {
+  const known = cacheOf(scope)?.get([`${VERSION} ${digest} imports`])[0];
+  return (known && unpacked(known, IMPORTS)) ?? cachedGraph(scope, digest, make);
 }
 
-function unpacked({ buffer, byteOffset, byteLength }: Uint8Array): GraphColumns | undefined {
-  const head = COLUMNS.length + 1;
+function cacheOf({ trees: [tree] }: IndexScope): KeptBlobs | undefined {
+  return tree && new KeptBlobs(join(dirname(tree.index), "graphs.db"), MOST_BLOBS);
+}
+
+type Column = Exclude<keyof GraphColumns, "files" | "names">;
+const COLUMNS = [
+  "from",
+  "to",
+  "name",
+  "count",
+  "definers",
+  "imported",
+  "importer",
+  "importee",
+] as const satisfies Column[];
+const IMPORTS = ["importer", "importee"] as const satisfies Column[];
+
+/** How many files there are, how long each column is, the columns, and the names. */
+function packed(graph: GraphColumns, wanted: readonly Column[], names: readonly string[]): Uint8Array {
+  const columns = wanted.map((column) => graph[column]);
+  const lengths = Int32Array.of(graph.files, ...columns.map(({ length }) => length));
+  return Buffer.concat([bytesOf(lengths), ...columns.map(bytesOf), Buffer.from(JSON.stringify(names))]);
+}
+
+function unpacked<Wanted extends Column>(
+  { buffer, byteOffset, byteLength }: Uint8Array,
+  wanted: readonly Wanted[],
+): (Pick<GraphColumns, "files" | "names"> & Record<Wanted, Int32Array>) | undefined {
+  const head = wanted.length + 1;
   if (byteLength < head * NUMBER) return undefined;
   const [files = 0, ...lengths] = new Int32Array(buffer, byteOffset, head);
   let at = byteOffset + head * NUMBER;
-  const columns = COLUMNS.map((column, position): [Column, Int32Array] => {
+  const columns = wanted.map((column, position): [Wanted, Int32Array] => {
     const numbers = new Int32Array(buffer, at, lengths[position] ?? 0);
     at += numbers.byteLength;
     return [column, numbers];
   });
   // Written by `packed`, and guarded by a checksum.
   const names = JSON.parse(Buffer.from(buffer, at, byteOffset + byteLength - at).toString()) as string[];
-  return { files, names, ...(Object.fromEntries(columns) as Record<Column, Int32Array>) };
+  return { files, names, ...(Object.fromEntries(columns) as Record<Wanted, Int32Array>) };
 }
 
 function bytesOf(numbers: Int32Array): Uint8Array {
