@@ -1,152 +1,221 @@
 /**
- * Counts the runs of a text: letters, digits and what joins them in names. A text has a tenth as many different runs as runs, and most of
- * those were in the texts before it. So they are looked up where they stand, by their characters, and only one of ASCII that was never
- * seen becomes a string and is taken apart. They are kept as bytes: a string cut out of a text would keep all of the text in memory.
+ * Counts the runs of a text: letters, digits and what joins them in names, and whatever is no ASCII. A text has a tenth as many different
+ * runs as runs, and most of those were in the texts before it. So they are looked up where they stand, by their bytes, and only one that
+ * was never seen becomes a string and is taken apart.
+ *
+ * What goes over all bytes (`countKnown`) deals in numbers only and does nothing rare: it stops at a run it does not know, for somebody
+ * else to add it. When it added them itself, V8 compiled it ten times in a first index, for strings and arrays of other kinds, and most
+ * bytes were gone over by the slow code in between.
  */
-
-export interface Tally<Word> {
-  readonly words: readonly Word[];
-  /** In the text that is being counted. */
-  count: number;
-}
 
 interface RunRules<Word> {
   /** Longer runs do not count. */
   readonly longest: number;
-  /** Finds all runs, also those that are not ASCII. */
+  /** Finds runs in what is not all ASCII. */
   readonly run: RegExp;
   readonly wordsOf: (run: string) => readonly Word[];
+  /** The same for a run of ASCII. */
+  readonly wordsOfName: (run: string) => readonly Word[];
 }
 
 /** Room for the names of some thousand files: whenever it grows, V8 compiles anew whoever counts. */
 const FIRST_SLOTS = 1 << 16;
 const FIRST_BYTES = 1 << 20;
 
-/** Which characters of ASCII belong to a run. */
-const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0));
+const NAME = 1;
+const OTHER = 2;
+/** What a byte is: part of a name in ASCII, part of another character, or neither. */
+const KINDS = Uint8Array.from({ length: 256 }, (_, code) =>
+  code > 127 ? OTHER : /[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? NAME : 0,
+);
+
+/** The runs that are known, by number, and how often each is in the text that is being counted. */
+interface Table {
+  readonly longest: number;
+  /** Open addressing: the number of a run and one, or 0. */
+  slots: Int32Array;
+  hashes: Int32Array;
+  /** Where a run ends in `bytes`, and the next one begins. */
+  ends: Int32Array;
+  bytes: Buffer;
+  counts: Int32Array;
+  /** The numbers of those that are in the text, in the order of their first appearance. */
+  found: Int32Array;
+  different: number;
+}
 
 export class KnownRuns<Word> {
   readonly #rules: RunRules<Word>;
-  /** Open addressing: the number of a run and one, or 0. */
-  #slots = new Int32Array(FIRST_SLOTS);
-  #hashes = new Int32Array(FIRST_SLOTS / 2);
-  #ends = new Int32Array(FIRST_SLOTS / 2);
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #tallies: Tally<Word>[] = [];
+  #table: Table;
+  #words: (readonly Word[])[] = [];
 
   constructor(rules: RunRules<Word>) {
     this.#rules = rules;
+    this.#table = emptyTable(rules.longest);
   }
 
   /** How many are known. */
   get size(): number {
-    return this.#tallies.length;
+    return this.#words.length;
   }
 
-  /**
-   * The runs of a text in the order of their first appearance; one that also stands directly beside characters of other alphabets has
-   * two tallies. Whoever has read the counts sets them to 0.
-   */
-  count(text: string): readonly Tally<Word>[] {
-    const found: Tally<Word>[] = [];
-    const others = new Map<string, Tally<Word>>();
-    const { length } = text;
-    for (let at = 0; at < length; at += 1) {
-      const start = at;
-      let hash = 0;
-      let isAscii = true;
-      for (; at < length; at += 1) {
-        const code = text.charCodeAt(at);
-        if (code > 127) isAscii = false;
-        else if (IN_RUN[code] === 0) break;
-        hash = Math.imul(hash ^ code, 0x0100_0193);
-      }
-      if (at === start) continue;
-      if (!isAscii) this.#countOthers(text.slice(start, at), others, found);
-      else if (at - start <= this.#rules.longest) {
-        const tally = this.#find(text, start, at, hash ^ (hash >>> 15));
-        if (tally.count === 0) found.push(tally);
-        tally.count += 1;
-      }
+  /** How much room they take. */
+  get bytes(): number {
+    return this.#table.ends[this.size - 1] ?? 0;
+  }
+
+  /** Says of each different run how often it is there, in the order of their first appearance. */
+  count(text: Uint8Array, visit: (words: readonly Word[], count: number) => void): void {
+    const table = this.#table;
+    for (let at = countKnown(table, text, 0); at < text.length; at = countKnown(table, text, at)) this.#learn(text, at);
+    const { found, counts, different } = table;
+    table.different = 0;
+    for (let place = 0; place < different; place += 1) {
+      const run = found[place] ?? 0;
+      const count = counts[run] ?? 0;
+      counts[run] = 0;
+      visit(this.#words[run] ?? [], count);
     }
-    return found;
   }
 
-  #countOthers(text: string, others: Map<string, Tally<Word>>, found: Tally<Word>[]): void {
+  forget(): void {
+    this.#words = [];
+    this.#table = emptyTable(this.#rules.longest);
+  }
+
+  /** The run that begins here; it is counted when it is come to again. */
+  #learn(text: Uint8Array, start: number): void {
+    const table = this.#table;
+    let end = start;
+    let kinds = 0;
+    for (; end < text.length; end += 1) {
+      const kind = KINDS[text[end] ?? 0] ?? 0;
+      if (kind === 0) break;
+      kinds |= kind;
+    }
+    const number = this.#words.length;
+    if (number === table.hashes.length) growNumbers(table);
+    const from = number === 0 ? 0 : (table.ends[number - 1] ?? 0);
+    const to = from + end - start;
+    if (to > table.bytes.length) growBytes(table, to);
+    const { bytes } = table;
+    for (let at = from; at < to; at += 1) bytes[at] = text[start + at - from] ?? 0;
+    const hash = hashOf(text, start, end);
+    table.ends[number] = to;
+    table.hashes[number] = hash;
+    table.slots[freeSlot(table.slots, hash)] = number + 1;
+    this.#words.push(
+      kinds === NAME
+        ? this.#rules.wordsOfName(bytes.toString("latin1", from, to))
+        : this.#wordsOf(bytes.toString("utf8", from, to)),
+    );
+    if (this.#words.length * 2 > table.slots.length) spread(table, this.#words.length);
+  }
+
+  #wordsOf(text: string): readonly Word[] {
+    const words: Word[] = [];
     for (const [run] of text.matchAll(this.#rules.run)) {
       if (run.length > this.#rules.longest) continue;
-      let tally = others.get(run);
-      if (tally === undefined) {
-        tally = { words: this.#rules.wordsOf(run), count: 0 };
-        others.set(run, tally);
-        found.push(tally);
+      // A string cut out of a longer one would keep all of that in memory.
+      words.push(...this.#rules.wordsOf(Buffer.from(run).toString()));
+    }
+    return words;
+  }
+}
+
+/** From a place in the text on; returns where a run begins that is not known, or the text ends. */
+function countKnown(table: Table, text: Uint8Array, from: number): number {
+  const { slots, hashes, ends, bytes, counts, found, longest } = table;
+  const { length } = text;
+  const mask = slots.length - 1;
+  let { different } = table;
+  let at = from;
+  while (at < length) {
+    const start = at;
+    let hash = 0;
+    let kinds = 0;
+    for (; at < length; at += 1) {
+      const byte = text[at] ?? 0;
+      const kind = KINDS[byte] ?? 0;
+      if (kind === 0) break;
+      kinds |= kind;
+      hash = Math.imul(hash ^ byte, 0x0100_0193);
+    }
+    const size = at - start;
+    at += 1;
+    if (size === 0 || (kinds === NAME && size > longest)) continue;
+    hash ^= hash >>> 15;
+    let slot = hash & mask;
+    let run = (slots[slot] ?? 0) - 1;
+    while (run >= 0) {
+      if (hashes[run] === hash) {
+        const first = run === 0 ? 0 : (ends[run - 1] ?? 0);
+        if ((ends[run] ?? 0) - first === size) {
+          let same = 0;
+          while (same < size && bytes[first + same] === text[start + same]) same += 1;
+          if (same === size) break;
+        }
       }
-      tally.count += 1;
+      slot = (slot + 1) & mask;
+      run = (slots[slot] ?? 0) - 1;
     }
-  }
-
-  #find(text: string, start: number, end: number, hash: number): Tally<Word> {
-    const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const run = (this.#slots[slot] ?? 0) - 1;
-      if (run < 0) return this.#add(text.slice(start, end), hash, slot);
-      const tally = this.#tallies[run];
-      if (tally !== undefined && this.#hashes[run] === hash && this.#is(run, text, start, end)) return tally;
+    if (run < 0) {
+      table.different = different;
+      return start;
     }
+    const count = counts[run] ?? 0;
+    counts[run] = count + 1;
+    if (count > 0) continue;
+    found[different] = run;
+    different += 1;
   }
+  table.different = different;
+  return length;
+}
 
-  /** To be called when no tally is in use. */
-  forget(): void {
-    this.#tallies = [];
-    this.#slots = new Int32Array(FIRST_SLOTS);
-    this.#hashes = new Int32Array(FIRST_SLOTS / 2);
-    this.#ends = new Int32Array(FIRST_SLOTS / 2);
-    this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  }
+function emptyTable(longest: number): Table {
+  const numbers = (length: number): Int32Array => new Int32Array(length);
+  const half = FIRST_SLOTS / 2;
+  return {
+    longest,
+    slots: numbers(FIRST_SLOTS),
+    hashes: numbers(half),
+    ends: numbers(half),
+    bytes: Buffer.alloc(FIRST_BYTES),
+    counts: numbers(half),
+    found: numbers(half),
+    different: 0,
+  };
+}
 
-  #is(run: number, text: string, start: number, end: number): boolean {
-    const from = this.#startOf(run);
-    if ((this.#ends[run] ?? 0) - from !== end - start) return false;
-    for (let at = start; at < end; at += 1) if (this.#bytes[from + at - start] !== text.charCodeAt(at)) return false;
-    return true;
-  }
+/** As `countKnown` does it on the way. */
+function hashOf(text: Uint8Array, start: number, end: number): number {
+  let hash = 0;
+  for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (text[at] ?? 0), 0x0100_0193);
+  return hash ^ (hash >>> 15);
+}
 
-  #startOf(run: number): number {
-    return run === 0 ? 0 : (this.#ends[run - 1] ?? 0);
-  }
+function freeSlot(slots: Int32Array, hash: number): number {
+  let slot = hash & (slots.length - 1);
+  while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+  return slot;
+}
 
-  #add(run: string, hash: number, slot: number): Tally<Word> {
-    const number = this.#tallies.length;
-    const from = this.#startOf(number);
-    if (number === this.#hashes.length) this.#grow();
-    if (from + run.length > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
-    this.#bytes.write(run, from, "latin1");
-    this.#hashes[number] = hash;
-    this.#ends[number] = from + run.length;
-    this.#slots[slot] = number + 1;
-    const tally: Tally<Word> = {
-      words: this.#rules.wordsOf(this.#bytes.toString("latin1", from, from + run.length)),
-      count: 0,
-    };
-    this.#tallies.push(tally);
-    if (this.#tallies.length * 2 > this.#slots.length) this.#spread();
-    return tally;
+function growNumbers(table: Table): void {
+  for (const column of ["hashes", "ends", "counts", "found"] as const) {
+    const larger = new Int32Array(table[column].length * 2);
+    larger.set(table[column]);
+    table[column] = larger;
   }
+}
 
-  #grow(): void {
-    const [hashes, ends] = [new Int32Array(this.#hashes.length * 2), new Int32Array(this.#ends.length * 2)];
-    hashes.set(this.#hashes);
-    ends.set(this.#ends);
-    [this.#hashes, this.#ends] = [hashes, ends];
-  }
+function growBytes(table: Table, size: number): void {
+  const larger = Buffer.alloc(Math.max(size, table.bytes.length * 2));
+  larger.set(table.bytes);
+  table.bytes = larger;
+}
 
-  #spread(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    const mask = this.#slots.length - 1;
-    for (let run = 0; run < this.#tallies.length; run += 1) {
-      let slot = (this.#hashes[run] ?? 0) & mask;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.#slots[slot] = run + 1;
-    }
-  }
+function spread(table: Table, runs: number): void {
+  table.slots = new Int32Array(table.slots.length * 2);
+  for (let run = 0; run < runs; run += 1) table.slots[freeSlot(table.slots, table.hashes[run] ?? 0)] = run + 1;
 }

@@ -95,7 +95,7 @@ function prepare(bytes: Uint8Array, hash: string, language: Language, preparing:
     uses,
     names: names.send(),
     imports,
-    ...wordColumns(text, defined),
+    ...wordColumns(bytes, defined),
   };
 }
 
@@ -117,7 +117,7 @@ function linksOf(language: Language, defined: string, used: ReadonlyMap<string, 
 /** How often a word stands in the text, by the column it is found in; bm25 flattens larger counts anyway. */
 export const COUNT_BY_COLUMN: Readonly<Record<string, number>> = { once: 1, few: 2, some: 5, many: 10 };
 
-function wordColumns(text: string, defined: Iterable<string>): Pick<PreparedContent, "words" | "wordColumns"> {
+function wordColumns(text: Uint8Array, defined: Iterable<string>): Pick<PreparedContent, "words" | "wordColumns"> {
   const [once, few, some, many]: [string[], string[], string[], string[]] = [[], [], [], []];
   let words = 0;
   countWords(text, (word, count) => {

@@ -4,7 +4,7 @@ import { countWords, stem, wordsOf } from "./words.ts";
 
 function counted(text: string): Map<string, number> {
   const counts = new Map<string, number>();
-  countWords(text, (word, count) => {
+  countWords(Buffer.from(text), (word, count) => {
     if (counts.has(word)) throw new Error(`${word} came twice`);
     counts.set(word, count);
   });
@@ -14,6 +14,7 @@ function counted(text: string): Map<string, number> {
 describe("words", () => {
   test.each([
     ["SessionStore", ["sessionstore", "sess", "stor"]],
+    ["Session XSession", ["sess", "xsession"]],
     ["session_store", ["sessionstore", "sess", "stor"]],
     ["HTTPServer2", ["httpserver2", "http", "serv", "2"]],
     ["parseJSONFile", ["parsejsonfile", "pars", "json", "file"]],
@@ -25,6 +26,7 @@ describe("words", () => {
     ["会话令牌", ["会话令牌"]],
     ['"AND" OR NEAR(a*)', ["and", "or", "near"]],
     ["a".repeat(65), []],
+    [`${"é".repeat(65)} ${"é".repeat(64)}`, ["é".repeat(64)]],
   ])("of %j", (text, expected) => {
     expect(wordsOf(text)).toEqual(expected);
   });
@@ -63,6 +65,21 @@ describe("words", () => {
     expect(many.size).toBe(120_001);
     expect([...counted(text)]).toEqual([...before]);
     expect([...counted("tokenStore storeToken").values()]).toEqual([1, 2, 2, 1]);
+    expect([...counted("store stored storing")]).toEqual([["stor", 3]]);
+  });
+
+  test("of names in ASCII are parted like those of all alphabets", () => {
+    const name = fc.string({ unit: fc.constantFrom(...Array.from("aabcABC12_$")), minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(name, (text) => {
+        const whole = text.replaceAll(/[_$]/g, "").toLowerCase();
+        // The letter makes no difference to how the rest is parted, but it is no ASCII then.
+        const besides = new Set(["ж", `ж${whole}`, whole]);
+        expect(wordsOf(text).filter((word) => word !== whole)).toEqual(
+          wordsOf(`ж_${text}`).filter((word) => !besides.has(word)),
+        );
+      }),
+    );
   });
 
   test("are counted, and hold nothing that could say anything to a search engine", () => {

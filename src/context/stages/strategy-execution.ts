@@ -1,6 +1,6 @@
 /** Brings the selected strategies to the parallel executor, unless their answer is known, and what it returns back to each of them. */
 import { KeptFinds } from "../kept-finds.ts";
-import type { SelectedStrategy, StrategyInput } from "../model.ts";
+import type { Backend, SelectedStrategy, StrategyInput } from "../model.ts";
 import type {
   Fragment,
   ParallelStrategyExecutor,
@@ -34,8 +34,8 @@ export class StrategyExecution implements StrategyExecutor {
     const asked = selected.flatMap(({ name, tokens }): readonly Asked[] => {
       const strategy = this.#strategies.find((candidate) => candidate.name === name);
       if (strategy === undefined || tokens <= 0) return [];
-      const { module, exportName, repeatable = false } = strategy;
-      return [{ strategy: name, circuit: this.#circuitOf(name), module, exportName, tokens, repeatable }];
+      const { module, exportName, needs, repeatable = false } = strategy;
+      return [{ strategy: name, circuit: this.#circuitOf(name), module, exportName, tokens, needs, repeatable }];
     });
     const kept = KeptFinds.for(input);
     const repeatable = asked.filter((one) => one.repeatable && !this.#executor.isSwitchedOff(one.circuit));
@@ -44,7 +44,8 @@ export class StrategyExecution implements StrategyExecutor {
       const one = repeatable[at];
       if (one !== undefined && fragments !== undefined) answers.set(one, asBefore(one, fragments));
     }
-    const others = asked.filter((one) => !answers.has(one));
+    // The quick ones begin: what they found is looked at while the others are at work.
+    const others = asked.filter((one) => !answers.has(one)).toSorted((a, b) => effortOf(a) - effortOf(b));
     const found: typeof onFound = (strategy, fragments) => {
       onFound(strategy, fragments);
       const one = repeatable.find((candidate) => candidate.strategy === strategy);
@@ -80,12 +81,20 @@ export class StrategyExecution implements StrategyExecutor {
 
 interface Asked extends StrategyAllocation {
   readonly circuit: string;
+  readonly needs: ContextStrategy["needs"];
   readonly repeatable: boolean;
 }
 
 interface Answer {
   readonly outcome: StrategyOutcome;
   readonly fragments: readonly Fragment[];
+}
+
+/** To walk on the graph takes longer than to look something up, and to ask somebody over a network takes longest. */
+const EFFORT: Readonly<Record<Backend, number>> = { decisions: 0, text: 1, graph: 2, vector: 3 };
+
+function effortOf({ needs }: Asked): number {
+  return Math.max(0, ...needs.map((backend) => EFFORT[backend]));
 }
 
 /** What was found when the same was asked before, which takes no time now. */
