@@ -121,12 +121,13 @@ async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOpti
 // --- after one edit, and unchanged ------------------------------------------------------------------------------------------
 
 /** In a process that stays, as a plan's: the file is looked at, parsed, and a context made anew. */
-async function edited({ root }: Tree, { dir, quick }: SpeedOptions): Promise<void> {
+async function edited({ root }: Tree, { dir }: SpeedOptions): Promise<void> {
   await using lab = await ContextLab.of(root, join(dir, "lab"));
   const question = { query: QUESTION, focus: [] };
   await lab.ask(question, BUDGET);
   const times: number[] = [];
-  for (let round = 0; round <= (quick ? 5 : 15); round += 1) {
+  // As many as take three seconds: the first ones are V8 compiling what a process that stays has long compiled.
+  for (let round = 0; round <= 15; round += 1) {
     appendFileSync(join(root, "viem", "clients", "transports", "fallback.ts"), `\n// edit ${round}\n`);
     const ms = await timed(async () => {
       await lab.sync();
@@ -136,7 +137,7 @@ async function edited({ root }: Tree, { dir, quick }: SpeedOptions): Promise<voi
   }
   const edit = summarise(times);
   console.log(
-    `\nafter one edit, index and context anew: ${milliseconds(edit)}; aim ≤ ${AIM_EDIT_MS} ms: ${met(edit.median <= AIM_EDIT_MS)}`,
+    `\nafter one edit, index and context anew: ${milliseconds(edit)}, the first ${times[0]?.toFixed(0)} ms; aim ≤ ${AIM_EDIT_MS} ms: ${met(edit.median <= AIM_EDIT_MS)}`,
   );
 }
 
