@@ -218,7 +218,7 @@ interface ArrangedFiles {
   readonly byPath: ReadonlyMap<string, ReadableFile>;
 }
 
-/** Those of the tree that was read last in this thread: a generation is never used for other files, and whoever shows a context opens it again. */
+/** Of the tree that was read last in this thread: no generation is used for other files, and who shows a context opens its tree again. */
 let latest: (ArrangedFiles & { readonly key: string }) | undefined;
 
 function arranged(files: readonly ReadableFile[]): ArrangedFiles {

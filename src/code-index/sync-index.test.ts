@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { IndexMovedError, isIndexMoved, NotIndexedError } from "./index-errors.ts";
 import { indexFileFor, removeIndex } from "./index-file.ts";
@@ -13,6 +14,23 @@ import { IndexedDirectory } from "./testing/indexed-directory.ts";
 const LEASE = "export class Lease {\n  renew(): void {}\n}\n";
 
 describe("what changed", () => {
+  test("a file that is written anew while git lists is not taken for gone", async () => {
+    using directory = new IndexedDirectory({ "lease.ts": LEASE, "note.txt": "one\n" });
+    expect(await directory.sync()).toMatchObject({ files: 2 });
+    rmSync(join(directory.root, "lease.ts"));
+    const bin = join(directory.home, "bin");
+    mkdirSync(bin);
+    const real = execFileSync("sh", ["-c", "command -v git"]).toString().trim();
+    writeFileSync(
+      join(bin, "git"),
+      `#!/bin/sh\nsleep 0.3; echo 'export {};' >'${directory.root}/lease.ts'; exec ${real} "$@"\n`,
+      { mode: 0o755 },
+    );
+    vi.stubEnv("PATH", `${bin}:${process.env["PATH"] ?? ""}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await directory.sync()).toMatchObject({ files: 2, changed: 1, removed: 0 });
+  });
+
   test("a file that is larger than is wanted now is a gap, though nothing happened to it", async () => {
     using directory = new IndexedDirectory({ "lease.ts": LEASE, "note.txt": "one\n" });
     // Files that were just written are read again whatever their stamps say.

@@ -139,7 +139,6 @@ class Sync {
   readonly #options: SyncOptions;
   readonly #maxFileSize: number;
   readonly #writer: ContentWriter;
-  readonly #looker: Looker;
   readonly #looks = new Map<string, Look>();
   #parsed = 0;
   #uncommitted = 0;
@@ -152,23 +151,25 @@ class Sync {
     this.#options = options;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#writer = new ContentWriter(database);
-    this.#looker = new Looker(root);
   }
 
-  /** Looks at files of which it is not known yet whether they still count. */
-  async lookAhead(paths: Iterable<string>): Promise<void> {
-    for (const path of paths) {
-      this.#looks.set(path, this.#looker.look(path));
-      if (this.#looks.size % LOOKS_PER_TURN === 0) await this.#pause();
+  /** Looks at files of which it is not known yet whether they still count. One that is gone may be on its way back. */
+  async lookAhead(paths: readonly string[]): Promise<void> {
+    const looker = new Looker(this.#root);
+    for (const [at, path] of paths.entries()) {
+      if (at % LOOKS_PER_TURN === LOOKS_PER_TURN - 1) await this.#pause();
+      const look = looker.look(path);
+      if (look.is !== "gone") this.#looks.set(path, look);
     }
   }
 
   /** Which files have to be read. */
   async look(paths: readonly string[]): Promise<readonly FileToRead[]> {
+    const looker = new Looker(this.#root);
     const files: FileToRead[] = [];
     for (const [at, path] of paths.entries()) {
       if (at % LOOKS_PER_TURN === LOOKS_PER_TURN - 1) await this.#pause();
-      const look = this.#looks.get(path) ?? this.#looker.look(path);
+      const look = this.#looks.get(path) ?? looker.look(path);
       if (look.is === "gone") continue;
       if (look.is === "link") this.#tree.put(path, { ...UNSEEN, reason: LINK });
       else if (look.is === "gap") this.#tree.put(path, { ...UNSEEN, reason: look.reason });

@@ -48,8 +48,8 @@ export class TreeRecord {
   }
 
   /** The paths it knows. */
-  get paths(): Iterable<string> {
-    return this.#before.keys();
+  get paths(): readonly string[] {
+    return [...this.#before.keys()];
   }
 
   /** True when nothing speaks for a change since it was read; it then stays as it was. */
