@@ -12,7 +12,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { DEFAULT_MAX_FILE_SIZE } from "../domain/context-policy.ts";
 import { withFileLock } from "../store/file-lock.ts";
 import { isCorrupt, storeError } from "../store/sqlite-errors.ts";
-import { createAnalyzer } from "./analyze.ts";
+import type { Analyzer } from "./analyze.ts";
 import { languageOf } from "./language-of.ts";
 import { ContentWriter } from "./content-writer.ts";
 import { listFiles } from "./git-listing.ts";
@@ -272,9 +272,9 @@ class Sync {
   }
 }
 
-/** The parser of this thread, for as long as the process lives. */
-let analyzer: ReturnType<typeof createAnalyzer> | undefined;
+/** The parser of this thread, for as long as the process lives; mostly nobody needs one, and to load it takes a while. */
+let analyzer: Promise<Analyzer> | undefined;
 
-function ownAnalyzer(): ReturnType<typeof createAnalyzer> {
-  return (analyzer ??= createAnalyzer());
+function ownAnalyzer(): Promise<Analyzer> {
+  return (analyzer ??= import("./analyze.ts").then(({ createAnalyzer }) => createAnalyzer()));
 }
