@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { gone, running, uniqueSeconds } from "../testing/processes.ts";
 import { runGit } from "./git-process.ts";
@@ -189,6 +189,7 @@ describe("the shell", () => {
       ${then}`;
     const env = fakeGit('echo "$PPID"');
     const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", program], { env, stdio: "ignore" });
+    onTestFinished(() => void child.kill("SIGKILL"));
     return { child, mark };
   }
 
