@@ -1,11 +1,20 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { gone, running, uniqueSeconds } from "../testing/processes.ts";
 import { runGit } from "./git-process.ts";
@@ -135,6 +144,18 @@ describe("git, asked again", () => {
     const killer = fakeGit(`[ "$PPID" = ${process.pid} ] || kill -9 "$PPID"; echo here`);
     expect((await runGit([], killer, undefined)).stdout.toString()).toBe("here\n");
     expect((await runGit([], tellPid, undefined)).code).toBe(0);
+  });
+
+  test("nobody is killed for a shell that has ended: its number may be another's", async () => {
+    await runOnce();
+    const { stdout } = await runGit([], fakeGit('echo "$PPID"'), undefined);
+    const pid = Number(stdout.toString());
+    process.kill(pid, "SIGKILL");
+    using kill = vi.spyOn(process, "kill");
+    for (let attempt = 0; attempt < 500 && existsSync(`/proc/${pid}`); attempt += 1) await sleep(10);
+    await sleep(50);
+    await runOnce();
+    expect(kill).not.toHaveBeenCalled();
   });
 
   test("that is not there is an error like the first time", async () => {

@@ -138,11 +138,13 @@ class Shell {
   end(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
-    const { pid } = this.#child;
+    const { pid, exitCode, signalCode } = this.#child;
+    // Of one that has ended, the number may be another's by now.
+    const isRunning = pid !== undefined && exitCode === null && signalCode === null;
     try {
-      if (pid !== undefined) process.kill(-pid, "SIGKILL");
+      if (isRunning) process.kill(-pid, "SIGKILL");
     } catch {
-      // It is gone already.
+      // It is ending already.
     }
     this.#tell(undefined);
   }

@@ -11,7 +11,7 @@ const MOST_BLOBS = 8;
 const LARGEST = 256 * 1024 * 1024;
 const NUMBER = 4;
 
-/** What imports what, without the rest: it is a hundredth of the graph, and all that whoever shows one file's surroundings asks for. */
+/** What imports what, without the rest: it is a small part of the graph (4 %), and all that whoever shows one file's surroundings asks for. */
 export type ImportColumns = Pick<GraphColumns, "files" | "importer" | "importee">;
 
 /**
