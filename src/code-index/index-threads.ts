@@ -1,7 +1,8 @@
 /**
  * The threads of one sync. Each has at most two batches of files, so what is in memory is bounded however fast they are; it gets the next
- * one when the results of the one before have been taken care of. A thread that dies, or says nothing for too long, is
- * replaced: the file it was at becomes a gap, the others of its batches are done by somebody else.
+ * one when the results of the one before have been taken care of. Towards the end batches get smaller, so that none waits for the others.
+ * A thread that dies, or says nothing for too long, is replaced: the file it was at becomes a gap, the others of its batches are
+ * done by somebody else.
  */
 import { Worker } from "node:worker_threads";
 import { AgentsError } from "../domain/errors.ts";
@@ -28,7 +29,8 @@ export interface IndexThreadsOptions extends IndexWorkerData {
 const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./index-worker.ts" : "./index-worker.cjs", import.meta.url);
 const BATCH_FILES = 32;
 const BATCH_BYTES = 512 * 1024;
-const BATCHES_AHEAD = 2;
+/** Of what is left, by the number of threads: the part that one batch is at most. */
+const SHARES = 3;
 /** The analyzer gives up by itself, after a number of steps; this is for what nobody thought of, also on a computer that is very busy. */
 const PATIENCE_MS = 60_000;
 const STEPS = 5;
@@ -38,14 +40,15 @@ const HEAP_MB = 256;
 const YOUNG_HEAP_MB = 24;
 
 export async function readInThreads(files: readonly FileToRead[], options: IndexThreadsOptions): Promise<void> {
-  const batches = batchesOf(files);
-  const threads = Math.min(options.threads, batches.length);
+  const batches = new Batches(files, options.threads);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const threads = Math.min(options.threads, Math.ceil(Math.max(files.length / BATCH_FILES, bytes / BATCH_BYTES)));
   const failed = new AbortController();
   const signals = [failed.signal, ...(options.signal === undefined ? [] : [options.signal])];
   const signal = AbortSignal.any(signals);
   const work = Array.from({ length: threads }, async () => {
     try {
-      while (batches.length > 0 && !signal.aborted) await new IndexThread(batches, options, signal).done;
+      while (!batches.isEmpty && !signal.aborted) await new IndexThread(batches, options, signal).done;
     } catch (error) {
       failed.abort();
       throw error;
@@ -56,30 +59,52 @@ export async function readInThreads(files: readonly FileToRead[], options: Index
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-function batchesOf(files: readonly FileToRead[]): string[][] {
-  const batches: string[][] = [];
-  let bytes = Infinity;
-  for (const { path, size } of files) {
-    const last = batches.at(-1);
-    if (last === undefined || last.length >= BATCH_FILES || bytes + size > BATCH_BYTES) {
-      batches.push([path]);
-      bytes = size;
-    } else {
-      last.push(path);
-      bytes += size;
-    }
+/** What nobody has been given yet. */
+class Batches {
+  /** The last is the next. */
+  readonly #files: FileToRead[];
+  readonly #threads: number;
+
+  constructor(files: readonly FileToRead[], threads: number) {
+    this.#files = files.toReversed();
+    this.#threads = threads;
   }
-  return batches.toReversed();
+
+  get isEmpty(): boolean {
+    return this.#files.length === 0;
+  }
+
+  /** How many files the next one has at most. */
+  get size(): number {
+    return Math.min(BATCH_FILES, Math.ceil(this.#files.length / (this.#threads * SHARES)));
+  }
+
+  next(): readonly FileToRead[] {
+    const most = this.size;
+    const batch: FileToRead[] = [];
+    let bytes = 0;
+    for (let file = this.#files.at(-1); file !== undefined && batch.length < most; file = this.#files.at(-1)) {
+      bytes += file.size;
+      if (batch.length > 0 && bytes > BATCH_BYTES) break;
+      batch.push(file);
+      this.#files.pop();
+    }
+    return batch;
+  }
+
+  giveBack(files: readonly FileToRead[]): void {
+    this.#files.push(...files.toReversed());
+  }
 }
 
 /** From its first batch to the end of all of them, or to its own end; what it had not done then is in `batches` again. */
 class IndexThread {
   readonly done: Promise<void>;
-  readonly #batches: string[][];
+  readonly #batches: Batches;
   readonly #options: IndexThreadsOptions;
   readonly #worker: Worker;
   /** What it was given and has not answered, in order. */
-  readonly #open: string[] = [];
+  readonly #open: FileToRead[] = [];
   readonly #names = new ReceivedNames();
   #watch: NodeJS.Timeout | undefined;
   #ready = false;
@@ -89,7 +114,7 @@ class IndexThread {
   #ended = false;
   #failure: unknown;
 
-  constructor(batches: string[][], options: IndexThreadsOptions, signal: AbortSignal) {
+  constructor(batches: Batches, options: IndexThreadsOptions, signal: AbortSignal) {
     this.#batches = batches;
     this.#options = options;
     const { root, indexFile, maxFileSize, entry = ENTRY } = options;
@@ -142,11 +167,11 @@ class IndexThread {
   }
 
   #feed(): void {
-    while (this.#open.length <= BATCH_FILES * (BATCHES_AHEAD - 1)) {
-      const batch = this.#batches.pop();
-      if (batch === undefined) break;
+    while (!this.#batches.isEmpty && this.#open.length <= this.#batches.size) {
+      const batch = this.#batches.next();
       this.#open.push(...batch);
-      this.#worker.postMessage(batch satisfies IndexWorkerCommand, []);
+      const paths: IndexWorkerCommand = batch.map(({ path }) => path);
+      this.#worker.postMessage(paths, []);
     }
     if (this.#open.length === 0) this.#end("");
   }
@@ -167,7 +192,7 @@ class IndexThread {
   #giveBack(): void {
     const [culprit, ...others] = this.#open;
     if (culprit === undefined) return;
-    this.#options.onResult(culprit, { is: "gap", reason: this.#gone || "ended the parser" }, this.#names);
-    if (others.length > 0) this.#batches.push(others);
+    this.#options.onResult(culprit.path, { is: "gap", reason: this.#gone || "ended the parser" }, this.#names);
+    this.#batches.giveBack(others);
   }
 }
