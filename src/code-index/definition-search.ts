@@ -2,7 +2,7 @@
 import { byCodeUnits } from "./git-listing.ts";
 import type { ReadableFile, TreeReader } from "./index-reader.ts";
 import type { IndexedDefinition } from "./scoped-index.ts";
-import { wordsOf } from "./words.ts";
+import { wordFinder, wordsOf } from "./words.ts";
 
 interface Match {
   readonly tree: TreeReader;
@@ -34,13 +34,13 @@ export function searchDefinitions(
 /** The names of everything that is defined next to a wanted word, as far as they have one themselves. */
 function matchesIn(tree: TreeReader, wanted: ReadonlySet<string>): readonly Match[] {
   const matches = new Map<string, Match & { readonly files: ReadableFile[] }>();
-  const others = new Set<string>();
+  const mayMatch = wordFinder(wanted);
   const contents = new Set([...wanted].flatMap((word) => tree.namingBy(word)));
   for (const content of contents) {
     const files = tree.filesOf(content);
     if (files.length === 0) continue;
     for (const name of tree.namesIn(content)) {
-      if (others.has(name)) continue;
+      if (!mayMatch(name)) continue;
       const known = matches.get(name);
       if (known !== undefined) {
         known.files.push(...files);
@@ -48,8 +48,7 @@ function matchesIn(tree: TreeReader, wanted: ReadonlySet<string>): readonly Matc
       }
       const own = wordsOf(name);
       const matched = own.filter((word) => wanted.has(word)).length;
-      if (matched === 0) others.add(name);
-      else matches.set(name, { tree, name, matched, length: own.length, files: [...files] });
+      if (matched > 0) matches.set(name, { tree, name, matched, length: own.length, files: [...files] });
     }
   }
   return [...matches.values()];

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countWords, stem, wordsOf } from "./words.ts";
+import { countWords, stem, wordFinder, wordsOf } from "./words.ts";
 
 function counted(text: string): Map<string, number> {
   const counts = new Map<string, number>();
@@ -80,6 +80,30 @@ describe("words", () => {
         );
       }),
     );
+  });
+
+  test("that a name has are never overlooked when they are looked for", () => {
+    const part = fc.constantFrom(
+      "queries",
+      "Query",
+      "runs",
+      "Running",
+      "validation",
+      "status",
+      "HTTP",
+      "utf",
+      "ies",
+      "s",
+    );
+    const joint = fc.constantFrom("", "", "_", "$", " ", "-", "2", "é", "İ", "ß");
+    const name = fc.array(fc.tuple(part, joint), { minLength: 1, maxLength: 4 }).map((parts) => parts.flat().join(""));
+    fc.assert(
+      fc.property(name, (text) => {
+        for (const word of wordsOf(text)) expect([word, wordFinder([word])(text)]).toEqual([word, true]);
+      }),
+      { numRuns: 500 },
+    );
+    expect(wordFinder(["sess", "quer"])("getTransportLatency")).toBe(false);
   });
 
   test("are counted, and hold nothing that could say anything to a search engine", () => {

@@ -14,6 +14,9 @@ const RUN = /[\p{L}\p{M}\p{N}_$]+/gu;
 // Where a new word begins inside a name: fooBar, HTTPServer, utf8, 8bit.
 const PARTS = /\p{Lu}+(?!\p{Ll}\p{M}*)|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{Lt}]+|\p{Lu}+|\p{N}+/gu;
 
+const NOT_ASCII = /[^\0-\x7f]/;
+const JOINTS = /[^a-z0-9]+/g;
+
 /** More are forgotten after a text: names come again and again, but not those of the directory before this one. */
 const REMEMBERED = 50_000;
 const REMEMBERED_BYTES = 4 * 1024 * 1024;
@@ -139,6 +142,19 @@ function wordFor(text: string): Word | undefined {
 /** A single Latin letter says nothing. */
 function isWord(word: string): boolean {
   return word.length > 1 || word > "\u007f" || (word >= "0" && word <= "9");
+}
+
+/**
+ * Whether a name may have one of some words; to be asked before `wordsOf`, which takes far longer. What `stem` leaves of a part is how the part
+ * begins, but for a "y".
+ */
+export function wordFinder(wanted: Iterable<string>): (name: string) => boolean {
+  const beginnings = Array.from(wanted, (word) => (word.endsWith("y") ? word.slice(0, -1) : word));
+  return (name) => {
+    if (NOT_ASCII.test(name)) return true;
+    const letters = name.toLowerCase().replaceAll(JOINTS, "");
+    return beginnings.some((beginning) => letters.includes(beginning));
+  };
 }
 
 /** Endings of English, as far as it does not matter that they are sometimes none: both sides lose them. */
