@@ -1,62 +1,61 @@
-import type { GraphEdge, IndexedFile, ReferenceGraph } from "./scoped-index.ts";
+import type { GraphEdge, ReferenceGraph } from "./scoped-index.ts";
 
-const FIRST_CAPACITY = 4_096;
-/** Numbers for each edge. */
-const WIDTH = 5;
+const FIRST_CAPACITY = 65_536;
 
 /** Collects the edges of a graph, one after another, without an object for each. */
 export class EdgeColumns {
-  #numbers = new Int32Array(FIRST_CAPACITY * WIDTH);
+  #from = new Int32Array(FIRST_CAPACITY);
+  #to = new Int32Array(FIRST_CAPACITY);
+  #name = new Int32Array(FIRST_CAPACITY);
+  #count = new Int32Array(FIRST_CAPACITY);
+  #definers = new Int32Array(FIRST_CAPACITY);
+  #imported = new Int32Array(FIRST_CAPACITY);
   #length = 0;
-  readonly #names: string[] = [];
 
-  /** @returns the position of the first. */
-  addNames(names: readonly string[]): number {
-    const first = this.#names.length;
-    for (const name of names) this.#names.push(name);
-    return first;
+  add(from: number, to: number, name: number, count: number, definers: number, isImported: boolean): void {
+    const at = this.#length++;
+    if (at === this.#from.length) this.#grow();
+    this.#from[at] = from;
+    this.#to[at] = to;
+    this.#name[at] = name;
+    this.#count[at] = count;
+    this.#definers[at] = definers;
+    this.#imported[at] = isImported ? 1 : 0;
   }
 
-  add(from: number, to: number, name: number, count: number, definers: number): void {
-    if (this.#length === this.#numbers.length) {
-      const larger = new Int32Array(this.#length * 2);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
-    const [numbers, at] = [this.#numbers, this.#length];
-    numbers[at] = from;
-    numbers[at + 1] = to;
-    numbers[at + 2] = name;
-    numbers[at + 3] = count;
-    numbers[at + 4] = definers;
-    this.#length = at + WIDTH;
+  #grow(): void {
+    this.#from = grown(this.#from);
+    this.#to = grown(this.#to);
+    this.#name = grown(this.#name);
+    this.#count = grown(this.#count);
+    this.#definers = grown(this.#definers);
+    this.#imported = grown(this.#imported);
   }
 
-  graph(files: readonly IndexedFile[]): ReferenceGraph {
-    const [from, to, name, count, definers] = [0, 1, 2, 3, 4].map((place) => this.#column(place)) as Columns;
-    const names = this.#names;
+  graph(parts: Pick<ReferenceGraph, "files" | "names" | "importer" | "importee">): ReferenceGraph {
+    const whole = (column: Int32Array): Int32Array => column.slice(0, this.#length);
+    const [from, to, name] = [whole(this.#from), whole(this.#to), whole(this.#name)];
+    const [count, definers, imported] = [whole(this.#count), whole(this.#definers), whole(this.#imported)];
     return {
-      files,
-      names,
+      ...parts,
       from,
       to,
       name,
       count,
       definers,
+      imported,
       get edges() {
         return Array.from(from, (user, at): GraphEdge => {
           const [used = 0, uses = 0, all = 0] = [name[at], count[at], definers[at]];
-          return { from: user, to: to[at] ?? 0, name: names[used] ?? "", count: uses, definers: all };
+          return { from: user, to: to[at] ?? 0, name: parts.names[used] ?? "", count: uses, definers: all };
         });
       },
     };
   }
-
-  #column(place: number): Int32Array {
-    const column = new Int32Array(this.#length / WIDTH);
-    for (let at = 0; at < column.length; at += 1) column[at] = this.#numbers[at * WIDTH + place] ?? 0;
-    return column;
-  }
 }
 
-type Columns = [from: Int32Array, to: Int32Array, name: Int32Array, count: Int32Array, definers: Int32Array];
+function grown(column: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(column.length * 2);
+  larger.set(column);
+  return larger;
+}

@@ -119,7 +119,7 @@ class SqliteScopedIndex implements ScopedIndex {
   }
 
   graph(): ReferenceGraph {
-    return referenceGraph(this.#all());
+    return referenceGraph(this.#all(), (tree) => this.#importMap(tree));
   }
 
   linksDigest(): string {

@@ -66,7 +66,12 @@ export interface ReferenceGraph {
   readonly count: Int32Array;
   /** How many files of the scope define the name. */
   readonly definers: Int32Array;
-  /** The same as objects, made when they are asked for. */
+  /** 1 where the user imports the file that defines the name. */
+  readonly imported: Int32Array;
+  /** By import: who imports, and what. */
+  readonly importer: Int32Array;
+  readonly importee: Int32Array;
+  /** The edges as objects, made when they are asked for. */
   readonly edges: readonly GraphEdge[];
 }
 

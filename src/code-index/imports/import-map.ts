@@ -16,8 +16,9 @@ export class ImportMap {
   readonly #javaScript: JavaScriptImports;
   readonly #go: GoImports;
   readonly #rust: RustImports;
-  readonly #resolved = new Map<string, readonly string[]>();
-  #importers: ReadonlyMap<string, readonly ReadableFile[]> | undefined;
+  /** By the place of the importing file, then by what it writes. */
+  readonly #resolved = new Map<string, Map<string, readonly string[]>>();
+  #importers: ReadonlyMap<number, readonly ReadableFile[]> | undefined;
 
   constructor(tree: TreeReader) {
     this.#tree = tree;
@@ -35,43 +36,55 @@ export class ImportMap {
 
   importsOf(file: ReadableFile): readonly ReadableFile[] {
     const [row] = this.#tree.all("SELECT imports FROM links WHERE content = ?", file.content);
-    return this.#targets(file, specifiersIn(row?.[0]));
+    return this.#targets(file, specifiersIn(row?.[0])).flatMap((position) => this.#tree.files[position] ?? []);
   }
 
   importersOf(file: ReadableFile): readonly ReadableFile[] {
     this.#importers ??= this.#allImporters();
-    return this.#importers.get(file.path) ?? [];
+    return this.#importers.get(this.#paths.positionOf(file.path) ?? -1) ?? [];
   }
 
-  #allImporters(): ReadonlyMap<string, readonly ReadableFile[]> {
+  /** All imports that lead to another file of the tree: by the positions of both, in order. */
+  visit(visit: (importer: number, importee: number) => void): void {
     const rows = this.#tree.all("SELECT content, imports FROM links WHERE imports <> '[]'");
     const specifiers = new Map(rows.map(([content, imports]) => [content, specifiersIn(imports)]));
-    const importers = new Map<string, ReadableFile[]>();
-    for (const file of this.#tree.files) {
-      for (const { path } of this.#targets(file, specifiers.get(file.content) ?? [])) {
-        const known = importers.get(path);
-        if (known === undefined) importers.set(path, [file]);
-        else known.push(file);
-      }
+    for (const [importer, file] of this.#tree.files.entries()) {
+      const written = specifiers.get(file.content);
+      if (written === undefined) continue;
+      for (const importee of this.#targets(file, written)) visit(importer, importee);
     }
+  }
+
+  #allImporters(): ReadonlyMap<number, readonly ReadableFile[]> {
+    const importers = new Map<number, ReadableFile[]>();
+    this.visit((importer, importee) => {
+      const file = this.#tree.files[importer];
+      const known = importers.get(importee);
+      if (file === undefined) return;
+      if (known === undefined) importers.set(importee, [file]);
+      else known.push(file);
+    });
     return importers;
   }
 
-  #targets(file: ReadableFile, specifiers: readonly string[]): ReadableFile[] {
-    const paths = new Set(specifiers.flatMap((specifier) => this.#resolve(file, specifier)));
-    paths.delete(file.path);
-    return [...paths].sort().flatMap((path) => this.#tree.at(path) ?? []);
-  }
-
-  #resolve(file: ReadableFile, specifier: string): readonly string[] {
+  /** Positions, in order. */
+  #targets(file: ReadableFile, specifiers: readonly string[]): readonly number[] {
+    const { language } = file.file;
     const directory = directoryOf(file.path);
     // Rust alone asks for the file itself.
-    const key = `${file.file.language}\0${file.file.language === "rust" ? file.path : directory}\0${specifier}`;
-    const known = this.#resolved.get(key);
-    if (known !== undefined) return known;
-    const found = this.#resolveIn(file, directory, specifier);
-    this.#resolved.set(key, found);
-    return found;
+    const place = `${language} ${language === "rust" ? file.path : directory}`;
+    let resolved = this.#resolved.get(place);
+    if (resolved === undefined) this.#resolved.set(place, (resolved = new Map()));
+    const targets = new Set<number>();
+    for (const specifier of specifiers) {
+      let paths = resolved.get(specifier);
+      if (paths === undefined) resolved.set(specifier, (paths = this.#resolveIn(file, directory, specifier)));
+      for (const path of paths) {
+        const position = path === file.path ? undefined : this.#paths.positionOf(path);
+        if (position !== undefined) targets.add(position);
+      }
+    }
+    return [...targets].sort((a, b) => a - b);
   }
 
   #resolveIn(file: ReadableFile, directory: string, specifier: string): readonly string[] {

@@ -35,8 +35,12 @@ export class JavaScriptImports {
   /** A path as it is written, whatever it leaves out. */
   #file(path: string | undefined): string[] {
     if (path === undefined) return [];
-    const [, stem = "", extension = ""] = /^(.*?)(\.[cm]?jsx?)$/s.exec(path) ?? [];
-    return this.#paths.first(candidates(path, stem, extension));
+    if (this.#paths.has(path)) return [path];
+    const dot = path.lastIndexOf(".");
+    const stem = path.slice(0, Math.max(0, dot));
+    for (const source of SOURCES[path.slice(dot)] ?? []) if (this.#paths.has(stem + source)) return [stem + source];
+    for (const known of EXTENSIONS) if (this.#paths.has(path + known)) return [path + known];
+    return this.#paths.first(EXTENSIONS.map((known) => inside(path, `index${known}`)));
   }
 
   #byTsconfig(directory: string, specifier: string): string[] {
@@ -134,14 +138,6 @@ function targetsIn(target: unknown): string[] {
   if (typeof target === "string") return [target];
   if (Array.isArray(target)) return target.flatMap(targetsIn);
   return isRecord(target) ? CONDITIONS.flatMap((condition) => targetsIn(target[condition])) : [];
-}
-
-/** Made one by one: mostly the first or second is there, and there are as many of these lists as imports in a tree. */
-function* candidates(path: string, stem: string, extension: string): Generator<string> {
-  yield path;
-  for (const source of SOURCES[extension] ?? []) yield `${stem}${source}`;
-  for (const known of EXTENSIONS) yield `${path}${known}`;
-  for (const known of EXTENSIONS) yield inside(path, `index${known}`);
 }
 
 /** What the star stands for; "" for a pattern without one that is equal. */

@@ -76,7 +76,7 @@ export class CodeGraph {
   }
 
   #make(): GraphColumns {
-    return columnsOf(this.#index.graph(), (file) => this.#index.importersOf(file));
+    return columnsOf(this.#index.graph());
   }
 }
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EdgeColumns } from "../../code-index/edge-columns.ts";
-import type { GraphEdge, IndexedFile, ReferenceGraph } from "../../code-index/scoped-index.ts";
+import type { GraphEdge, IndexedFile } from "../../code-index/scoped-index.ts";
 import { columnsOf, type GraphColumns } from "./graph-columns.ts";
 import { rankSymbols, type RankSeeds } from "./symbol-rank.ts";
 
@@ -15,15 +15,20 @@ function graphOf(
   const all = edges.map(([from, to, name, uses = 1]): GraphEdge => {
     return { from, to, name, count: uses, definers: definers.get(name)?.size ?? 0 };
   });
-  return columnsOf(graphWith(files, all), () => files);
+  return columnsWith(files, all, () => true);
 }
 
-function graphWith(files: readonly IndexedFile[], edges: readonly GraphEdge[]): ReferenceGraph {
+function columnsWith(
+  files: readonly IndexedFile[],
+  edges: readonly GraphEdge[],
+  isImporter: (file: number) => boolean,
+): GraphColumns {
   const names = [...new Set(edges.map(({ name }) => name))];
   const columns = new EdgeColumns();
-  columns.addNames(names);
-  for (const { from, to, name, count, definers } of edges) columns.add(from, to, names.indexOf(name), count, definers);
-  return columns.graph(files);
+  for (const { from, to, name, count, definers } of edges) {
+    columns.add(from, to, names.indexOf(name), count, definers, isImporter(from));
+  }
+  return columnsOf(columns.graph({ files, names, importer: new Int32Array(), importee: new Int32Array() }));
 }
 
 function fileNamed(path: string): IndexedFile {
@@ -111,7 +116,7 @@ test("all ranks together are 1, whatever the graph; and the same graph gives the
   fc.assert(
     fc.property(anyGraph, ([count, edges, start]) => {
       const files = Array.from({ length: count }, (_, at) => fileNamed(`${at}.ts`));
-      const graph = columnsOf(graphWith(files, edges), () => files.slice(1));
+      const graph = columnsWith(files, edges, (file) => file > 0);
       const given = seeds(start, ["parseLease"]);
       const once = rankSymbols(graph, given);
       const total = once.files.reduce((sum, value) => sum + value, 0);
