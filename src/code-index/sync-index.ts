@@ -70,6 +70,8 @@ const HERE_FILES = 8;
 const HERE_BYTES = 192 * 1024;
 /** How much is parsed between two commits. */
 const COMMIT_EVERY_FILES = 256;
+/** So far into the reading, what was written is copied into the file while threads still parse; at the end, everybody would wait for it. */
+const NEARLY = 0.9;
 const LOOKS_PER_TURN = 2_000;
 const THREADS = 2;
 /** Another sync of a large directory may take minutes. */
@@ -195,6 +197,7 @@ class Sync {
       if (result.is === "content" && result.prepared !== undefined) names.receive(result.prepared.names);
       this.#take(path, result, names);
       this.#done += 1;
+      if (this.#done === Math.ceil(files.length * NEARLY) && this.#parsed > COMMIT_EVERY_FILES) this.#checkpoint();
       onProgress?.({ done: this.#done, total: files.length });
     };
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
@@ -255,6 +258,12 @@ class Sync {
   #commit(): void {
     if (this.#database.isTransaction) this.#database.exec("COMMIT");
     this.#uncommitted = 0;
+  }
+
+  /** As far as nobody reads what was before; what is left is copied when the file is closed. */
+  #checkpoint(): void {
+    this.#commit();
+    this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
   finish(): Omit<SyncResult, "rebuilt"> {
