@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { openScopedIndex } from "../code-index/open-scoped-index.ts";
 import { assembleOnce } from "./assemble-once.ts";
 import { defaultStages } from "./stages/default-stages.ts";
 import { AssemblySetUp, strategy } from "./testing/assembly-set-up.ts";
@@ -17,12 +16,10 @@ test("the whole text is counted once more, and what is over the budget goes, the
   const strategies = [strategy("signatures")];
   await using setUp = new AssemblySetUp(strategies);
   const scope = await setUp.scope();
-  using index = openScopedIndex(scope);
   const counter = new Unfair("o200k_base");
   const context = await assembleOnce({
     order: setUp.order(700),
     scope,
-    index,
     strategies,
     backends: new Set(["text"]),
     defaults: defaultStages(setUp.executor, strategies, (name) => name),

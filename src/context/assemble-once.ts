@@ -1,6 +1,7 @@
 /** One pass through the ten stages, over one generation of the indexes. */
 import { createHash } from "node:crypto";
 import type { IndexScope } from "../code-index/index-scope.ts";
+import { openScopedIndex } from "../code-index/open-scoped-index.ts";
 import type { IndexGap, ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareScore, compareText } from "./compare.ts";
 import type { ContextOrder } from "./context-assembler.ts";
@@ -46,7 +47,6 @@ const SEARCH_FACTOR = 2;
 export interface AssemblyParts {
   readonly order: ContextOrder;
   readonly scope: IndexScope;
-  readonly index: ScopedIndex;
   readonly embedding?: EmbeddingEndpoint | undefined;
   readonly strategies: readonly ContextStrategy[];
   readonly backends: ReadonlySet<Backend>;
@@ -57,8 +57,9 @@ export interface AssemblyParts {
   readonly onOutcomes: (outcomes: readonly StrategyOutcome[]) => void;
 }
 
+/** @throws IndexMovedError if a tree has changed since the scope was made. */
 export async function assembleOnce(parts: AssemblyParts): Promise<AssembledContext> {
-  const { order, index, counter } = parts;
+  const { order, counter } = parts;
   const { request, plan, budget } = order;
   const { available } = budget;
   const preambleTokens = Math.min(MAX_PREAMBLE, Math.floor(available * PREAMBLE_SHARE));
@@ -67,8 +68,9 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
   const count = (text: string): number => counter.count(text);
   const cost = costOf(count);
   const masking = new SecretMasking();
+  using opened = new LateIndex(parts.scope);
 
-  const { strategies, outcomes, found, gaps } = await findFragments(parts, stages, packable, masking);
+  const { strategies, outcomes, found, gaps } = await findFragments(parts, stages, packable, { masking, opened });
   // Frozen before each stage: own stages get to see them, and what they changed could not be told from what they were given.
   const excluded: Exclusion[] = [];
 
@@ -113,7 +115,7 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
       component.pack(limited.fragments, packable, {
         cost,
         shallower: (fragment, level) => {
-          const shallower = shallowerFragment(fragment, level, index, { count, masking });
+          const shallower = shallowerFragment(fragment, level, opened.index, { count, masking });
           if (shallower !== undefined) renderings.push(shallower);
           return shallower;
         },
@@ -168,6 +170,24 @@ export async function assembleOnce(parts: AssemblyParts): Promise<AssembledConte
   };
 }
 
+/** Opened when it is asked for: strategies, which have one of their own, need not wait for it. */
+class LateIndex implements Disposable {
+  readonly #scope: IndexScope;
+  #index: ScopedIndex | undefined;
+
+  constructor(scope: IndexScope) {
+    this.#scope = scope;
+  }
+
+  get index(): ScopedIndex {
+    return (this.#index ??= openScopedIndex(this.#scope));
+  }
+
+  [Symbol.dispose](): void {
+    this.#index?.[Symbol.dispose]();
+  }
+}
+
 interface Found {
   readonly strategies: readonly SelectedStrategy[];
   readonly outcomes: readonly StrategyOutcome[];
@@ -180,9 +200,9 @@ async function findFragments(
   parts: AssemblyParts,
   stages: StageRunner,
   packable: number,
-  masking: SecretMasking,
+  { masking, opened }: { readonly masking: SecretMasking; readonly opened: LateIndex },
 ): Promise<Found> {
-  const { order, scope, index, counter, embedding } = parts;
+  const { order, scope, counter, embedding } = parts;
   const { request, plan, signal } = order;
   const backends = new Set(parts.backends);
   if (plan !== undefined) backends.add("decisions");
@@ -206,8 +226,8 @@ async function findFragments(
     problem: (result) => allocationProblem(result, selected, searched),
   });
 
-  const vetting = new Vetting({ index, plan, count: (text) => counter.count(text), masking });
-  const executed = await stages.run({
+  const vetting = new Vetting({ index: () => opened.index, plan, count: (text) => counter.count(text), masking });
+  const executing = stages.run({
     stage: "execute",
     in: strategies.length,
     out: ({ found }) => found.reduce((sum, { fragments }) => sum + fragments.length, 0),
@@ -223,6 +243,7 @@ async function findFragments(
         ? undefined
         : "returned fragments of strategies that were not selected",
   });
+  const [executed] = await Promise.all([executing, Promise.resolve().then(() => opened.index)]);
   signal?.throwIfAborted();
   parts.onOutcomes(executed.outcomes);
 
@@ -237,7 +258,7 @@ async function findFragments(
     found.push(...vetted.fragments);
     gaps.push(...vetted.gaps);
   }
-  return { strategies, outcomes: executed.outcomes, found, gaps: [...gaps, ...indexGaps(index.gaps())] };
+  return { strategies, outcomes: executed.outcomes, found, gaps: [...gaps, ...indexGaps(opened.index.gaps())] };
 }
 
 /** What a stage put together anew is counted anew. */

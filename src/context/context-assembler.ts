@@ -96,11 +96,9 @@ export class ContextAssembler {
         const isRefused = vectors !== undefined && "refused" in vectors;
         const refused = isRefused ? strategies.filter(({ needs }) => needs.includes("vector")) : [];
         try {
-          using index = openScopedIndex(scope);
           const context = await assembleOnce({
             order,
             scope,
-            index,
             embedding: isRefused ? undefined : vectors,
             strategies: strategies.filter((strategy) => !refused.includes(strategy)),
             backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),

@@ -19,7 +19,7 @@ const LEVELS: ReadonlySet<unknown> = new Set(DETAIL_LEVELS);
 const MAX_REASON = 300;
 
 export interface VettingParts {
-  readonly index: ScopedIndex;
+  readonly index: () => ScopedIndex;
   readonly plan: PlanKnowledge | undefined;
   readonly count: (text: string) => number;
   readonly masking: SecretMasking;
@@ -83,17 +83,19 @@ export class Vetting {
   #isInScope(fragment: FoundFragment, isKept: boolean): boolean {
     const { entity, provenance, level, content } = fragment;
     if (provenance === undefined) return this.#decisions.has(entity);
-    const file = this.#parts.index.file(provenance.resource, provenance.path);
+    const index = this.#parts.index();
+    const file = index.file(provenance.resource, provenance.path);
     if (file === undefined || file.hash !== provenance.hash) return false;
     if (isKept) return true;
-    if (level !== "full") return excerptOf(fragment, level, this.#parts.index)?.text.trimEnd() === content.trimEnd();
+    if (level !== "full") return excerptOf(fragment, level, index)?.text.trimEnd() === content.trimEnd();
     return this.#textOf(file).includes(content.trimEnd());
   }
 
   #shown(fragment: FoundFragment): FoundFragment {
-    const { index, count, masking } = this.#parts;
+    const { count, masking } = this.#parts;
     const { resource = "", path = "" } = fragment.provenance ?? {};
     const content = masking.shown(fragment, () => {
+      const index = this.#parts.index();
       const file = index.file(resource, path);
       return file !== undefined && index.mayHoldLongSecret(file) ? this.#textOf(file) : undefined;
     });
@@ -102,7 +104,7 @@ export class Vetting {
 
   #textOf(file: IndexedFile): string {
     const key = `${file.resource}:${file.path}`;
-    const text = this.#texts.get(key) ?? this.#parts.index.text(file).toWellFormed();
+    const text = this.#texts.get(key) ?? this.#parts.index().text(file).toWellFormed();
     this.#texts.set(key, text);
     return text;
   }

@@ -54,7 +54,7 @@ const STRATEGY_TIMEOUT_MS = 10_000;
 const NEARLY = 0.85;
 const TOTAL_TIMEOUT_MS = 20_000;
 /** To start another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB; in a large one, that much more. */
-const THREAD_PATIENCE_MS = 400;
+const THREAD_PATIENCE_MS = 1_000;
 const THREAD_PATIENCE_FILES = 10;
 
 interface Vectors {
