@@ -59,8 +59,9 @@ function keepOwnSources(): void {
   const own = pathToFileURL(join(process.cwd(), "src/")).href;
   for (const file of readdirSync(RAW)) {
     const path = join(RAW, file);
-    const report = JSON.parse(readFileSync(path, "utf8")) as { result: { url: string }[] };
-    const result = report.result.filter(({ url }) => url.startsWith(own));
+    // Tests kill processes at any moment, also when they have begun to write their report: then nothing of it is known.
+    const report = readReport<{ result: { url: string }[] }>(path);
+    const result = report?.result.filter(({ url }) => url.startsWith(own)) ?? [];
     if (result.length === 0) rmSync(path);
     else writeFileSync(path, JSON.stringify({ result }));
   }
@@ -98,7 +99,8 @@ function readReport<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as T;
   } catch (error) {
-    console.error(`${file} cannot be read: ${String(error)}`);
+    const [reason] = String(error).split("\n");
+    console.error(`${file} cannot be read: ${reason}`);
     return undefined;
   }
 }

@@ -309,7 +309,7 @@ function lateEdits(landing: Landing, staging: string, journal: Journal): string[
   return landing.files.flatMap(({ before }, index) => {
     const aside = join(staging, "before", String(index));
     const stat = statOf(aside);
-    // One with a second name is back in its place.
+    // One with a second name is back in its place, and whoever put it there was killed before the first one went.
     if (stat === undefined || stat.nlink > 1 || stat.mtimeMs <= journal.createdAt) return [];
     return sameImage(imageOf(lookAt(aside)), before) ? [] : [aside];
   });

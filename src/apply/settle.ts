@@ -211,13 +211,9 @@ function moveAside(
     throw error;
   }
   if (sameImage(imageOf(lookAt(aside)), expected)) return true;
-  putBack(hands, aside, at);
+  // It was not what we took it for. If somebody made the name anew in this moment, theirs stays, and this one stays aside.
+  linkIn(hands, aside, at);
   throw new ForeignChangeError(move.path);
-}
-
-/** It was not what we took it for. If somebody made the name anew in this moment, theirs stays, and this one stays aside. */
-function putBack(hands: Hands, aside: string, at: string): void {
-  if (linkIn(hands, aside, at) && statOf(aside) !== undefined) hands.remove(aside);
 }
 
 function putIn(landing: Landing, direction: Direction, context: SettleContext, { move, index }: Todo): void {
@@ -233,18 +229,22 @@ function putIn(landing: Landing, direction: Direction, context: SettleContext, {
   if (done !== true) throw new ForeignChangeError(move.path);
 }
 
-/** False when there is something at the name. File systems without second names take a rename, after a look. */
+/**
+ * False when there is something at the name. File systems without second names take a rename, after a look. The first name goes at once: to
+ * take it away later would change the file's times, and git, which is about to note them, would have to read every file again.
+ */
 function linkIn(hands: Hands, source: string, at: string): boolean {
   try {
     hands.link(source, at);
-    return true;
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST") return false;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+    if (statOf(at) !== undefined) return false;
+    hands.rename(source, at);
+    return true;
   }
-  if (statOf(at) !== undefined) return false;
-  hands.rename(source, at);
+  hands.remove(source);
   return true;
 }
 

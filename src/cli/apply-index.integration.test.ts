@@ -53,6 +53,22 @@ test.each(VERSIONS)("what landed is clean without being read again, in an index 
   expect(readFileSync(join(world.repository, ".git", "index")).readUInt32BE(4)).toBe(Number(version));
 });
 
+test.each(VERSIONS)(
+  "what landed is clean in an index that %s, however late everything is tidied up",
+  async (_, version) => {
+    await using world = await World.make();
+    world.git("update-index", "--index-version", version);
+    const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);
+    const removeTree: Hands["removeTree"] = (directory) => {
+      // Git compares whole seconds.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100);
+      HANDS.removeTree(directory);
+    };
+    await (await world.applier({ ...HANDS, removeTree })).apply(id);
+    expect(world.git("diff-files", "--name-only")).toBe("");
+  },
+);
+
 test("an edit in the moment before the index is written stays visible, whatever times it was given", async () => {
   await using world = await World.make();
   const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);

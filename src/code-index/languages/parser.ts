@@ -14,8 +14,6 @@ import { type Grammar, ROLE } from "./grammar.ts";
 import { createRuntime, fileOf, isBreakdown, type Runtime } from "./runtime.ts";
 import type { NodeTypes, SyntaxTree } from "./syntax-tree.ts";
 
-/** How many characters the parser's input buffer takes at a time. */
-const CHUNK = 5119;
 /** Every number a node type can have. */
 const TYPE_NUMBERS = 0x1_0000;
 /** Hundreds of parser steps for a character. Ordinary text takes 0.01 to 0.02, the densest of 3,200 real files 0.03. */
@@ -24,6 +22,8 @@ const FEWEST_CHECKS = 2_000;
 /** Of processor time. Ordinary text takes 0.0003 ms for a character. */
 const MS_PER_CHARACTER = 0.01;
 const FEWEST_MS = 2_000;
+
+const READ_BY_RUNTIME = (): undefined => undefined;
 
 const TOO_LONG = "parsing takes too long";
 const TOO_DEEP = "nested too deeply to be parsed";
@@ -83,9 +83,8 @@ export class Parser {
     try {
       this.#parser.setLanguage(language);
       const limits = new Limits(text.length);
-      tree = this.#parser.parse((index) => text.slice(index, index + CHUNK), null, {
-        progressCallback: () => limits.areExceeded(),
-      });
+      this.#runtime.input = { text, isEnough: () => limits.areExceeded() };
+      tree = this.#parser.parse(READ_BY_RUNTIME);
       if (this.#runtime.hasOverrunStack()) this.#breakdown = TOO_DEEP;
       else if (tree === null) this.#breakdown = TOO_LONG;
       else into.read(this.#runtime.memory(), addressOf(tree), types, text);

@@ -22,10 +22,21 @@ const GUARD_BYTES = 65_536;
 const GUARD_BYTE = 0xa5;
 /** How much of the guard's upper end is looked at: no call leaves that much untouched. */
 const WATCHED_BYTES = 1_024;
+/** How many UTF-16 units the parser's input buffer takes at a time. */
+const CHUNK = 5119;
 const UNTOUCHED = Buffer.alloc(WATCHED_BYTES, GUARD_BYTE);
+
+/** What is to be parsed next. */
+export interface Input {
+  readonly text: string;
+  /** Asked after every hundred steps of the parser: whether it should give up. */
+  readonly isEnough: () => boolean;
+}
 
 export interface Runtime {
   readonly library: typeof TreeSitter;
+  /** What the library's `parse` reads, whatever it is called with: its own way of handing a text over takes several times as long. */
+  input: Input;
   /** As it is now: there is another one when more of it is taken. */
   memory(): ArrayBuffer;
   /** Whether so much memory was taken that a large text might not find room among what is left. */
@@ -51,11 +62,24 @@ export async function createRuntime(): Promise<Runtime> {
   const library = freshLibrary();
   const bytes = await readFile(fileOf("web-tree-sitter/web-tree-sitter.wasm"));
   const wasmMemory = new webAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES });
+  const runtime: Runtime = {
+    library,
+    input: { text: "", isEnough: () => true },
+    memory: () => wasmMemory.buffer,
+    isHalfFull: () => wasmMemory.buffer.byteLength > (MOST_PAGES * PAGE) / 2,
+    hasOverrunStack: () => {
+      const watched = Buffer.from(wasmMemory.buffer, guard + GUARD_BYTES - WATCHED_BYTES, WATCHED_BYTES);
+      return !watched.equals(UNTOUCHED);
+    },
+  };
   let stackPointer: unknown;
   const module = {
     wasmMemory,
     instantiateWasm: (imports: object, receive: (instance: object, compiled: object) => void) => {
-      stackPointer = Reflect.get(Object(Reflect.get(imports, "env")), "__stack_pointer");
+      const environment = Object(Reflect.get(imports, "env"));
+      stackPointer = Reflect.get(environment, "__stack_pointer");
+      replaceImport(environment, "tree_sitter_parse_callback", reader(wasmMemory, runtime));
+      replaceImport(environment, "tree_sitter_progress_callback", () => runtime.input.isEnough());
       const compiled = new webAssembly.Module(bytes);
       receive(new webAssembly.Instance(compiled, imports), compiled);
     },
@@ -64,15 +88,23 @@ export async function createRuntime(): Promise<Runtime> {
   };
   await library.Parser.init(module);
   const guard = moveStack(wasmMemory, functionOf(module, "_malloc"), stackPointer);
-  return {
-    library,
-    memory: () => wasmMemory.buffer,
-    isHalfFull: () => wasmMemory.buffer.byteLength > (MOST_PAGES * PAGE) / 2,
-    hasOverrunStack: () => {
-      const watched = Buffer.from(wasmMemory.buffer, guard + GUARD_BYTES - WATCHED_BYTES, WATCHED_BYTES);
-      return !watched.equals(UNTOUCHED);
-    },
+  return runtime;
+}
+
+/** Writes the part of the text that the parser asks for into its memory, and how long that is. */
+function reader(memory: WasmMemory, runtime: Pick<Runtime, "input">) {
+  let bytes = Buffer.from(memory.buffer);
+  return (address: number, index: number, _row: number, _column: number, lengthAddress: number): void => {
+    if (bytes.buffer !== memory.buffer) bytes = Buffer.from(memory.buffer);
+    const part = runtime.input.text.slice(index, index + CHUNK);
+    bytes.write(part, address, "utf16le");
+    bytes.writeInt32LE(part.length, lengthAddress);
   };
+}
+
+function replaceImport(environment: object, name: string, own: unknown): void {
+  if (!isFunction(Reflect.get(environment, name))) throw new Error(`the tree-sitter runtime does not ask for ${name}`);
+  Reflect.set(environment, name, own);
 }
 
 /** Whether a runtime broke: out of memory, out of stack, or over what an overrun stack has left. */
