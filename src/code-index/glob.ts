@@ -6,6 +6,7 @@
  */
 export function globMatcher(patterns: readonly string[]): (path: string) => boolean {
   const alternatives = patterns.flatMap(expandBraces).map((pattern) => pattern.split("/").map(parseSegment));
+  if (alternatives.length === 0) return () => false;
   return (path) => {
     const names = path.split("/");
     return alternatives.some((segments) => matchesPath(segments, names));

@@ -44,11 +44,9 @@ export async function removeIndex(indexFile: string): Promise<void> {
 
 /** Only under the index's lock. */
 export function eraseIndex(indexFile: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${indexFile}${suffix}`, { force: true });
   // What was found in indexes, of which nobody could tell which part came from this one; it is found again.
-  const made = ["graphs.db", "finds.db"].map((name) => join(dirname(indexFile), name));
-  for (const file of [indexFile, ...made]) {
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
-  }
+  for (const made of ["graphs", "finds"]) rmSync(join(dirname(indexFile), made), { recursive: true, force: true });
   rmSync(markOf(indexFile), { force: true });
 }
 

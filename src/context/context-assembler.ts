@@ -9,6 +9,7 @@ import { openScopedIndex } from "../code-index/open-scoped-index.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import { ConflictError, NotFoundError, UsageError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
+import type { Afterwards } from "./afterwards.ts";
 import { assembleOnce } from "./assemble-once.ts";
 import { circuitName } from "./circuit-name.ts";
 import { frozen } from "./frozen.ts";
@@ -41,6 +42,8 @@ export interface ContextAssemblerParts {
   /** In place of the defaults. */
   readonly stages?: Partial<Stages>;
   readonly tokenCache?: TokenCache | undefined;
+  /** When what was found and counted is kept; otherwise before the context is handed over. */
+  readonly afterwards?: Afterwards | undefined;
   /** Keeps what the executor's breaker knows in step with other processes. */
   readonly breakers?: SharedBreakers | undefined;
 }
@@ -81,7 +84,7 @@ export class ContextAssembler {
       request: frozen(structuredClone(given.request)),
       plan: frozen(structuredClone(given.plan)),
     };
-    const { strategies: known, executor, breakers, tokenCache, stages: own = {} } = this.#parts;
+    const { strategies: known, executor, breakers, tokenCache, afterwards, stages: own = {} } = this.#parts;
     const { strategies, gaps } = allowed(known, order);
     const circuitOf = (strategy: string): string =>
       breakers?.circuit(strategy, order.project) ?? circuitName(strategy, order.project);
@@ -102,7 +105,7 @@ export class ContextAssembler {
             embedding: isRefused ? undefined : vectors,
             strategies: strategies.filter((strategy) => !refused.includes(strategy)),
             backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),
-            defaults: defaultStages(executor, strategies, circuitOf),
+            defaults: defaultStages(executor, strategies, circuitOf, afterwards),
             own,
             counter,
             onOutcomes: (outcomes) => throwIfMoved(outcomes, scope),
@@ -117,7 +120,8 @@ export class ContextAssembler {
       }
     } finally {
       await breakers?.settled();
-      tokenCache?.flush();
+      if (afterwards === undefined) tokenCache?.flush();
+      else afterwards.leave("tokens", () => tokenCache?.flush());
     }
   }
 }

@@ -1,6 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { IndexScope } from "../code-index/index-scope.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
@@ -57,6 +56,19 @@ async function find(
   return { ran, found, outcomes: outcomes.map(({ status }) => status) };
 }
 
+function keptFiles(scope: IndexScope): readonly string[] {
+  const directory = join(dirname(scope.trees[0]?.index ?? ""), "finds");
+  return readdirSync(directory).map((name) => join(directory, name));
+}
+
+test("what is kept is nobody else's to read, and nothing unfinished is left", async () => {
+  const scope = await code.scope();
+  await find(scope);
+  const files = keptFiles(scope);
+  expect(files).toHaveLength(2);
+  for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
 /** As they are run: the one that walks on no graph first. */
 const BOTH = ["simple-keyword", "symbol-rank"];
 
@@ -111,23 +123,17 @@ test("a strategy that is switched off stays so, whatever it found before", async
 test("what belongs to another question is not taken, even where a torn file leads to it", async () => {
   const scope = await code.scope();
   await find(scope);
-  {
-    using database = new DatabaseSync(join(dirname(scope.trees[0]?.index ?? ""), "finds.db"));
-    const [one, other] = database.prepare("SELECT id, blob FROM blobs").all();
-    const put = database.prepare("UPDATE blobs SET blob = ? WHERE id = ?");
-    put.run(other?.["blob"] ?? null, one?.["id"] ?? null);
-    put.run(one?.["blob"] ?? null, other?.["id"] ?? null);
-  }
+  const [one = "", other = ""] = keptFiles(scope);
+  const [ofOne, ofOther] = [readFileSync(one), readFileSync(other)];
+  writeFileSync(one, ofOther);
+  writeFileSync(other, ofOne);
   expect((await find(scope)).ran).toEqual(BOTH);
 });
 
 test("what is damaged is found again", async () => {
   const scope = await code.scope();
   await find(scope);
-  {
-    using database = new DatabaseSync(join(dirname(scope.trees[0]?.index ?? ""), "finds.db"));
-    database.exec("UPDATE blobs SET blob = CAST(substr(blob, 1, 20) || x'09' || substr(blob, 22) AS BLOB)");
-  }
+  for (const file of keptFiles(scope)) writeFileSync(file, readFileSync(file).fill(9, 20, 21));
   expect((await find(scope)).ran).toEqual(BOTH);
   expect((await find(scope)).ran).toEqual([]);
 });

@@ -29,7 +29,7 @@ export class KeptFinds {
 
   /** @param directory that of the indexes. */
   constructor(directory: string) {
-    this.#blobs = new KeptBlobs(join(directory, "finds.db"), MOST);
+    this.#blobs = new KeptBlobs(join(directory, "finds"), MOST);
   }
 
   /** Undefined when nothing of this input may be kept. */
@@ -44,8 +44,8 @@ export class KeptFinds {
   }
 
   get(asked: readonly AskedStrategy[], input: StrategyInput): readonly (readonly Fragment[] | undefined)[] {
-    if (asked.length === 0) return [];
-    return this.#blobs.get(asked.map((one) => keyOf(one, input))).map((bytes) => {
+    return asked.map((one) => {
+      const bytes = this.#blobs.get(keyOf(one, input));
       if (bytes === undefined) return undefined;
       // Guarded by a checksum; looked at all the same, as whatever comes from a strategy's thread.
       const found: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
@@ -54,6 +54,11 @@ export class KeptFinds {
       takenFromHere.add(fragments);
       return fragments;
     });
+  }
+
+  /** Of all that this strategy finds for this request, whatever becomes of the files: who keeps several things need keep the last one only. */
+  nameOf({ strategy, tokens }: AskedStrategy, { request, scope }: StrategyInput): string {
+    return digestOf([request, strategy, tokens, scope.trees.map((tree) => ({ ...tree, generation: 0 }))]);
   }
 
   put(asked: AskedStrategy, fragments: readonly Fragment[], input: StrategyInput): void {
@@ -68,9 +73,9 @@ export interface AskedStrategy {
 }
 
 function keyOf({ strategy, tokens }: AskedStrategy, { request, scope }: StrategyInput): string {
-  return `${digestOf(request)} ${digestOf([VERSION, strategy, tokens, scope.trees])}`;
+  return `${digestOf(request)}.${digestOf([VERSION, strategy, tokens, scope.trees])}`;
 }
 
 function digestOf(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64");
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }

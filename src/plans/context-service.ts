@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
+import { Afterwards } from "../context/afterwards.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler, type ContextOrder } from "../context/context-assembler.ts";
 import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
@@ -73,6 +74,7 @@ export class ContextService implements AsyncDisposable {
   readonly #configuration: ContextConfiguration;
   readonly #budget: Budget;
   readonly #cache: TokenCache;
+  readonly #afterwards = new Afterwards();
   readonly #executor: ParallelStrategyExecutor;
   readonly #breakers: SharedBreakers;
   #strategies: Promise<readonly ContextStrategy[]> | undefined;
@@ -107,6 +109,7 @@ export class ContextService implements AsyncDisposable {
       executor: this.#executor,
       breakers: this.#breakers,
       tokenCache: this.#cache,
+      afterwards: this.#afterwards,
     });
     const tokenizer = this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? "");
     let vectors: Vectors | undefined;
@@ -166,6 +169,7 @@ export class ContextService implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#executor.close();
     await this.#breakers[Symbol.asyncDispose]();
+    this.#afterwards[Symbol.dispose]();
     this.#cache[Symbol.dispose]();
   }
 }

@@ -1,3 +1,4 @@
+import type { Afterwards } from "../afterwards.ts";
 import type { ParallelStrategyExecutor } from "../parallel-strategy-executor.ts";
 import type { ContextStrategy, Stages } from "../stages.ts";
 import { ConfidenceWeightedSelector } from "./confidence-weighted-selector.ts";
@@ -15,11 +16,12 @@ export function defaultStages(
   executor: ParallelStrategyExecutor,
   strategies: readonly ContextStrategy[],
   circuitOf: (strategy: string) => string,
+  afterwards?: Afterwards,
 ): Stages {
   return {
     select: new ConfidenceWeightedSelector(),
     allocate: new ProportionalBudgetAllocator(),
-    execute: new StrategyExecution(executor, strategies, circuitOf),
+    execute: new StrategyExecution(executor, strategies, circuitOf, afterwards),
     deduplicate: new ContentHashDeduplicator(),
     resolve_depth: new MaxDepthResolver(),
     score: new WeightedCompositeScorer(),

@@ -1,4 +1,5 @@
 /** Brings the selected strategies to the parallel executor, unless their answer is known, and what it returns back to each of them. */
+import type { Afterwards } from "../afterwards.ts";
 import { KeptFinds } from "../kept-finds.ts";
 import type { Backend, SelectedStrategy, StrategyInput } from "../model.ts";
 import type {
@@ -14,15 +15,19 @@ export class StrategyExecution implements StrategyExecutor {
   readonly #executor: ParallelStrategyExecutor;
   readonly #strategies: readonly ContextStrategy[];
   readonly #circuitOf: (strategy: string) => string;
+  readonly #afterwards: Afterwards | undefined;
 
+  /** @param afterwards when what was found is kept; otherwise at once. */
   constructor(
     executor: ParallelStrategyExecutor,
     strategies: readonly ContextStrategy[],
     circuitOf: (strategy: string) => string,
+    afterwards?: Afterwards,
   ) {
     this.#executor = executor;
     this.#strategies = strategies;
     this.#circuitOf = circuitOf;
+    this.#afterwards = afterwards;
   }
 
   async execute(
@@ -49,7 +54,10 @@ export class StrategyExecution implements StrategyExecutor {
     const found: typeof onFound = (strategy, fragments) => {
       onFound(strategy, fragments);
       const one = repeatable.find((candidate) => candidate.strategy === strategy);
-      if (one !== undefined) kept?.put(one, fragments, input);
+      if (one === undefined || kept === undefined) return;
+      const keep = (): void => kept.put(one, fragments, input);
+      if (this.#afterwards === undefined) keep();
+      else this.#afterwards.leave(kept.nameOf(one, input), keep);
     };
     for (const [at, answer] of (await this.#run(others, input, { signal, onFound: found })).entries()) {
       const one = others[at];

@@ -1,6 +1,5 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { IndexScope } from "../../code-index/index-scope.ts";
 import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
@@ -40,7 +39,10 @@ function asked(scope: IndexScope, digest = "as it is", times = 2): number {
   return made;
 }
 
-const fileOf = (scope: IndexScope): string => join(dirname(scope.trees[0]?.index ?? ""), "graphs.db");
+function keptFiles(scope: IndexScope): readonly string[] {
+  const directory = join(dirname(scope.trees[0]?.index ?? ""), "graphs");
+  return readdirSync(directory).map((name) => join(directory, name));
+}
 
 test("a graph is made once, and read as it was", async () => {
   expect(asked(await code.scope(), "as it is", 3)).toBe(1);
@@ -87,22 +89,40 @@ test("each graph is kept under its digest, and only the latest", async () => {
   const scope = await code.scope();
   for (const digest of ["1", "2", "3", "4"]) expect(asked(scope, digest)).toBe(1);
   for (const digest of ["1", "2", "3", "4"]) expect(asked(scope, digest)).toBe(0);
+  for (const file of keptFiles(scope)) if (/\.1(?:\.|$)/.test(file)) utimesSync(file, 1, 1);
   expect(asked(scope, "5")).toBe(1);
+  for (const digest of ["2", "3", "4", "5"]) expect(asked(scope, digest)).toBe(0);
+  expect(keptFiles(scope)).toHaveLength(8);
   expect(asked(scope, "1")).toBe(1);
 });
 
-test("a damaged graph is made again, and so is one in a file that is something else", async () => {
+test("a damaged graph is made again, and so is one in a file that is something else, or too short", async () => {
   const scope = await code.scope();
   asked(scope);
-  {
-    using database = new DatabaseSync(fileOf(scope));
+  const damages: readonly ((kept: Buffer) => Uint8Array)[] = [
     // One byte of a column; what is before it says how long the columns are.
-    database.exec("UPDATE blobs SET blob = CAST(substr(blob, 1, 44) || x'09' || substr(blob, 46) AS BLOB)");
+    (kept) => kept.fill(9, 40, 41),
+    () => Buffer.from("no graph at all".repeat(100)),
+    (kept) => kept.subarray(0, 3),
+    () => Buffer.alloc(0),
+  ];
+  for (const damage of damages) {
+    for (const file of keptFiles(scope)) writeFileSync(file, damage(readFileSync(file)));
+    expect(asked(scope)).toBe(1);
+    expect(asked(scope)).toBe(0);
   }
-  expect(asked(scope)).toBe(1);
-  writeFileSync(fileOf(scope), "no database at all, but long enough to be taken for one".repeat(100));
-  expect(asked(scope)).toBeLessThanOrEqual(2);
+});
+
+test("what somebody left unfinished is not taken for a graph, and goes in time", async () => {
+  const scope = await code.scope();
+  asked(scope);
+  const [kept = ""] = keptFiles(scope);
+  const left = `${dirname(kept)}/somebody.part`;
+  writeFileSync(left, "half a gra");
+  utimesSync(left, 1, 1);
   expect(asked(scope)).toBe(0);
+  for (const digest of ["1", "2", "3", "4"]) asked(scope, digest);
+  expect(keptFiles(scope)).not.toContain(left);
 });
 
 test("without a place to keep it, it is made each time", async () => {

@@ -21,26 +21,26 @@ export type ImportColumns = Pick<GraphColumns, "files" | "importer" | "importee"
  */
 export function cachedGraph(scope: IndexScope, digest: string, make: () => GraphColumns): GraphColumns {
   const graphs = cacheOf(scope);
-  const key = `${VERSION} ${digest}`;
-  const known = graphs?.get([key])[0];
+  const key = `${VERSION}.${digest}`;
+  const known = graphs?.get(key);
   const read = known === undefined ? undefined : unpacked(known, COLUMNS);
   if (read !== undefined) return read;
   const made = make();
   const bytes = packed(made, COLUMNS, made.names);
   if (bytes.length <= LARGEST) {
     graphs?.put(key, bytes);
-    graphs?.put(`${key} imports`, packed(made, IMPORTS, []));
+    graphs?.put(`${key}.imports`, packed(made, IMPORTS, []));
   }
   return made;
 }
 
 export function cachedImports(scope: IndexScope, digest: string, make: () => GraphColumns): ImportColumns {
-  const known = cacheOf(scope)?.get([`${VERSION} ${digest} imports`])[0];
+  const known = cacheOf(scope)?.get(`${VERSION}.${digest}.imports`);
   return (known && unpacked(known, IMPORTS)) ?? cachedGraph(scope, digest, make);
 }
 
 function cacheOf({ trees: [tree] }: IndexScope): KeptBlobs | undefined {
-  return tree && new KeptBlobs(join(dirname(tree.index), "graphs.db"), MOST_BLOBS);
+  return tree && new KeptBlobs(join(dirname(tree.index), "graphs"), MOST_BLOBS);
 }
 
 type Column = Exclude<keyof GraphColumns, "files" | "names">;

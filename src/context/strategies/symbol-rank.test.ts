@@ -124,6 +124,19 @@ test("all ranks together are 1, whatever the graph; and the same graph gives the
       expect(once.files.every((value) => value >= 0)).toBe(true);
       expect(rankSymbols(graph, given).files).toEqual(once.files);
       expect(rankSymbols(graph, seeds(start.toReversed(), ["parseLease"])).files).toEqual(once.files);
+      // Whatever was asked of it in between.
+      const all = Array.from(edges.keys());
+      rankSymbols(graph, seeds([0, 1], ["a", "_b"]));
+      const again = rankSymbols(graph, given);
+      expect(again.files).toEqual(once.files);
+      expect(again.namesAlong(all)).toEqual(rankSymbols({ ...graph }, given).namesAlong(all));
     }),
   );
+});
+
+test("what is left of an earlier request is not taken for the latest", () => {
+  const graph = graphOf(2, [[0, 1, "alpha"]]);
+  const earlier = rankSymbols(graph, seeds([0]));
+  rankSymbols(graph, seeds([1]));
+  expect(() => earlier.namesAlong([0])).toThrow("has been walked again");
 });

@@ -19,7 +19,7 @@ export interface RankSeeds {
 export interface SymbolRank {
   /** By position of the file; all together 1, or all 0 when there are no files. */
   readonly files: Float64Array;
-  /** Names by how much rank these edges, by their positions, hand on to what they lead to; the highest first. */
+  /** Names by how much rank these edges, by their positions, hand on to what they lead to; the highest first. Until the graph is ranked again. */
   readonly namesAlong: (edges: Iterable<number>) => readonly string[];
 }
 
@@ -38,82 +38,146 @@ const FROM_A_SEED = 50;
 export const NOT_IMPORTED = 0.2;
 
 export function rankSymbols(graph: GraphColumns, seeds: RankSeeds): SymbolRank {
-  const walk = walkOn(graph, seeds);
-  const start = startOf(graph.files, seeds.files);
-  let rank: Float64Array = start.slice();
-  for (let round = 0; round < ROUNDS; round += 1) rank = step(walk, start, rank);
-  return { files: rank, namesAlong: (edges) => namesByRank(graph, walk, rank, edges) };
+  let walk = walks.get(graph);
+  if (walk === undefined) walks.set(graph, (walk = new Walk(graph)));
+  return walk.rank(seeds);
 }
 
-/** One edge for each pair of files: files use several names of each other, and the walk goes over all edges many times. */
-interface Walk {
+const walks = new WeakMap<GraphColumns, Walk>();
+
+/**
+ * The ways of a graph. All that does not depend on the request is worked out once; and the arrays are used again for each request, because
+ * a few megabytes of new ones for each made V8 collect its whole memory after every third, a tenth of all the time of a context.
+ */
+class Walk {
+  readonly #graph: GraphColumns;
+  readonly #telling: Float64Array;
+  readonly #ofName: Float64Array;
+  /** By position of the graph's edge: how much it is worth, and which pair of files it leads to; -1 within one file. */
+  readonly #ofEdge: Float64Array;
+  readonly #pairOf: Int32Array;
+  /** One for each pair of files: files use several names of each other, and the walk goes over all of it many times. */
+  readonly #pairs: Pairs;
+  /** By position of the file: the weights of all that leads away from it. */
+  readonly #out: Float64Array;
+  #requests = 0;
+
+  constructor(graph: GraphColumns) {
+    this.#graph = graph;
+    this.#telling = Float64Array.from(graph.names, howTelling);
+    this.#ofName = new Float64Array(graph.names.length);
+    this.#ofEdge = new Float64Array(graph.from.length);
+    this.#pairOf = new Int32Array(graph.from.length);
+    this.#pairs = pairsOf(graph, this.#pairOf);
+    this.#out = new Float64Array(graph.files);
+  }
+
+  rank(seeds: RankSeeds): SymbolRank {
+    const request = ++this.#requests;
+    this.#weigh(seeds);
+    const start = startOf(this.#graph.files, seeds.files);
+    const share = new Float64Array(start.length);
+    let [rank, next] = [start.slice(), new Float64Array(start.length)];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const anew = 1 - DAMPING + DAMPING * shareOut(this.#out, rank, share);
+      handOn(this.#pairs, share, next.fill(0));
+      beginAnew(start, anew, next);
+      [rank, next] = [next, rank];
+    }
+    return {
+      files: rank,
+      namesAlong: (edges) => {
+        if (request !== this.#requests) throw new Error("the graph has been walked again since");
+        return namesByRank(this.#graph, { ofEdge: this.#ofEdge, out: this.#out }, rank, edges);
+      },
+    };
+  }
+
+  #weigh(seeds: RankSeeds): void {
+    const { names, files } = this.#graph;
+    for (let name = 0; name < names.length; name += 1) {
+      this.#ofName[name] = (seeds.names.has(names[name] ?? "") ? MENTIONED : 1) * (this.#telling[name] ?? 0);
+    }
+    const isSeed = new Uint8Array(files);
+    for (const file of seeds.files.keys()) isSeed[file] = 1;
+    this.#pairs.weight.fill(0);
+    this.#out.fill(0);
+    weighEdges(this.#graph, this.#ofName, isSeed, this.#ofEdge);
+    addUp(this.#graph, this.#ofEdge, this.#pairOf, this.#pairs.weight, this.#out);
+  }
+}
+
+interface Pairs {
   readonly from: Int32Array;
   readonly to: Int32Array;
   readonly weight: Float64Array;
-  /** By position of the file: the weights of all that leads away from it. */
-  readonly out: Float64Array;
-  /** By position of the graph's edge. */
-  readonly ofEdge: Float64Array;
 }
 
-function walkOn(graph: GraphColumns, seeds: RankSeeds): Walk {
-  const ofEdge = weightsOf(graph, seeds);
-  const out = new Float64Array(graph.files);
-  const from = new Int32Array(ofEdge.length);
-  const to = new Int32Array(ofEdge.length);
-  const weight = new Float64Array(ofEdge.length);
-  // Where in the columns the pair of the present user and each file is. Edges come by user, but it need not be so: then a pair
-  // is there twice, which changes nothing.
-  const pairOf = new Int32Array(graph.files).fill(-1);
+/** @param pairOf is filled with the pair of each edge. Edges come by user, but it need not be so: then a pair is there twice, which changes nothing. */
+function pairsOf(graph: GraphColumns, pairOf: Int32Array): Pairs {
+  const from = new Int32Array(pairOf.length);
+  const to = new Int32Array(pairOf.length);
+  // Where in the columns the pair of the present user and each file is.
+  const known = new Int32Array(graph.files).fill(-1);
   let pairs = 0;
   let first = 0;
   let user = -1;
-  for (let edge = 0; edge < ofEdge.length; edge += 1) {
-    const own = ofEdge[edge] ?? 0;
-    if (own === 0) continue;
+  for (let edge = 0; edge < pairOf.length; edge += 1) {
     const definer = graph.to[edge] ?? 0;
     if (graph.from[edge] !== user) {
       user = graph.from[edge] ?? 0;
       first = pairs;
     }
-    let pair = pairOf[definer] ?? -1;
-    if (pair < first) {
-      pair = pairs;
-      pairs += 1;
-      pairOf[definer] = pair;
-      from[pair] = user;
-      to[pair] = definer;
+    let pair = -1;
+    if (user !== definer) {
+      pair = known[definer] ?? -1;
+      if (pair < first) {
+        pair = pairs;
+        pairs += 1;
+        known[definer] = pair;
+        from[pair] = user;
+        to[pair] = definer;
+      }
     }
-    weight[pair] = (weight[pair] ?? 0) + own;
-    out[user] = (out[user] ?? 0) + own;
-    out[definer] = (out[definer] ?? 0) + own * BACKWARD;
+    pairOf[edge] = pair;
   }
-  return { from: from.subarray(0, pairs), to: to.subarray(0, pairs), weight: weight.subarray(0, pairs), out, ofEdge };
+  return { from: from.slice(0, pairs), to: to.slice(0, pairs), weight: new Float64Array(pairs) };
 }
 
-function weightsOf(graph: GraphColumns, seeds: RankSeeds): Float64Array {
-  const ofName = Float64Array.from(graph.names, (name) => weightOfName(name, seeds.names));
-  const isSeed = new Uint8Array(graph.files);
-  for (const file of seeds.files.keys()) isSeed[file] = 1;
-  const weights = new Float64Array(graph.from.length);
+function weighEdges(graph: GraphColumns, ofName: Float64Array, isSeed: Uint8Array, weights: Float64Array): void {
   for (let edge = 0; edge < weights.length; edge += 1) {
     const user = graph.from[edge] ?? 0;
-    if (user === graph.to[edge]) continue;
-    let weight = ofName[graph.name[edge] ?? 0] ?? 0;
+    let weight = user === graph.to[edge] ? 0 : (ofName[graph.name[edge] ?? 0] ?? 0);
     if ((graph.definers[edge] ?? 0) > MOST_TELLING) weight *= COMMON_NAME;
     if (isSeed[user] === 1) weight *= FROM_A_SEED;
     if (graph.imported[edge] === 0) weight *= NOT_IMPORTED;
     weights[edge] = weight * Math.sqrt(graph.count[edge] ?? 0);
   }
-  return weights;
 }
 
-/** How telling a use of the name is. */
-function weightOfName(name: string, mentioned: ReadonlySet<string>): number {
+function addUp(
+  graph: GraphColumns,
+  ofEdge: Float64Array,
+  pairOf: Int32Array,
+  weight: Float64Array,
+  out: Float64Array,
+): void {
+  for (let edge = 0; edge < ofEdge.length; edge += 1) {
+    const pair = pairOf[edge] ?? -1;
+    if (pair < 0) continue;
+    const own = ofEdge[edge] ?? 0;
+    const user = graph.from[edge] ?? 0;
+    const definer = graph.to[edge] ?? 0;
+    weight[pair] = (weight[pair] ?? 0) + own;
+    out[user] = (out[user] ?? 0) + own;
+    out[definer] = (out[definer] ?? 0) + own * BACKWARD;
+  }
+}
+
+/** How telling a use of the name is, whatever the request. */
+function howTelling(name: string): number {
   const isTelling = name.length >= 8 && /[a-z][A-Z]|[A-Za-z\d]_[A-Za-z\d]/.test(name);
-  return (
-    (mentioned.has(name) ? MENTIONED : 1) * (isTelling ? TELLING_NAME : 1) * (name.startsWith("_") ? PRIVATE_NAME : 1)
-  );
+  return (isTelling ? TELLING_NAME : 1) * (name.startsWith("_") ? PRIVATE_NAME : 1);
 }
 
 function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Array {
@@ -129,17 +193,8 @@ function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Arra
   return start.map((weight) => weight / total);
 }
 
-/**
- * One round. What stands on a file that leads nowhere begins anew. Each loop is a function of its own: compiled in the middle of the
- * first one, V8 would know nothing of the next and begin again there.
- */
-function step(walk: Walk, start: Float64Array, rank: Float64Array): Float64Array {
-  const share = new Float64Array(rank.length);
-  const stranded = shareOut(walk.out, rank, share);
-  const next = handOn(walk, share);
-  const anew = 1 - DAMPING + DAMPING * stranded;
-  return next.map((mass, file) => mass + (start[file] ?? 0) * anew);
-}
+// One round is three loops, each a function of its own: compiled in the middle of the first one, V8 would know nothing of the next and
+// begin again there. What stands on a file that leads nowhere begins anew.
 
 /** Sets what each file hands on for each unit of weight; returns what stands on files that lead nowhere. */
 function shareOut(out: Float64Array, rank: Float64Array, share: Float64Array): number {
@@ -147,14 +202,13 @@ function shareOut(out: Float64Array, rank: Float64Array, share: Float64Array): n
   for (let file = 0; file < rank.length; file += 1) {
     const mass = rank[file] ?? 0;
     const away = out[file] ?? 0;
+    share[file] = away === 0 ? 0 : (DAMPING * mass) / away;
     if (away === 0) stranded += mass;
-    else share[file] = (DAMPING * mass) / away;
   }
   return stranded;
 }
 
-function handOn({ from, to, weight }: Walk, share: Float64Array): Float64Array {
-  const next = new Float64Array(share.length);
+function handOn({ from, to, weight }: Pairs, share: Float64Array, next: Float64Array): void {
   for (let edge = 0; edge < weight.length; edge += 1) {
     const user = from[edge] ?? 0;
     const definer = to[edge] ?? 0;
@@ -162,25 +216,29 @@ function handOn({ from, to, weight }: Walk, share: Float64Array): Float64Array {
     next[definer] = (next[definer] ?? 0) + (share[user] ?? 0) * own;
     next[user] = (next[user] ?? 0) + (share[definer] ?? 0) * own * BACKWARD;
   }
-  return next;
+}
+
+function beginAnew(start: Float64Array, anew: number, next: Float64Array): void {
+  for (let file = 0; file < next.length; file += 1) next[file] = (next[file] ?? 0) + (start[file] ?? 0) * anew;
 }
 
 /** Each file hands its rank on to the definitions it uses, in proportion to how much it uses them. */
 function namesByRank(
   graph: GraphColumns,
-  { ofEdge, out }: Walk,
+  { ofEdge, out }: { readonly ofEdge: Float64Array; readonly out: Float64Array },
   rank: Float64Array,
   edges: Iterable<number>,
 ): readonly string[] {
-  const names = new Map<string, number>();
+  // By number: those of one tree are all different, and so are their names.
+  const ranks = new Map<number, number>();
   for (const edge of edges) {
     const user = graph.from[edge] ?? 0;
     const own = ofEdge[edge] ?? 0;
     if (own === 0) continue;
-    const name = graph.names[graph.name[edge] ?? 0] ?? "";
-    names.set(name, (names.get(name) ?? 0) + ((rank[user] ?? 0) * own) / (out[user] ?? 1));
+    const name = graph.name[edge] ?? 0;
+    ranks.set(name, (ranks.get(name) ?? 0) + ((rank[user] ?? 0) * own) / (out[user] ?? 1));
   }
-  return Array.from(names)
-    .toSorted(([a, rankA], [b, rankB]) => rankB - rankA || (a < b ? -1 : 1))
-    .map(([name]) => name);
+  return Array.from(ranks, ([name, its]) => ({ name: graph.names[name] ?? "", its }))
+    .toSorted((a, b) => b.its - a.its || (a.name < b.name ? -1 : 1))
+    .map(({ name }) => name);
 }

@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { indexFileFor } from "../../code-index/index-file.ts";
 import type { IndexScope } from "../../code-index/index-scope.ts";
 import { syncIndex } from "../../code-index/sync-index.ts";
+import { Afterwards } from "../afterwards.ts";
 import { CircuitBreaker } from "../circuit-breaker.ts";
 import { ContextAssembler } from "../context-assembler.ts";
 import { plainBudget } from "../context-budget.ts";
@@ -32,6 +33,7 @@ export class ContextLab implements AsyncDisposable {
   });
   readonly #assembler: ContextAssembler;
   readonly #cache: TokenCache;
+  readonly #afterwards = new Afterwards();
 
   private constructor(root: string, dataDir: string) {
     this.#root = root;
@@ -41,6 +43,7 @@ export class ContextLab implements AsyncDisposable {
       strategies: BUILT_IN_STRATEGIES,
       executor: this.#executor,
       tokenCache: this.#cache,
+      afterwards: this.#afterwards,
     });
   }
 
@@ -88,6 +91,7 @@ export class ContextLab implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#afterwards[Symbol.dispose]();
     this.#cache[Symbol.dispose]();
     await this.#executor.close();
   }

@@ -7,13 +7,14 @@ import { hash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { Unpacked } from "../../code-index/unpacked.ts";
 import { makeDirectories } from "../../store/directories.ts";
 import type { TokenizerName } from "../model.ts";
 
 /** The oldest counts go first; about 10 MB. */
 const MAX_COUNTS = 100_000;
-/** Of what one process keeps in memory. */
-const MAX_KNOWN = 50_000;
+/** Of what one process keeps in memory, in characters of what was counted. */
+const MAX_KNOWN = 4 * 1024 * 1024;
 /** To be raised when the same text is counted differently. */
 const VERSION = 1;
 const NOT_A_DATABASE = [11, 26];
@@ -26,7 +27,8 @@ interface Opened {
 export class TokenCache implements Disposable {
   readonly #file: string;
   readonly #maxCounts: number;
-  readonly #known = new Map<string, number>();
+  /** By the texts themselves: to make a key of each takes longer than to look it up. */
+  readonly #known = new Map<TokenizerName, Unpacked<number>>();
   #fresh = new Map<string, number>();
   /** Null when it cannot be used. */
   #opened: Opened | null | undefined;
@@ -42,14 +44,16 @@ export class TokenCache implements Disposable {
   }
 
   count(tokenizer: TokenizerName, text: string, compute: (text: string) => number): number {
+    let known = this.#known.get(tokenizer);
+    if (known === undefined) this.#known.set(tokenizer, (known = new Unpacked(MAX_KNOWN)));
+    return known.get(text, () => ({ value: this.#counted(tokenizer, text, compute), size: text.length }));
+  }
+
+  #counted(tokenizer: TokenizerName, text: string, compute: (text: string) => number): number {
     const key = hash("sha256", `${tokenizer} ${VERSION}\n${text}`, "base64");
-    const known = this.#known.get(key) ?? this.#stored(key, text);
-    if (known !== undefined) {
-      this.#remember(key, known);
-      return known;
-    }
+    const stored = this.#stored(key, text);
+    if (stored !== undefined) return stored;
     const count = compute(text);
-    this.#remember(key, count);
     this.#fresh.set(key, count);
     return count;
   }
@@ -77,11 +81,6 @@ export class TokenCache implements Disposable {
     this.flush();
     this.#opened?.database.close();
     this.#opened = null;
-  }
-
-  #remember(key: string, count: number): void {
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    this.#known.set(key, count);
   }
 
   /** A count that cannot be is not believed. */
