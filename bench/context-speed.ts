@@ -81,23 +81,20 @@ function renamed(sources: readonly Source[], copy: number): readonly Source[] {
 async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOptions): Promise<void> {
   const rounds = quick ? 3 : 7;
   const dataDir = join(dir, "data");
-  const cold = async (): Promise<Measured> => {
-    rmSync(dataDir, { recursive: true, force: true });
-    return packs(dataDir, root, dir);
-  };
   const contestants = [
-    { label: "agents context pack: index and ranked context", run: cold },
-    { label: "repomix --compress: everything", run: () => repomix(peersDir, root, dir, []) },
+    { label: "agents context pack: index and ranked context", argv: pack(dataDir, root) },
+    { label: "repomix --compress: everything", argv: repomix(peersDir, root, dir, []) },
     {
       label: "repomix --compress --no-security-check",
-      run: () => repomix(peersDir, root, dir, ["--no-security-check"]),
+      argv: repomix(peersDir, root, dir, ["--no-security-check"]),
     },
   ].map((contestant) => ({ ...contestant, times: [] as number[], peak: 0 }));
   for (let round = 0; round <= rounds; round += 1) {
     for (const contestant of round % 2 === 0 ? contestants : contestants.toReversed()) {
-      const { ms, megabytes } = await contestant.run();
-      contestant.peak = Math.max(contestant.peak, megabytes);
-      if (round > 0) contestant.times.push(ms);
+      rmSync(dataDir, { recursive: true, force: true });
+      // Memory in the round that warms up: what measures it takes a while to load.
+      if (round === 0) contestant.peak = (await measured(contestant.argv, dir)).megabytes;
+      else contestant.times.push(await timed(() => finished(contestant.argv, {})));
     }
   }
   console.log(`\n${grouped(files)} TypeScript files nobody has looked at before, ${rounds} rounds in turn`);
@@ -143,15 +140,24 @@ async function edited({ root }: Tree, { dir }: SpeedOptions): Promise<void> {
 
 async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<void> {
   const dataDir = join(dir, "inspect");
-  const words = ["--data-dir", dataDir];
-  await agents([...words, "resource", "add", "fs-directory", "code", "--path", root], dir);
-  await agents([...words, "project", "create", "bench", "--resource", "code"], dir);
-  const inspect = [...words, "project", "context", "inspect", "bench", "--query", QUESTION, "--budget", String(BUDGET)];
-  await agents(inspect, dir);
+  const agents = [AGENTS, "--data-dir", dataDir];
+  await finished([...agents, "resource", "add", "fs-directory", "code", "--path", root], {});
+  await finished([...agents, "project", "create", "bench", "--resource", "code"], {});
+  const inspect = [
+    ...agents,
+    "project",
+    "context",
+    "inspect",
+    "bench",
+    "--query",
+    QUESTION,
+    "--budget",
+    String(BUDGET),
+  ];
+  await finished(inspect, {});
   const [times, nothing]: [number[], number[]] = [[], []];
   for (let round = 0; round <= (quick ? 5 : 15); round += 1) {
-    // Without what measures memory: loading it takes a sixth of the time.
-    const ms = await timed(() => finished([AGENTS, ...inspect], {}));
+    const ms = await timed(() => finished(inspect, {}));
     const bare = await timed(() => finished(["-e", "0"], {}));
     if (round === 0) continue;
     times.push(ms);
@@ -172,7 +178,7 @@ async function growth(options: SpeedOptions): Promise<void> {
   for (const copies of sizes) {
     const { root, files } = await codeTree(join(options.dir, `copies-${copies}`), copies);
     const dataDir = join(options.dir, `data-${copies}`);
-    rows.push({ files, ...(await packs(dataDir, root, options.dir)) });
+    rows.push({ files, ...(await measured(pack(dataDir, root), options.dir)) });
     rmSync(root, { recursive: true });
     rmSync(dataDir, { recursive: true });
   }
@@ -207,18 +213,13 @@ interface Measured {
   readonly megabytes: number;
 }
 
-function packs(dataDir: string, root: string, dir: string): Promise<Measured> {
-  const words = ["--data-dir", dataDir, "context", "pack", "--path", root, "--budget", String(BUDGET), QUESTION];
-  return agents(words, dir);
+function pack(dataDir: string, root: string): readonly string[] {
+  return [AGENTS, "--data-dir", dataDir, "context", "pack", "--path", root, "--budget", String(BUDGET), QUESTION];
 }
 
-function repomix(peersDir: string, root: string, dir: string, options: readonly string[]): Promise<Measured> {
+function repomix(peersDir: string, root: string, dir: string, options: readonly string[]): readonly string[] {
   const program = join(peersDir, "node_modules", "repomix", "bin", "repomix.cjs");
-  return measured([program, "--compress", "--quiet", ...options, "-o", join(dir, "pack.xml"), root], dir);
-}
-
-function agents(words: readonly string[], dir: string): Promise<Measured> {
-  return measured([AGENTS, ...words], dir);
+  return [program, "--compress", "--quiet", ...options, "-o", join(dir, "pack.xml"), root];
 }
 
 async function measured(argv: readonly string[], dir: string): Promise<Measured> {

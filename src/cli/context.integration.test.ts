@@ -60,6 +60,22 @@ test("secrets are masked in whatever is shown, and the budget is counted with th
   expect(JSON.stringify(data)).not.toMatch(/AKIA|aB3dE5gH7jK9/);
 });
 
+test("what was shown to one who may see a value is not shown to one for whom it is a secret", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  const root = join(agents.directory, "deploy");
+  mkdirSync(root);
+  writeFileSync(join(root, "greet.ts"), 'export const greeting = "wombats-like-tea-4711";\n');
+  const words = ["context", "pack", "--path", root, "--budget", "8k", "greeting"];
+  for (const time of ["first", "again"]) {
+    const { stdout } = await agents.run(words);
+    expect([time, stdout]).toEqual([time, expect.stringContaining("wombats-like-tea-4711")]);
+    const masked = await agents.run(words, { env: { TEA_PASSWORD: "wombats-like-tea-4711" } });
+    expect([time, masked.code, masked.stdout]).toEqual([time, 0, expect.stringContaining("[masked")]);
+    expect(masked.stdout).not.toContain("wombats-like-tea");
+  }
+});
+
 test("pack works in a plain directory, and takes a path from where the user is", async () => {
   using world = new CodeWorld();
   const { agents } = world;

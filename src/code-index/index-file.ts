@@ -46,7 +46,7 @@ export async function removeIndex(indexFile: string): Promise<void> {
 export function eraseIndex(indexFile: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${indexFile}${suffix}`, { force: true });
   // What was found in indexes, of which nobody could tell which part came from this one; it is found again.
-  for (const made of ["graphs", "finds"]) rmSync(join(dirname(indexFile), made), { recursive: true, force: true });
+  for (const made of ["graphs", "contexts"]) rmSync(join(dirname(indexFile), made), { recursive: true, force: true });
   rmSync(markOf(indexFile), { force: true });
 }
 

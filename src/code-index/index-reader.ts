@@ -4,15 +4,16 @@
  *
  * All reads are one transaction: the tree stays as it was at opening, whatever syncs do meanwhile.
  */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import { AgentsError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 import { byCodeUnits } from "./git-listing.ts";
 import type { Definition, Language, Reference } from "./facts.ts";
 import { globMatcher } from "./glob.ts";
 import { IndexDamagedError, IndexMovedError, NotIndexedError } from "./index-errors.ts";
-import { damageIn, markDamaged, openForReading } from "./index-file.ts";
+import { damageIn, markDamaged } from "./index-file.ts";
 import type { IndexedTree } from "./index-scope.ts";
+import { giveBack, type IndexConnection, takeConnection } from "./index-connections.ts";
 import { unpackDefinitions, unpackReferences, unpackText } from "./packed-facts.ts";
 import type { IndexedFile, IndexGap } from "./scoped-index.ts";
 import { gapsOf } from "./tree-record.ts";
@@ -37,20 +38,19 @@ export class TreeReader implements Disposable {
   readonly #indexFile: string;
   readonly #id: number;
   readonly #passes: (path: string, size: number) => boolean;
-  readonly #database: DatabaseSync;
+  readonly #connection: IndexConnection;
   readonly #byContent: ReadonlyMap<number, readonly ReadableFile[]>;
   readonly #byPath: ReadonlyMap<string, ReadableFile>;
-  #hasInstances = false;
-  readonly #statements = new Map<string, StatementSync>();
+  #isBroken = false;
 
   constructor(tree: IndexedTree) {
     this.resource = tree.resource;
     this.#indexFile = tree.index;
-    const database = openForReading(tree.index);
-    if (database === undefined) throw new NotIndexedError(tree.resource);
-    this.#database = database;
+    const connection = takeConnection(tree.index);
+    if (connection === undefined) throw new NotIndexedError(tree.resource);
+    this.#connection = connection;
     try {
-      database.exec("BEGIN");
+      connection.database.exec("BEGIN");
       this.#id = this.#treeId(tree);
       this.#passes = filterOf(tree);
       const key = JSON.stringify(tree);
@@ -59,7 +59,7 @@ export class TreeReader implements Disposable {
       this.#byContent = latest.byContent;
       this.#byPath = latest.byPath;
     } catch (error) {
-      database.close();
+      connection.database.close();
       throw damageIn(tree.index, error);
     }
   }
@@ -119,13 +119,14 @@ export class TreeReader implements Disposable {
 
   /** Which contents have a word, and in which column; a content is not yet a file of the scope. */
   having(word: string): readonly unknown[][] {
-    if (!this.#hasInstances) this.all("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)");
-    this.#hasInstances = true;
+    if (!this.#connection.hasInstances)
+      this.all("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)");
+    this.#connection.hasInstances = true;
     return this.all("SELECT doc, col FROM temp.instances WHERE term = ?", word);
   }
 
   gaps(): readonly IndexGap[] {
-    return this.#guarded(() => gapsOf(this.#database, this.#id))
+    return this.#guarded(() => gapsOf(this.#connection.database, this.#id))
       .filter(({ path }) => this.#passes(path, 0))
       .map((gap) => ({ resource: this.resource, ...gap }));
   }
@@ -175,11 +176,12 @@ export class TreeReader implements Disposable {
 
   all(sql: string, ...values: SQLInputValue[]): readonly unknown[][] {
     return this.#guarded(() => {
-      let statement = this.#statements.get(sql);
+      const { statements, database } = this.#connection;
+      let statement = statements.get(sql);
       if (statement === undefined) {
-        statement = this.#database.prepare(sql);
+        statement = database.prepare(sql);
         statement.setReturnArrays(true);
-        this.#statements.set(sql, statement);
+        statements.set(sql, statement);
       }
       return statement.all(...values) as unknown as unknown[][];
     });
@@ -189,12 +191,14 @@ export class TreeReader implements Disposable {
     try {
       return read();
     } catch (error) {
+      this.#isBroken = true;
       throw damageIn(this.#indexFile, error);
     }
   }
 
   [Symbol.dispose](): void {
-    this.#database.close();
+    if (this.#isBroken) this.#connection.database.close();
+    else giveBack(this.#connection);
   }
 }
 

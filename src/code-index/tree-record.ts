@@ -139,7 +139,7 @@ function entriesOf(database: DatabaseSync, overlay: string): ReadonlyMap<string,
   );
   statement.setReturnArrays(true);
   const entries = new Map<string, EntryState>();
-  for (const row of statement.iterate(overlay)) {
+  for (const row of statement.all(overlay)) {
     const [path, size, stamp, racy, content, reason] = row as unknown as EntryRow;
     entries.set(path, { size, stamp, racy: racy === 1, content, reason });
   }

@@ -9,10 +9,10 @@ import { openScopedIndex } from "../code-index/open-scoped-index.ts";
 import type { ResolvedView } from "../domain/context-policy.ts";
 import { ConflictError, NotFoundError, UsageError } from "../domain/errors.ts";
 import { nearest } from "../domain/suggest.ts";
-import type { Afterwards } from "./afterwards.ts";
 import { assembleOnce } from "./assemble-once.ts";
 import { circuitName } from "./circuit-name.ts";
 import { frozen } from "./frozen.ts";
+import type { ContextQuestion, KeptContexts } from "./kept-contexts.ts";
 import type {
   AssembledContext,
   Backend,
@@ -32,6 +32,7 @@ import type { TokenCache } from "./tokens/token-cache.ts";
 import { TokenCounter } from "./tokens/token-counter.ts";
 
 const MAX_PASSES = 3;
+const BACKENDS: ReadonlySet<Backend> = new Set(["text", "graph"]);
 
 export interface ContextAssemblerParts {
   /** All that may be selected, in the registry's order. */
@@ -42,8 +43,8 @@ export interface ContextAssemblerParts {
   /** In place of the defaults. */
   readonly stages?: Partial<Stages>;
   readonly tokenCache?: TokenCache | undefined;
-  /** When what was found and counted is kept; otherwise before the context is handed over. */
-  readonly afterwards?: Afterwards | undefined;
+  /** Where contexts are kept that can be told again. */
+  readonly kept?: KeptContexts | undefined;
   /** Keeps what the executor's breaker knows in step with other processes. */
   readonly breakers?: SharedBreakers | undefined;
 }
@@ -84,7 +85,15 @@ export class ContextAssembler {
       request: frozen(structuredClone(given.request)),
       plan: frozen(structuredClone(given.plan)),
     };
-    const { strategies: known, executor, breakers, tokenCache, afterwards, stages: own = {} } = this.#parts;
+    const {
+      strategies: known,
+      executor,
+      breakers,
+      tokenCache,
+      kept,
+      stages: own = {},
+      backends = BACKENDS,
+    } = this.#parts;
     const { strategies, gaps } = allowed(known, order);
     const circuitOf = (strategy: string): string =>
       breakers?.circuit(strategy, order.project) ?? circuitName(strategy, order.project);
@@ -98,18 +107,26 @@ export class ContextAssembler {
         const vectors = order.embedding?.();
         const isRefused = vectors !== undefined && "refused" in vectors;
         const refused = isRefused ? strategies.filter(({ needs }) => needs.includes("vector")) : [];
+        const embedding = isRefused ? undefined : vectors;
+        const usable = strategies.filter((strategy) => !refused.includes(strategy));
+        const isUsual = embedding === undefined && !usable.some(({ name }) => executor.isSwitchedOff(circuitOf(name)));
+        const question = isUsual ? this.#questionOf(order, scope, usable, counter) : undefined;
         try {
-          const context = await assembleOnce({
-            order,
-            scope,
-            embedding: isRefused ? undefined : vectors,
-            strategies: strategies.filter((strategy) => !refused.includes(strategy)),
-            backends: this.#parts.backends ?? new Set<Backend>(["text", "graph"]),
-            defaults: defaultStages(executor, strategies, circuitOf, afterwards),
-            own,
-            counter,
-            onOutcomes: (outcomes) => throwIfMoved(outcomes, scope),
-          });
+          const before = question && kept?.get(question);
+          const context =
+            before ??
+            (await assembleOnce({
+              order,
+              scope,
+              embedding,
+              strategies: usable,
+              backends,
+              defaults: defaultStages(executor, strategies, circuitOf),
+              own,
+              counter,
+              onOutcomes: (outcomes) => throwIfMoved(outcomes, scope),
+            }));
+          if (question !== undefined && before === undefined) kept?.put(question, context);
           const reason = isRefused ? vectors.refused : "";
           const without = refused.map(({ name }): Gap => ({ kind: "strategy", name, reason }));
           return { ...context, gaps: [...gaps, ...without, ...context.gaps] };
@@ -120,9 +137,24 @@ export class ContextAssembler {
       }
     } finally {
       await breakers?.settled();
-      if (afterwards === undefined) tokenCache?.flush();
-      else afterwards.leave("tokens", () => tokenCache?.flush());
+      tokenCache?.flush();
     }
+  }
+
+  /** Undefined if the context depends on more than can be told: on what a plan knows, or on code that is not ours. */
+  #questionOf(
+    { request, budget, view, plan }: ContextOrder,
+    { trees }: IndexScope,
+    strategies: readonly ContextStrategy[],
+    { tokenizer }: TokenCounter,
+  ): ContextQuestion | undefined {
+    const { stages = {}, backends = BACKENDS } = this.#parts;
+    const isOurs = ({ repeatable, needs }: ContextStrategy): boolean =>
+      repeatable === true || !needs.every((backend) => backends.has(backend));
+    if (plan !== undefined || trees.length === 0 || Object.keys(stages).length > 0) return undefined;
+    if (!strategies.every(isOurs)) return undefined;
+    const limits = { maxFiles: view.maxFiles, maxTotalSize: view.maxTotalSize };
+    return { request, trees, budget, limits, tokenizer, strategies: strategies.map(({ name }) => name) };
   }
 }
 

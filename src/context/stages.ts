@@ -28,7 +28,7 @@ export interface ContextStrategy {
   readonly needs: readonly Backend[];
   readonly module: string;
   readonly exportName: string;
-  /** Its answer depends on its input alone, so it can be kept for when the same is asked again. */
+  /** Its answer depends on its input alone, so what is made of it can be kept for when the same is asked again. */
   readonly repeatable?: boolean;
   /** How well it can serve a request, from 0 to 1; 0 is not at all. Pure and quick. */
   readonly confidence: (request: ContextRequest, plan: PlanKnowledge | undefined) => number;

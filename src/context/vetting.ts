@@ -8,7 +8,6 @@ import { DETAIL_LEVELS, type DetailLevel } from "../code-index/detail-level.ts";
 import type { IndexedFile, ScopedIndex } from "../code-index/scoped-index.ts";
 import { compareUse } from "./compare.ts";
 import { frozen } from "./frozen.ts";
-import { wereKept } from "./kept-finds.ts";
 import type { FoundFragment, Gap, PlanKnowledge, Provenance } from "./model.ts";
 import type { SecretMasking } from "./secret-masking.ts";
 import { excerptOf } from "./shallower.ts";
@@ -46,8 +45,7 @@ export class Vetting {
   }
 
   async vet(strategy: string, fragments: readonly unknown[]): Promise<Vetted> {
-    const isKept = wereKept(fragments);
-    const verdicts = await patiently(fragments, (value) => this.#verdictOn(value, strategy, isKept));
+    const verdicts = await patiently(fragments, (value) => this.#verdictOn(value, strategy));
     const malformed = verdicts.filter((verdict) => verdict === "malformed").length;
     const outside = verdicts.filter((verdict) => verdict === "outside").length;
     const complaints = [
@@ -61,32 +59,31 @@ export class Vetting {
 
   /** Does the work of `vet` while others are waited for. What goes wrong here goes wrong there too, where somebody hears of it. */
   lookAhead(strategy: string, fragments: readonly unknown[]): void {
-    patiently(fragments, (value) => this.#verdictOn(value, strategy, false)).catch(() => undefined);
+    patiently(fragments, (value) => this.#verdictOn(value, strategy)).catch(() => undefined);
   }
 
-  #verdictOn(value: unknown, strategy: string, isKept: boolean): Verdict {
+  #verdictOn(value: unknown, strategy: string): Verdict {
     if (typeof value !== "object" || value === null) return "malformed";
     let verdicts = this.#verdicts.get(strategy);
     if (verdicts === undefined) this.#verdicts.set(strategy, (verdicts = new WeakMap()));
     let verdict = verdicts.get(value);
-    if (verdict === undefined) verdicts.set(value, (verdict = this.#judge(value, strategy, isKept)));
+    if (verdict === undefined) verdicts.set(value, (verdict = this.#judge(value, strategy)));
     return verdict;
   }
 
-  #judge(value: object, strategy: string, isKept: boolean): Verdict {
+  #judge(value: object, strategy: string): Verdict {
     const fragment = parseFragment(value, strategy);
     if (fragment === undefined) return "malformed";
     if (fragment.content.trim() === "") return "blank";
-    return this.#isInScope(fragment, isKept) ? this.#shown(fragment) : "outside";
+    return this.#isInScope(fragment) ? this.#shown(fragment) : "outside";
   }
 
-  #isInScope(fragment: FoundFragment, isKept: boolean): boolean {
+  #isInScope(fragment: FoundFragment): boolean {
     const { entity, provenance, level, content } = fragment;
     if (provenance === undefined) return this.#decisions.has(entity);
     const index = this.#parts.index();
     const file = index.file(provenance.resource, provenance.path);
     if (file === undefined || file.hash !== provenance.hash) return false;
-    if (isKept) return true;
     if (level !== "full") return excerptOf(fragment, level, index)?.text.trimEnd() === content.trimEnd();
     return this.#textOf(file).includes(content.trimEnd());
   }

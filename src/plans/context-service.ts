@@ -2,11 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { indexFileFor } from "../code-index/index-file.ts";
 import type { IndexScope } from "../code-index/index-scope.ts";
-import { Afterwards } from "../context/afterwards.ts";
 import { CircuitBreaker } from "../context/circuit-breaker.ts";
 import { ContextAssembler, type ContextOrder } from "../context/context-assembler.ts";
 import type { AssembledContext, ContextRequest, PlanKnowledge, StageName } from "../context/model.ts";
-import { KeptFinds } from "../context/kept-finds.ts";
+import { KeptContexts } from "../context/kept-contexts.ts";
 import { ParallelStrategyExecutor } from "../context/parallel-strategy-executor.ts";
 import type { ContextStrategy } from "../context/stages.ts";
 import { loadStages, StrategyRegistry } from "../context/strategy-registry.ts";
@@ -74,7 +73,7 @@ export class ContextService implements AsyncDisposable {
   readonly #configuration: ContextConfiguration;
   readonly #budget: Budget;
   readonly #cache: TokenCache;
-  readonly #afterwards = new Afterwards();
+  readonly #kept: KeptContexts;
   readonly #executor: ParallelStrategyExecutor;
   readonly #breakers: SharedBreakers;
   #strategies: Promise<readonly ContextStrategy[]> | undefined;
@@ -86,6 +85,7 @@ export class ContextService implements AsyncDisposable {
     this.#dataDir = parts.dataDir;
     this.#configuration = parts.configuration;
     this.#cache = TokenCache.in(join(parts.dataDir, "index"));
+    this.#kept = new KeptContexts(join(parts.dataDir, "index"));
     const breaker = new CircuitBreaker();
     this.#breakers = new SharedBreakers({ store: parts.store, breaker });
     this.#executor = new ParallelStrategyExecutor({
@@ -109,7 +109,7 @@ export class ContextService implements AsyncDisposable {
       executor: this.#executor,
       breakers: this.#breakers,
       tokenCache: this.#cache,
-      afterwards: this.#afterwards,
+      kept: this.#kept,
     });
     const tokenizer = this.#configuration.tokenizer ?? tokenizerOf(wish.model ?? this.#configuration.model ?? "");
     let vectors: Vectors | undefined;
@@ -162,14 +162,13 @@ export class ContextService implements AsyncDisposable {
   #warmUp({ places, request }: ContextWish): void {
     const isKnown = ({ root }: ContextPlace): boolean =>
       existsSync(root) && existsSync(indexFileFor(this.#dataDir, root));
-    if (!places.some(isKnown) || new KeptFinds(join(this.#dataDir, "index")).hasAnswered(request)) return;
+    if (!places.some(isKnown) || this.#kept.hasAnswered(request)) return;
     this.#executor.warmUp(1);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#executor.close();
     await this.#breakers[Symbol.asyncDispose]();
-    this.#afterwards[Symbol.dispose]();
     this.#cache[Symbol.dispose]();
   }
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { JsonValue } from "../domain/json.ts";
 import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
 
@@ -11,6 +12,11 @@ let known: readonly string[] | undefined;
 function knownSecrets(): readonly string[] {
   known ??= secretValues(process.env);
   return known;
+}
+
+/** Differs where other values of the environment are masked; says nothing about them. */
+export function secretsDigest(): string {
+  return hash("sha256", JSON.stringify(knownSecrets()), "base64");
 }
 
 export function maskedText(text: string): string {

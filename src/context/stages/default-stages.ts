@@ -1,4 +1,3 @@
-import type { Afterwards } from "../afterwards.ts";
 import type { ParallelStrategyExecutor } from "../parallel-strategy-executor.ts";
 import type { ContextStrategy, Stages } from "../stages.ts";
 import { ConfidenceWeightedSelector } from "./confidence-weighted-selector.ts";
@@ -16,12 +15,11 @@ export function defaultStages(
   executor: ParallelStrategyExecutor,
   strategies: readonly ContextStrategy[],
   circuitOf: (strategy: string) => string,
-  afterwards?: Afterwards,
 ): Stages {
   return {
     select: new ConfidenceWeightedSelector(),
     allocate: new ProportionalBudgetAllocator(),
-    execute: new StrategyExecution(executor, strategies, circuitOf, afterwards),
+    execute: new StrategyExecution(executor, strategies, circuitOf),
     deduplicate: new ContentHashDeduplicator(),
     resolve_depth: new MaxDepthResolver(),
     score: new WeightedCompositeScorer(),

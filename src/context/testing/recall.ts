@@ -6,7 +6,6 @@ import { dirname } from "node:path";
 import { indexFileFor } from "../../code-index/index-file.ts";
 import type { IndexScope } from "../../code-index/index-scope.ts";
 import { syncIndex } from "../../code-index/sync-index.ts";
-import { Afterwards } from "../afterwards.ts";
 import { CircuitBreaker } from "../circuit-breaker.ts";
 import { ContextAssembler } from "../context-assembler.ts";
 import { plainBudget } from "../context-budget.ts";
@@ -33,7 +32,6 @@ export class ContextLab implements AsyncDisposable {
   });
   readonly #assembler: ContextAssembler;
   readonly #cache: TokenCache;
-  readonly #afterwards = new Afterwards();
 
   private constructor(root: string, dataDir: string) {
     this.#root = root;
@@ -43,7 +41,6 @@ export class ContextLab implements AsyncDisposable {
       strategies: BUILT_IN_STRATEGIES,
       executor: this.#executor,
       tokenCache: this.#cache,
-      afterwards: this.#afterwards,
     });
   }
 
@@ -91,7 +88,6 @@ export class ContextLab implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#afterwards[Symbol.dispose]();
     this.#cache[Symbol.dispose]();
     await this.#executor.close();
   }
