@@ -160,8 +160,10 @@ describe("others who want the plan", () => {
 
   test("cannot have it while a step is half way, before somebody has finished that", async () => {
     world.reset();
-    expect(await world.execute(new StoppingHands(8))).toBe(false);
+    expect(await world.execute(new StoppingHands(5))).toBe(false);
     await using store = await world.open();
+    const unsealed = "SELECT COUNT(*) AS count FROM journals WHERE outcome IS NULL";
+    expect(await store.transaction((tx) => tx.get(unsealed))).toEqual({ count: 1 });
     await store.transaction((tx) => tx.run("UPDATE leases SET expires_at = 0"));
     const service = new PlanLifecycleService({ store });
     await expect(world.execute()).rejects.toBeInstanceOf(ConflictError);

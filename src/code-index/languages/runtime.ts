@@ -27,7 +27,7 @@ const CHUNK = 5119;
 const UNTOUCHED = Buffer.alloc(WATCHED_BYTES, GUARD_BYTE);
 
 /** What is to be parsed next. */
-export interface Input {
+interface Input {
   readonly text: string;
   /** Asked after every hundred steps of the parser: whether it should give up. */
   readonly isEnough: () => boolean;
