@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { giveBack, takeConnection } from "./index-connections.ts";
 import { removeIndex } from "./index-file.ts";
@@ -49,12 +51,47 @@ test("an index that was removed and made anew is another file", async () => {
   const { generation } = await directory.sync();
   const old = taken(directory.indexFile);
   giveBack(old);
+  openScopedIndex({ trees: [directory.tree(generation)] })[Symbol.dispose]();
   await removeIndex(directory.indexFile);
+  // Its content gets the number that the one before had.
+  directory.write("a.ts", "export const other = 1;\n");
   const anew = await directory.sync();
   expect(anew.generation).toBeGreaterThan(generation);
   using index = openScopedIndex({ trees: [directory.tree(anew.generation)] });
-  expect(index.files()).toHaveLength(1);
+  expect(index.files().map((file) => index.text(file))).toEqual(["export const other = 1;\n"]);
   expect(old.database.isOpen).toBe(false);
+});
+
+test("files are what they are now: changed, gone, back, let through by another filter, or very many at once", async () => {
+  const seen = async (filter = {}): Promise<Record<string, string>> => {
+    using index = await directory.open(filter);
+    return Object.fromEntries(index.files().map((file) => [file.path, index.text(file)]));
+  };
+  const files: Record<string, string> = { "a.ts": "export const first = 1;\n" };
+  const write = (path: string, text: string): void => {
+    files[path] = text;
+    directory.write(path, text);
+  };
+  write("b.ts", "b");
+  expect(await seen()).toEqual(files);
+  write("b.ts", "c");
+  expect(await seen()).toEqual(files);
+  rmSync(join(directory.root, "b.ts"));
+  expect(await seen()).toEqual({ "a.ts": files["a.ts"] });
+  write("b.ts", "b");
+  expect(await seen()).toEqual(files);
+  expect(await seen({ exclude: ["a.ts"] })).toEqual({ "b.ts": "b" });
+  write("b.ts", "d");
+  expect(await seen({ exclude: ["a.ts"] })).toEqual({ "b.ts": "d" });
+  expect(await seen()).toEqual(files);
+  // Nobody looks while it is gone.
+  rmSync(join(directory.root, "b.ts"));
+  await directory.sync();
+  write("aa.ts", "takes the lowest number there is");
+  write("b.ts", "takes the next");
+  expect(await seen()).toEqual(files);
+  for (let number = 0; number < 60; number += 1) write(`many/${number}.ts`, `${number}`);
+  expect(await seen()).toEqual(files);
 });
 
 test("few are kept open", async () => {

@@ -53,11 +53,16 @@ export class TreeReader implements Disposable {
       connection.database.exec("BEGIN");
       this.#id = this.#treeId(tree);
       this.#passes = filterOf(tree);
-      const key = JSON.stringify(tree);
-      if (latest?.key !== key) latest = { key, ...arranged(this.#readFiles()) };
-      this.files = latest.files;
-      this.#byContent = latest.byContent;
-      this.#byPath = latest.byPath;
+      const key = JSON.stringify({ ...tree, generation: connection.identity });
+      const known = latest?.key === key && connection.identity !== "" ? latest : undefined;
+      const arrangement =
+        known?.generation === tree.generation
+          ? known
+          : { key, generation: tree.generation, ...arranged(this.#filesNow(known)) };
+      latest = arrangement;
+      this.files = arrangement.files;
+      this.#byContent = arrangement.byContent;
+      this.#byPath = arrangement.byPath;
     } catch (error) {
       connection.database.close();
       throw damageIn(tree.index, error);
@@ -72,11 +77,30 @@ export class TreeReader implements Disposable {
     return Number(id);
   }
 
-  #readFiles(): ReadableFile[] {
+  /** @param before of the same tree: after an edit, all but a few files are as they were, and need not be read again. */
+  #filesNow(before: ArrangedFiles | undefined): readonly ReadableFile[] {
+    if (before === undefined) return this.#readFiles("", this.#id);
+    const files: ReadableFile[] = [];
+    const others: string[] = [];
+    for (const [path, content] of this.all(
+      "SELECT path, content FROM entries WHERE tree = ?",
+      this.#id,
+    ) as EntryRow[]) {
+      const known = before.byPath.get(path);
+      if (known !== undefined && known.content === content) files.push(known);
+      else if (content !== null) others.push(path);
+    }
+    if (others.length > MOST_READ_ALONE) return this.#readFiles("", this.#id);
+    for (const path of others) files.push(...this.#readFiles("AND path = ?", this.#id, path));
+    return files.sort((a, b) => byCodeUnits(a.path, b.path));
+  }
+
+  /** By path. */
+  #readFiles(condition: string, ...values: SQLInputValue[]): readonly ReadableFile[] {
     const rows = this.all(
       `SELECT path, content, hash, contents.size, lines, language, words, links, long_secret
-         FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ?`,
-      this.#id,
+         FROM entries JOIN contents ON contents.id = entries.content WHERE tree = ? ${condition}`,
+      ...values,
     );
     const files: ReadableFile[] = [];
     for (const row of rows) {
@@ -223,7 +247,10 @@ interface ArrangedFiles {
 }
 
 /** Of the tree that was read last in this thread: no generation is used for other files, and who shows a context opens its tree again. */
-let latest: (ArrangedFiles & { readonly key: string }) | undefined;
+let latest: (ArrangedFiles & { readonly key: string; readonly generation: number }) | undefined;
+
+/** Of files that are new, or were not seen before by this filter: more are read together. */
+const MOST_READ_ALONE = 50;
 
 function arranged(files: readonly ReadableFile[]): ArrangedFiles {
   return {
@@ -232,6 +259,8 @@ function arranged(files: readonly ReadableFile[]): ArrangedFiles {
     byPath: new Map(files.map((file) => [file.path, file])),
   };
 }
+
+type EntryRow = [path: string, content: number | null];
 
 type FileRow = [
   path: string,

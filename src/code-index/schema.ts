@@ -8,6 +8,8 @@ import manifest from "../../package.json" with { type: "json" };
  * Names are interned, because ranking compares hundreds of thousands of them: `links` has what a content defines and uses as arrays of
  * their numbers (1,700 of those are read in milliseconds, the 120,000 rows they stand for would take a tenth of a second).
  *
+ * The number of a content is never used again in the same file, so whoever knows a content by it need not ask again what it is.
+ *
  * The text index has each word of a content once, in the column that says how often it is there, and the words of what it defines in another.
  * So the engine reads a fifth of the text, and ranking gets its counts without positions. It is also the way from a name to
  * contents: who has all words of a name is asked for the name itself. A text index of names alone took a third of all writing.
@@ -21,7 +23,7 @@ CREATE TABLE trees (
   synced_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE contents (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   hash TEXT NOT NULL,
   language TEXT NOT NULL,
   size INTEGER NOT NULL,
