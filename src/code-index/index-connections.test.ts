@@ -94,6 +94,20 @@ test("files are what they are now: changed, gone, back, let through by another f
   expect(await seen()).toEqual(files);
 });
 
+test("whoever has closed an index cannot read it any more, nor close it for the one who reads it now", async () => {
+  const closed = await directory.open();
+  closed[Symbol.dispose]();
+  using index = await directory.open();
+  closed[Symbol.dispose]();
+  using beside = await directory.open();
+  expect([index.definitionsNamed("first"), beside.definitionsNamed("first")]).toHaveLength(2);
+  expect(() => closed.definitionsNamed("first")).toThrow("was closed");
+  const [file] = beside.files();
+  beside[Symbol.dispose]();
+  expect(index.files()).toEqual([file]);
+  expect(index.definitionsNamed("first")).toHaveLength(1);
+});
+
 test("few are kept open", async () => {
   const others = Array.from({ length: 5 }, () => new IndexedDirectory({ "a.ts": "" }));
   const connections = [];

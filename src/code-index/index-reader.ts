@@ -42,6 +42,7 @@ export class TreeReader implements Disposable {
   readonly #byContent: ReadonlyMap<number, readonly ReadableFile[]>;
   readonly #byPath: ReadonlyMap<string, ReadableFile>;
   #isBroken = false;
+  #isClosed = false;
 
   constructor(tree: IndexedTree) {
     this.resource = tree.resource;
@@ -212,6 +213,8 @@ export class TreeReader implements Disposable {
   }
 
   #guarded<T>(read: () => T): T {
+    // The connection may be somebody else's by now.
+    if (this.#isClosed) throw new Error(`the index of "${this.resource}" was closed`);
     try {
       return read();
     } catch (error) {
@@ -221,6 +224,8 @@ export class TreeReader implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     if (this.#isBroken) this.#connection.database.close();
     else giveBack(this.#connection);
   }
