@@ -1,4 +1,5 @@
-import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { IndexDamagedError } from "./index-errors.ts";
@@ -62,8 +63,13 @@ test("wherever bytes are overwritten, a reader reads what was written or says th
 test("a removed index is gone, and nothing else", async () => {
   using directory = new IndexedDirectory(FILES);
   await directory.sync();
+  const made = ["graphs", "contexts"].map((name) => join(dirname(directory.indexFile), name, "made of it"));
+  for (const file of made) {
+    mkdirSync(dirname(file));
+    writeFileSync(file, "");
+  }
   await removeIndex(directory.indexFile);
-  expect(existsSync(directory.indexFile)).toBe(false);
+  expect([directory.indexFile, ...made].filter((file) => existsSync(file))).toEqual([]);
   expect(indexStatus(directory.indexFile)).toEqual({ is: "never indexed" });
   expect(await directory.sync()).toMatchObject({ files: 40, parsed: 40, rebuilt: undefined });
   await removeIndex(`${directory.home}/nowhere/at-all.db`);

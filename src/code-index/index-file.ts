@@ -4,7 +4,7 @@
  * directory, which compares times and sizes, would not come across the damaged page.
  */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AgentsError } from "../domain/errors.ts";
@@ -46,8 +46,14 @@ export async function removeIndex(indexFile: string): Promise<void> {
 export function eraseIndex(indexFile: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${indexFile}${suffix}`, { force: true });
   // What was found in indexes, of which nobody could tell which part came from this one; it is found again.
-  for (const made of ["graphs", "contexts"]) rmSync(join(dirname(indexFile), made), { recursive: true, force: true });
+  for (const made of ["graphs", "contexts"]) removeFilesIn(join(dirname(indexFile), made));
   rmSync(markOf(indexFile), { force: true });
+}
+
+/** The directory stays: somebody may be about to put something there. */
+function removeFilesIn(directory: string): void {
+  if (!existsSync(directory)) return;
+  for (const name of readdirSync(directory)) rmSync(join(directory, name), { force: true });
 }
 
 /** For the one who holds the lock. `rebuilt` says why what was there before had to go. */

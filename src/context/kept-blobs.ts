@@ -72,15 +72,16 @@ export class KeptBlobs {
   }
 }
 
-/** With the key: after a power loss, a name may lead to what belongs to another. Behind the bytes, so that these begin where numbers may. */
+/** With the key: after a power loss, a name may lead to what belongs to another. */
 function checked(key: string, bytes: Uint8Array): Uint8Array {
   const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(bytes, crc32(key)));
   return Buffer.concat([bytes, checksum]);
 }
 
+/** A copy, which begins where numbers may. */
 function unchecked(key: string, kept: Buffer): Uint8Array | undefined {
   if (kept.length < CHECKSUM_BYTES) return undefined;
-  const bytes = kept.subarray(0, -CHECKSUM_BYTES);
+  const bytes = new Uint8Array(kept.subarray(0, -CHECKSUM_BYTES));
   return crc32(bytes, crc32(key)) === kept.readUInt32LE(bytes.length) ? bytes : undefined;
 }
