@@ -1,0 +1,28 @@
+import type { AttackWorld } from "./world.ts";
+
+/** How one attack ended: held, or what got through. */
+export interface Verdict {
+  readonly attack: string;
+  readonly through?: string;
+}
+
+export interface Campaign {
+  readonly world: AttackWorld;
+  /** A few attacks of each kind, for every run of the tests; else all of them. */
+  readonly quick: boolean;
+  readonly seed: number;
+}
+
+/** One class of attacks: yields a verdict for each that was tried. */
+export type AttackClass = (campaign: Campaign) => AsyncGenerator<Verdict>;
+
+export function verdict(attack: string, ...through: (string | undefined | false)[]): Verdict {
+  const found = through.filter((text) => typeof text === "string");
+  return found.length === 0 ? { attack } : { attack, through: found.join("; ") };
+}
+
+/** What every attack must have left as it was. */
+export function harm(world: AttackWorld): string | undefined {
+  const damage = world.damage();
+  return damage.length === 0 ? undefined : `changed outside of the sandbox: ${damage.join(", ")}`;
+}
