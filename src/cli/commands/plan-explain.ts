@@ -35,7 +35,7 @@ export async function planExplain(context: CommandContext, input: Input): Promis
     view: view(explained, shows),
     messages: info(`${count(calls.length, "tool call")}, ${count(explained.files.length, "change")}.`),
     next: [decision.step === undefined ? `agents plan tree ${plan.id}` : `agents plan diff ${plan.id}`],
-    ...(shows.context ? { raw: contextText(explained) } : {}),
+    ...(shows.context ? { text: contextText(explained) } : {}),
   };
 }
 
