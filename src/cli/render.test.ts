@@ -52,6 +52,19 @@ test("nothing is wider than the terminal, and a kept column is never cut", () =>
   }
 });
 
+test("long lines go on below within their frame, as far to the right as they began", () => {
+  const lines = ["note: Write", "    because: it was asked for by many, and by me"];
+  const text = render([{ kind: "lines", title: "Steps", lines }], { format: "table", columns: 30 });
+  expect(text.split("\n")).toEqual([
+    "╭─ Steps ────────────────────╮",
+    "│ note: Write                │",
+    "│     because: it was asked  │",
+    "│     for by many, and by me │",
+    "╰────────────────────────────╯",
+  ]);
+  expect(render([{ kind: "lines", title: "Steps", lines }], { format: "plain", columns: 30 })).toContain(lines[1]);
+});
+
 test("without a terminal nothing is cut", () => {
   expect(render(VIEW, { format: "plain", columns: undefined })).toContain("日本語 text with a break");
 });

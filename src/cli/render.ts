@@ -51,7 +51,7 @@ function renderElement(element: Element, screen: Screen, several: boolean): Text
     case "lines":
       return framed(
         element.title,
-        element.lines.flatMap((line) => splitLines(line, screen)),
+        element.lines.flatMap((line) => paragraph(line, screen)),
         screen,
       );
     case "table":
@@ -71,7 +71,7 @@ function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen):
       ? undefined
       : Math.max(20, screen.columns - labels - 2 - (frameWidth(screen) || INDENT));
   return rows.flatMap(([label, value]) => {
-    const lines = wrap(cellText(value), room);
+    const lines = wrap(cellText(value), room, screen);
     return lines.map((line, index) => {
       const head = index === 0 ? paint(pad(`${label}:`, labels + 1), "dim") : " ".repeat(labels + 1);
       return [head, " ", typeof value === "string" ? line : paint(line, value.tone)];
@@ -87,8 +87,9 @@ function frameWidth({ format }: Screen): number {
 }
 
 /** A box around the lines in rich and table, a heading above them elsewhere. */
-function framed(title: string, lines: readonly Text[], screen: Screen): Text {
+function framed(heading: string, lines: readonly Text[], screen: Screen): Text {
   const paint = painter(screen);
+  const title = oneLine(heading);
   if (frameWidth(screen) === 0) {
     return joined([paint(title, "strong"), ...lines.map((line) => [" ".repeat(INDENT), line])], "\n");
   }
@@ -162,28 +163,33 @@ function drawCell(cell: Cell, columns: number, screen: Screen): Text {
   return typeof cell === "string" ? text : painter(screen)(text, cell.tone);
 }
 
-/** A line break within a line stays within the frame, and a tab, whose width depends on where it stands, would break it. */
-function splitLines(cell: Cell, screen: Screen): Text[] {
-  const shown = visible(cellText(cell));
-  const text = frameWidth(screen) === 0 ? shown : shown.replaceAll("\t", "    ");
-  return text.split("\n").map((line) => (typeof cell === "string" ? line : painter(screen)(line, cell.tone)));
+/** On a terminal, a line that is too long for its frame goes on below, as far to the right as it began. */
+function paragraph(cell: Cell, screen: Screen): Text[] {
+  const room =
+    frameWidth(screen) === 0 || screen.columns === undefined ? undefined : screen.columns - frameWidth(screen);
+  const lines = wrap(cellText(cell), room, screen);
+  return lines.map((line) => (typeof cell === "string" ? line : painter(screen)(line, cell.tone)));
 }
 
-function wrap(text: string, columns: number | undefined): string[] {
-  const lines = visible(text).split("\n");
-  if (columns === undefined) return lines;
-  return lines.flatMap((line) => {
-    const wrapped: string[] = [];
-    let current = "";
-    for (const word of line.split(" ")) {
-      const candidate = current === "" ? word : `${current} ${word}`;
-      if (width(candidate) > columns && current !== "") {
-        wrapped.push(current);
-        current = word;
-      } else {
-        current = candidate;
-      }
+/** Broken at spaces: a path stays fit to be copied. In a frame, a tab would take more columns than can be told. */
+function wrap(text: string, columns: number | undefined, screen: Screen): string[] {
+  const shown = frameWidth(screen) === 0 ? visible(text) : visible(text).replaceAll("\t", "    ");
+  const lines = shown.split("\n");
+  return columns === undefined ? lines : lines.flatMap((line) => wrapLine(line, columns));
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const wrapped: string[] = [];
+  let current: string | undefined;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const candidate: string = current === undefined ? indent + word : `${current} ${word}`;
+    if (current !== undefined && width(candidate) > columns) {
+      wrapped.push(current);
+      current = indent + word;
+    } else {
+      current = candidate;
     }
-    return [...wrapped, current];
-  });
+  }
+  return [...wrapped, current ?? ""];
 }

@@ -67,7 +67,7 @@ export function joined(parts: readonly Text[], by: string): Text[] {
 
 /** Line breaks and tabs would break a row. */
 export function oneLine(text: string): string {
-  return visible(text.replaceAll(/\s*[\r\n\t]+\s*/g, " "));
+  return visible(text).replaceAll(/ *[\n\t]+[ \n\t]*/g, " ");
 }
 
 // A picture with what may follow it, a line end that is half there, half of a character: the next piece may belong to it.
