@@ -100,6 +100,9 @@ class HostileWorld extends Agents implements AsyncDisposable {
 
 const RUN = ["run", "write a note", "--actor", "house/m", "--automation-profile"];
 
+/** Of a file. */
+const NAME = ["<U+0008><U+0008><U+0008><U+202E><U+001B>[2J.ts"];
+
 describe("to a pipe, to a terminal, and as JSON and YAML", () => {
   test("the answer of a model", async () => {
     using agents = new Agents();
@@ -166,9 +169,9 @@ describe("to a pipe, to a terminal, and as JSON and YAML", () => {
     world.write("src/evil\b\b\b\u202e\u001b[2J.ts", `export function evilSession() {}\n// ${HOSTILE}\n`);
     await world.project();
     await expectVisible(agents, ["context", "pack", "evilSession", "--path", repository], ["<U+202E>"]);
-    await expectVisible(agents, ["context", "simulate", "shop", "evilSession"], []);
-    await expectVisible(agents, ["context", "inspect", "shop", "evilSession"], []);
-    await expectVisible(agents, ["context", "analyze", "--path", repository], []);
+    await expectVisible(agents, ["project", "context", "simulate", "shop", "-q", "evilSession"], NAME);
+    await expectVisible(agents, ["project", "context", "inspect", "shop", "-q", "evilSession"], NAME);
+    await expectVisible(agents, ["context", "analyze", "--path", repository], ["<U+0008>"]);
   });
 
   test("what the user typed, given back in an error", async () => {
@@ -288,14 +291,25 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     expect(stdout).toContain("/dev/tty is a terminal.");
   });
 
-  test.each([24, 40, 80, 200])("tables with made visible characters stay within %i columns", async (columns) => {
-    await using world = await new HostileWorld().listen();
-    const long = `${"word ".repeat(8)}\u{1f469}\u200d\u{1f4bb}`;
-    await world.json("project", "create", "shop", "--description", long);
-    await world.json("project", "create", "other");
-    const { stdout } = await world.run(["project", "list"], { terminal: { columns, rows: 30 } });
-    expect(forbidden(stdout.replaceAll("\u{1f469}\u200d\u{1f4bb}", ""))).toEqual([]);
-    const frame = stdout.split(/\r\n/).filter((line) => /^[┌├└]/.test(line));
-    expect(new Set(frame.map((line) => line.length)).size).toBe(1);
+  test("tables with made visible names are straight at any width, and without colors where none are wanted", async () => {
+    using world = new World();
+    const write = { path: "docs/a\u202eb.txt", content: "x\n" };
+    const id = await world.plan(`  - { id: w, tool: write_file, params: ${JSON.stringify(write)} }\n`);
+    await world.agents.json("plan", "execute", id);
+    const words = ["plan", "artifacts", id];
+    for (const columns of [0, 24, 40, 80, 200]) {
+      const { stdout } = await world.agents.run(words, { terminal: { columns, rows: 30 } });
+      expect(forbidden(stdout)).toEqual([]);
+      expect(stdout).toContain(" docs/a<U+202E>b.txt ");
+      const lines = stdout.replaceAll(OWN, (code) => (code.endsWith("\n") ? "\n" : "")).split("\n");
+      const frame = lines.filter((line) => /^[┌├└│]/.test(line));
+      expect(frame).toHaveLength(5);
+      expect(new Set(frame.map((line) => line.length)).size).toBe(1);
+    }
+    for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
+      const { stdout } = await world.agents.run(["plan", "diff", id], { terminal: TERMINAL, env });
+      expect(stdout).not.toContain("\u001b");
+      expect(stdout).toContain("+x\r\n");
+    }
   });
 });
