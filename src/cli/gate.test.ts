@@ -11,18 +11,8 @@ import { liveView } from "./live-view.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
 import { render, type HumanFormat } from "./render.ts";
 import { Pieces, width } from "./terminal-text.ts";
+import { forbiddenIn, withoutOwnCodes } from "./testing/hidden-characters.ts";
 import { toned, type View } from "./view.ts";
-
-// Written down a second time, so that the test does not believe what it tests.
-const FORBIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
-const OWN = /\u001b\[(?:1|2|22|31|32|33|39)m|\u001b\[\d+A\r|\r?\u001b\[K|\u001b\[J/gu;
-const EMOJI =
-  /\p{Extended_Pictographic}(?:[\ufe0e\ufe0f]|\p{Emoji_Modifier})?(?:\u200d\p{Extended_Pictographic}\ufe0f?)*/gu;
-
-function forbidden(output: string): string[] {
-  return output.replaceAll(OWN, "").replaceAll(EMOJI, "").match(FORBIDDEN) ?? [];
-}
 
 /** Any code units, and often those that matter. */
 const hostile = fc
@@ -97,7 +87,7 @@ test("no text can bring a code to the terminal, wherever in a result or an error
         await writeError(new ValidationError(text, issues, { kept: text, next: [text] }), run, to.streams);
         await writeError(new AgentsError("usage", text, { cause: new Error(text) }), run, to.streams);
         await writeError(text, run, to.streams);
-        expect(forbidden(to.written()), format).toEqual([]);
+        expect(forbiddenIn(to.written()), format).toEqual([]);
       }
     }),
     { numRuns: 150 },
@@ -105,6 +95,7 @@ test("no text can bring a code to the terminal, wherever in a result or an error
 });
 
 test("the machine formats still carry every value exactly", async () => {
+  expect.hasAssertions();
   await fc.assert(
     fc.asyncProperty(hostile, async (text) => {
       const data = { [`k${text}`]: text, list: [text] };
@@ -137,7 +128,7 @@ test("nor in what is drawn while a plan works, or while files are read", () => {
         progress.update(1, 2);
         progress.update(2, 2);
         progress.end();
-        expect(forbidden(written)).toEqual([]);
+        expect(forbiddenIn(written)).toEqual([]);
       }
     }),
     { numRuns: 150 },
@@ -155,7 +146,7 @@ function events(text: string): RunEvent[] {
 }
 
 function drawn(view: View, format: "rich" | "table"): string {
-  return coded(render(view, { format, columns: 40 })).replaceAll(OWN, "");
+  return withoutOwnCodes(coded(render(view, { format, columns: 40 })));
 }
 
 test("frames stay straight and within the terminal, whatever is in them", () => {

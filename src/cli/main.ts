@@ -35,9 +35,9 @@ async function main(argv: readonly string[]): Promise<number> {
   let command = "";
   let format = wantedFormat(argv);
   // Node itself would print what went wrong past the gate.
-  process.on("uncaughtException", (error) => {
-    void writeError(error, describe(command || "agents", format), streams).then((code) => process.exit(code));
-  });
+  const end = async (error: unknown): Promise<void> =>
+    process.exit(await writeError(error, describe(command || "agents", format), streams));
+  process.on("uncaughtException", (error) => void end(error));
   try {
     const invocation = await parse(argv, streams);
     if (invocation === undefined) return 0;

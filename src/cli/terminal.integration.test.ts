@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { makeRepository } from "../testing/git-repository.ts";
 import { Agents, type RunOptions } from "./testing/agents.ts";
 import { CodeWorld } from "./testing/code-world.ts";
+import { forbiddenIn, withoutOwnCodes } from "./testing/hidden-characters.ts";
 import { noTerminal, Person } from "./testing/pseudo-terminal.ts";
 import { SpeakingServer } from "./testing/speaking-server.ts";
 import { World } from "./testing/world.ts";
@@ -29,16 +30,6 @@ const HOSTILE = `begin ${CONTROLS}${INVISIBLE} end`;
 /** How the same is seen; the parts of it, because lines are wrapped. */
 const SEEN = ["<U+001B>]52;c;aGk=<U+0007>", "<U+009B>2J", "<U+202E>der<U+202C>", "<U+E0041>"];
 
-// Written down a second time, so that the test does not believe what it tests.
-const FORBIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
-/** Colors, the movements of the live view and of the line editor; what a terminal makes of line feeds. */
-const OWN = /\u001b\[(?:1|2|22|31|32|33|39)m|\u001b\[\d+A\r|\u001b\[K|\u001b\[0?J|\u001b\[\d+G|\r+\n/gu;
-
-function forbidden(output: string): string[] {
-  return output.replaceAll(OWN, "").match(FORBIDDEN) ?? [];
-}
-
 const TERMINAL = { columns: 100, rows: 30 };
 const reason = noTerminal();
 if (reason !== undefined) console.log(`skipped: ${reason}`);
@@ -54,12 +45,12 @@ async function expectVisible(
   const outputs = [piped.stdout + piped.stderr];
   if (reason === undefined) outputs.push((await agents.run(words, { ...options, terminal: TERMINAL })).stdout);
   for (const output of outputs) {
-    expect(forbidden(output), output).toEqual([]);
+    expect(forbiddenIn(output), output).toEqual([]);
     for (const part of parts) expect(output.replaceAll(/[\r\n│]| {2,}/g, "")).toContain(part);
   }
   for (const format of ["json", "yaml"]) {
     const { stdout, stderr } = await agents.run([...words, "--format", format], options);
-    expect(forbidden(stdout + stderr), format).toEqual([]);
+    expect(forbiddenIn(stdout + stderr), format).toEqual([]);
     const read: unknown = format === "json" ? JSON.parse(stdout) : parse(stdout);
     expect(read).toMatchObject({ command: expect.any(String) });
   }
@@ -135,6 +126,7 @@ describe("to a pipe, to a terminal, and as JSON and YAML", () => {
   });
 
   test("a decision of a model, with its reasons", async () => {
+    expect.hasAssertions();
     await using agents = await new HostileWorld().listen();
     const words = [...RUN, "trusted", "--format", "json"];
     const { stdout } = await agents.run(words, { cwd: agents.repository });
@@ -157,13 +149,14 @@ describe("to a pipe, to a terminal, and as JSON and YAML", () => {
     const step = `  - { id: a, tool: shell_execute, params: { command: ${JSON.stringify(command)} } }\n`;
     const id = await world.plan(step, "--automation-profile", "full-auto");
     const { stdout, stderr } = await world.agents.run(["plan", "execute", id]);
-    expect(forbidden(stdout + stderr)).toEqual([]);
+    expect(forbiddenIn(stdout + stderr)).toEqual([]);
     expect(stderr).toContain("<U+202E>der end");
     await expectVisible(world.agents, ["plan", "errors", id], []);
     await expectVisible(world.agents, ["plan", "status", id], []);
   });
 
   test("the text of context, and the names of files in it", async () => {
+    expect.hasAssertions();
     using world = new CodeWorld();
     const { agents, repository } = world;
     world.write("src/evil\b\b\b\u202e\u001b[2J.ts", `export function evilSession() {}\n// ${HOSTILE}\n`);
@@ -175,6 +168,7 @@ describe("to a pipe, to a terminal, and as JSON and YAML", () => {
   });
 
   test("what the user typed, given back in an error", async () => {
+    expect.hasAssertions();
     using agents = new Agents();
     await expectVisible(agents, [HOSTILE], ["<U+001B>"]);
     await expectVisible(agents, ["plan", "status", HOSTILE], []);
@@ -205,12 +199,12 @@ test("what Node itself prints: a warning, an error that nothing caught", async (
   const warned = await agents.run(["plan", "list"], {
     env: trouble(late(`process.emitWarning(${text}); console.log(${text})`)),
   });
-  expect(forbidden(warned.stdout + warned.stderr)).toEqual([]);
+  expect(forbiddenIn(warned.stdout + warned.stderr)).toEqual([]);
   expect(warned.stderr).toContain("Warning: begin <U+001B>]52");
   expect(warned.stdout).toContain("begin <U+001B>]52");
   const thrown = await agents.run(["plan", "list"], { env: trouble(late(`throw new Error(${text})`)) });
   expect(thrown.code).toBe(1);
-  expect(forbidden(thrown.stdout + thrown.stderr)).toEqual([]);
+  expect(forbiddenIn(thrown.stdout + thrown.stderr)).toEqual([]);
   expect(thrown.stderr).toContain("error: Something unexpected went wrong: begin <U+001B>]52");
 });
 
@@ -234,7 +228,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     await person.sees("Land 1 file (+1 −0)? [y/N] ");
     person.type("n\r");
     expect(await person.end()).toBe(0);
-    expect(forbidden(person.seen)).toEqual([]);
+    expect(forbiddenIn(person.seen)).toEqual([]);
     for (const part of SEEN) expect(person.seen.replaceAll(/[\r\n│]| {2,}/g, "")).toContain(part);
     expect(person.seen).toContain("Nothing was applied.");
   });
@@ -245,7 +239,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     await person.sees("a number, or what to do instead > ");
     person.type("\u0003");
     expect(await person.end()).not.toBe(0);
-    expect(forbidden(person.seen)).toEqual([]);
+    expect(forbiddenIn(person.seen)).toEqual([]);
     expect(person.seen).toContain("<U+202E>der<U+202C>");
   });
 
@@ -299,9 +293,9 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     const words = ["plan", "artifacts", id];
     for (const columns of [0, 24, 40, 80, 200]) {
       const { stdout } = await world.agents.run(words, { terminal: { columns, rows: 30 } });
-      expect(forbidden(stdout)).toEqual([]);
+      expect(forbiddenIn(stdout)).toEqual([]);
       expect(stdout).toContain(" docs/a<U+202E>b.txt ");
-      const lines = stdout.replaceAll(OWN, (code) => (code.endsWith("\n") ? "\n" : "")).split("\n");
+      const lines = withoutOwnCodes(stdout).split("\n");
       const frame = lines.filter((line) => /^[┌├└│]/.test(line));
       expect(frame).toHaveLength(5);
       expect(new Set(frame.map((line) => line.length)).size).toBe(1);
