@@ -461,7 +461,10 @@ export const COMMANDS: readonly CommandSpec[] = [
     path: "plan diff",
     summary: "Show what a plan changed, as git diff does",
     arguments: "<plan>",
-    options: [{ flags: "--stat", description: "only which files, and by which steps" }],
+    options: [
+      { flags: "--stat", description: "only which files, and by which steps" },
+      { flags: "--output <file>", description: "write the patch to a file, every byte as it is, for git apply" },
+    ],
     example: "agents plan diff 01JABCDE --stat",
     run: async (context, input) => (await import("./commands/plan-diff.ts")).planDiff(context, input),
   },

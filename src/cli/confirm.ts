@@ -1,10 +1,13 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../domain/errors.ts";
+import { visible } from "../domain/text.ts";
+import { editorOutput } from "./gate.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** Where a question can be asked: both ends must be a terminal. */
 export interface Asking {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean; readonly setRawMode?: (on: boolean) => unknown };
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
@@ -26,14 +29,53 @@ export async function confirmed(question: string, yes: boolean, { input, output 
   return /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, { input, output }));
 }
 
-/** What somebody types; "" when they type nothing. */
+/** What the person types; "" when that is nothing, or Ctrl-C or Ctrl-D. */
 export async function answerTo(question: string, { input, output }: Asking = HERE): Promise<string> {
-  const prompt = createInterface({ input, output });
-  try {
-    return (await prompt.question(question)).trim();
-  } finally {
-    prompt.close();
-  }
+  if (!(await discardTyped(input))) return "";
+  const prompt = createInterface({ input, output: editorOutput(output), terminal: true, historySize: 0 });
+  return new Promise((resolve) => {
+    let answer: string | undefined;
+    prompt.on("SIGINT", () => prompt.close());
+    prompt.on("close", () => {
+      if (answer === undefined) output.write("\n");
+      resolve(answer?.trim() ?? "");
+    });
+    prompt.question(visible(question), (typed) => {
+      answer = typed;
+      prompt.close();
+    });
+  });
+}
+
+const QUIET_MS = 10;
+const LONGEST_MS = 2_000;
+const CTRL_C = "\u0003";
+
+/**
+ * Takes away what was typed before the question is seen, because it answers something else. Raw mode makes the terminal hand out a line
+ * that is not ended too. What was typed is on its way for a moment, so the input must stay quiet for a few milliseconds. False when
+ * there is nothing to ask: Ctrl-C came meanwhile, which in raw mode is a character and no signal, or the input ended or never gets quiet.
+ */
+async function discardTyped(input: Asking["input"]): Promise<boolean> {
+  let typed = "";
+  let interrupted = false;
+  const note = (data: unknown): void => {
+    typed = String(data);
+    interrupted ||= typed.includes(CTRL_C);
+  };
+  input.setRawMode?.(true);
+  input.on("data", note);
+  let rounds = 0;
+  do {
+    typed = "";
+    await pause(QUIET_MS);
+    rounds += 1;
+  } while (typed !== "" && rounds * QUIET_MS < LONGEST_MS);
+  input.off("data", note);
+  input.pause();
+  const quiet = typed === "" && !interrupted && input.readable;
+  if (!quiet) input.setRawMode?.(false);
+  return quiet;
 }
 
 /** What a command gives back when the answer was no. */

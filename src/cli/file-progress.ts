@@ -1,3 +1,5 @@
+import { print, type Sink } from "./gate.ts";
+
 /** Progress on stderr: one line that is drawn over on a terminal, a plain line now and then elsewhere. Nothing for what takes under a second. */
 export interface Progress {
   readonly update: (done: number, total: number) => void;
@@ -5,12 +7,13 @@ export interface Progress {
   readonly end: () => void;
 }
 
-interface Stream {
+interface Stream extends Sink {
   readonly isTTY?: boolean;
-  readonly write: (text: string) => unknown;
 }
 
 const QUIET_MS = 1_000;
+/** Where the line is drawn over. */
+const AGAIN = [{ move: "line start" }, { move: "erase line" }] as const;
 const EVERY_MS = { terminal: 100, plain: 2_000 } as const;
 
 interface ProgressParts {
@@ -33,11 +36,11 @@ export function progressOf(what: string, parts: ProgressParts = {}): Progress {
       shownAt = at;
       const rate = Math.round(done / ((at - began) / 1_000));
       const line = `${what}: ${done} of ${total} files (${rate} a second)`;
-      stream.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+      print(stream, terminal ? [...AGAIN, line] : `${line}\n`);
       drawn = terminal;
     },
     end: () => {
-      if (drawn) stream.write("\r\u001b[K");
+      if (drawn) print(stream, AGAIN);
       drawn = false;
     },
   };

@@ -105,7 +105,7 @@ test("text, failures and models that are waited for show in the line of their st
   view.on({ type: "text_void", step: "one" });
   view.on({ type: "text", step: "one", text: "I will look.\nThen" });
   view.on({ type: "text", step: "one", text: " \u001b[31mI\u001b[0m edit" });
-  expect(second()).toContain("▸ one  Then I edit");
+  expect(second()).toContain("▸ one  Then <U+001B>[31mI<U+001B>[0m edit");
   view.on({ type: "ask_failed", step: "one", key: "1", error: "It broke off." });
   expect(second()).toContain("▸ one  It broke off.");
   view.on({ type: "tool_ended", step: "one", ...about, durationMs: 1, error: "no such text" });

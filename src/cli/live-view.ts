@@ -2,8 +2,9 @@ import { performance } from "node:perf_hooks";
 import type { RunEvent } from "../plans/run-events.ts";
 import { dollars, type Microdollars } from "../domain/money.ts";
 import { count, duration, thousands } from "./format.ts";
+import { print, type Sink } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
-import { fit, oneLine, width } from "./terminal-text.ts";
+import { fit, oneLine, width, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
 
 /**
@@ -39,10 +40,9 @@ export interface LiveParts {
   readonly now?: () => number;
 }
 
-interface Out {
+interface Out extends Sink {
   readonly columns?: number;
   readonly rows?: number;
-  readonly write: (text: string) => unknown;
 }
 
 export function liveView(parts: LiveParts): LiveView {
@@ -53,9 +53,9 @@ function plainView({ stream }: LiveParts): LiveView {
   return {
     on: (event) => {
       const line = plainLine(event);
-      if (line !== undefined) stream.write(`${line}\n`);
+      if (line !== undefined) print(stream, `${line}\n`);
     },
-    say: (text) => void stream.write(`${text}\n`),
+    say: (text) => print(stream, `${text}\n`),
     end: () => undefined,
   };
 }
@@ -63,7 +63,10 @@ function plainView({ stream }: LiveParts): LiveView {
 /** Undefined for what only matters while it lasts. */
 function plainLine(event: RunEvent | CheckEvent): string | undefined {
   const line = (word: string, who: string, ...rest: readonly string[]): string =>
-    `${word.padEnd(8)} ${[who, ...rest.map(oneLine)].filter((part) => part !== "").join("  ")}`;
+    `${word.padEnd(8)} ${[who, ...rest]
+      .map(oneLine)
+      .filter((part) => part !== "")
+      .join("  ")}`;
   const took = (milliseconds: number): string => `(${duration(milliseconds)})`;
   switch (event.type) {
     case "decided":
@@ -165,7 +168,7 @@ class DrawnView implements LiveView {
 
   readonly say = (text: string): void => {
     this.#erase();
-    this.#parts.stream.write(`${text}\n`);
+    print(this.#parts.stream, `${text}\n`);
     if (!this.#ended) this.#draw();
   };
 
@@ -262,21 +265,24 @@ class DrawnView implements LiveView {
     if (this.#ended) return;
     const lines = this.#lines();
     // One write for a frame, so that no half of one is ever seen.
-    const up = this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A\r`;
-    const text = lines.map((line) => `${line}\u001b[K\n`).join("");
-    this.#parts.stream.write(`${up}${text}\u001b[J`);
+    const text = lines.flatMap((line) => [line, { move: "erase line" } as const, "\n"]);
+    print(this.#parts.stream, [this.#up(), ...text, { move: "erase below" }]);
     this.#drawn = lines.length;
   }
 
   #erase(): void {
-    if (this.#drawn > 0) this.#parts.stream.write(`\u001b[${this.#drawn}A\r\u001b[J`);
+    if (this.#drawn > 0) print(this.#parts.stream, [this.#up(), { move: "erase below" }]);
     this.#drawn = 0;
   }
 
-  #lines(): string[] {
-    const columns = this.#parts.stream.columns ?? this.#parts.screen.columns ?? 80;
+  #up(): Text {
+    return this.#drawn === 0 ? "" : [{ move: "up", lines: this.#drawn }, { move: "line start" }];
+  }
+
+  #lines(): Text[] {
+    const columns = this.#parts.stream.columns || this.#parts.screen.columns || 80;
     // More lines than the screen has could not be drawn over; what is under way, and comes next, matters most.
-    const room = Math.max(1, (this.#parts.stream.rows ?? 24) - 3);
+    const room = Math.max(1, (this.#parts.stream.rows || 24) - 3);
     const all = [...this.#steps];
     const active = all.findIndex(([, { state }]) => state === "running" || state === "waiting");
     const first = Math.max(0, Math.min(active === -1 ? all.length : active - 1, all.length - room));
@@ -289,7 +295,7 @@ class DrawnView implements LiveView {
     ];
   }
 
-  #stepLine(id: string, step: LiveStep, columns: number): string {
+  #stepLine(id: string, step: LiveStep, columns: number): Text {
     const running = step.state === "running";
     const time = running ? duration(this.#now() - step.since) : endOf(step);
     const calls = step.calls === 0 ? "" : `${step.calls}×  `;
@@ -301,7 +307,7 @@ class DrawnView implements LiveView {
     return this.#paint(`${text}${gap}${right}`.trimEnd(), TONES[step.state]);
   }
 
-  #totals(columns: number): string {
+  #totals(columns: number): Text {
     const { cap } = this.#parts;
     const parts = [duration(this.#now() - this.#began)];
     if (this.#asked) {

@@ -1,5 +1,6 @@
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings.ts";
 import { CommandContext } from "./command-context.ts";
+import { closeGate, print } from "./gate.ts";
 import type { Outcome } from "./outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
 import { resolvePaths } from "./paths.ts";
@@ -18,8 +19,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const begun = performance.now();
   const { stdout, stderr, env: environment } = process;
   const streams: Streams = {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    out: (text) => print(stdout, text),
+    err: (text) => print(stderr, text),
     outTerminal: terminal(stdout),
     errTerminal: terminal(stderr),
   };
@@ -33,6 +34,10 @@ async function main(argv: readonly string[]): Promise<number> {
 
   let command = "";
   let format = wantedFormat(argv);
+  // Node itself would print what went wrong past the gate.
+  const end = async (error: unknown): Promise<void> =>
+    process.exit(await writeError(error, describe(command || "agents", format), streams));
+  process.on("uncaughtException", (error) => void end(error));
   try {
     const invocation = await parse(argv, streams);
     if (invocation === undefined) return 0;
@@ -58,7 +63,7 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Invocat
     return { command: "version", globals: { verbose: 0 }, run: version };
   }
   const { buildProgram } = await import("./program.ts");
-  const program = buildProgram(streams.out, streams.outTerminal.columns ?? 80);
+  const program = buildProgram(streams.out, streams.outTerminal.columns || 80);
   const call = program.parse(argv);
   if (call === undefined) return undefined;
   const globals = program.globals();
@@ -87,6 +92,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
+for (const stream of [process.stdout, process.stderr]) closeGate(stream);
 // Should all work end before the command has, that is no success.
 process.exitCode = 1;
 void (async () => {

@@ -1,3 +1,4 @@
+import type { Text } from "./terminal-text.ts";
 import type { View } from "./view.ts";
 
 /** What a command gives back: data for machines, a view for people, and how it went. */
@@ -10,8 +11,8 @@ export interface Outcome {
   readonly next?: readonly string[];
   /** `warn` still exits 0. */
   readonly status?: "ok" | "warn" | "error";
-  /** Printed as it is instead of view and messages, in the human formats: a completion script. */
-  readonly raw?: string;
+  /** Printed instead of view and messages, in the human formats: a completion script, a diff, an answer. */
+  readonly text?: Text;
 }
 
 export interface Message {

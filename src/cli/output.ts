@@ -1,16 +1,18 @@
 import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
 import type { OutputFormat } from "../domain/settings.ts";
+import { visibleJson } from "../domain/text.ts";
 import { maskedFacts, maskedText } from "../store/masking.ts";
 import type { Message, Outcome } from "./outcome.ts";
 import { painter, render, screenFor, type HumanFormat, type Terminal } from "./render.ts";
+import { joined, type Text } from "./terminal-text.ts";
 
 /**
  * The last step of every command: one envelope on stdout for machines, or a view for people with errors on stderr. Nothing else
  * writes to stdout.
  */
 export interface Streams {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
+  readonly out: (text: Text) => void;
+  readonly err: (text: Text) => void;
   readonly outTerminal: Terminal;
   readonly errTerminal: Terminal;
 }
@@ -31,30 +33,31 @@ export async function writeOutcome(outcome: Outcome, run: Run, streams: Streams)
     streams.out(await encode(envelope(run, { status, exit_code: exitCode, data, messages }), run.format));
     return exitCode;
   }
-  if (outcome.raw !== undefined) {
-    streams.out(outcome.raw);
+  if (outcome.text !== undefined) {
+    streams.out(outcome.text);
     return exitCode;
   }
   const screen = screenFor(run.format, streams.outTerminal);
   const paint = painter(screen);
+  const view = render(outcome.view, screen);
   const parts = [
-    render(outcome.view, screen),
-    outcome.messages.map((message) => messageLine(message, screen.format, paint)).join("\n"),
-    (outcome.next ?? []).map((command) => `${paint("next:", "dim")} ${command}`).join("\n"),
-  ].filter((part) => part !== "");
-  streams.out(`${parts.join("\n")}\n`);
+    ...(view.length === 0 ? [] : [view]),
+    ...outcome.messages.map((message) => messageLine(message, screen.format, paint)),
+    ...(outcome.next ?? []).map((command) => [paint("next:", "dim"), ` ${command}`]),
+  ];
+  streams.out([...joined(parts, "\n"), "\n"]);
   return exitCode;
 }
 
-function messageLine({ level, text }: Message, format: HumanFormat, paint: ReturnType<typeof painter>): string {
+function messageLine({ level, text }: Message, format: HumanFormat, paint: ReturnType<typeof painter>): Text {
   const fancy = format === "rich" || format === "color";
   switch (level) {
     case "info":
-      return fancy ? `${paint("✓", "good")} ${text}` : `OK: ${text}`;
+      return fancy ? [paint("✓", "good"), ` ${text}`] : `OK: ${text}`;
     case "warning":
-      return fancy ? `${paint("!", "warn")} ${text}` : `WARNING: ${text}`;
+      return fancy ? [paint("!", "warn"), ` ${text}`] : `WARNING: ${text}`;
     case "error":
-      return fancy ? `${paint("✗", "bad")} ${text}` : `ERROR: ${text}`;
+      return fancy ? [paint("✗", "bad"), ` ${text}`] : `ERROR: ${text}`;
   }
 }
 
@@ -80,12 +83,12 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
     return exitCode;
   }
   const paint = painter(screenFor(run.format, streams.errTerminal));
-  const lines = [`${paint("error:", "bad")} ${known.message}`];
+  const lines: Text[] = [[paint("error:", "bad"), ` ${known.message}`]];
   if (known instanceof ValidationError) lines.push(...known.issues.slice(0, 10).flatMap(issueLine));
-  if (known.kept !== undefined) lines.push(`${paint("kept:", "dim")}  ${known.kept}`);
-  if (known.next.length > 0) lines.push(`${paint("next:", "dim")}  ${known.next.join("  or  ")}`);
+  if (known.kept !== undefined) lines.push([paint("kept:", "dim"), `  ${known.kept}`]);
+  if (known.next.length > 0) lines.push([paint("next:", "dim"), `  ${known.next.join("  or  ")}`]);
   if (run.verbose) lines.push(maskedText(errorChain(error)));
-  streams.err(`${lines.join("\n")}\n`);
+  streams.err([...joined(lines, "\n"), "\n"]);
   return exitCode;
 }
 
@@ -137,7 +140,7 @@ function envelope(run: Run, body: Readonly<Record<string, unknown>>): Record<str
 }
 
 async function encode(value: Record<string, unknown>, format: "json" | "yaml"): Promise<string> {
-  if (format === "json") return `${JSON.stringify(value, null, 2)}\n`;
+  if (format === "json") return `${visibleJson(JSON.stringify(value, null, 2))}\n`;
   const { yamlText } = await import("./yaml-text.ts");
   return yamlText(value);
 }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { render, screenFor, type Terminal } from "./render.ts";
+import { coded } from "./gate.ts";
+import { render as parts, screenFor, type Screen, type Terminal } from "./render.ts";
 import { fit, oneLine, pad, width } from "./terminal-text.ts";
 import { toned, type View } from "./view.ts";
 
@@ -24,6 +25,8 @@ const VIEW: View = [
   { kind: "table", title: "Empty", columns: ["A"], rows: [], empty: "nothing here" },
 ];
 
+const render = (view: View, screen: Screen): string => coded(parts(view, screen));
+
 const terminal = (parts: Partial<Terminal> = {}): Terminal => ({ isTTY: true, columns: 60, environment: {}, ...parts });
 
 test("rich and table draw frames that all have the same width", () => {
@@ -33,7 +36,7 @@ test("rich and table draw frames that all have the same width", () => {
     expect(grid.length).toBeGreaterThan(2);
     for (const block of text.split(/\n(?=[╭┌])/)) {
       const framed = block.split("\n").filter((line) => /^[│┌├└╭╰]/.test(line));
-      expect(new Set(framed.map(width)).size).toBe(1);
+      expect(new Set(framed.map((line) => width(line))).size).toBe(1);
     }
     expect(text).toContain("nothing here");
   }
@@ -42,11 +45,24 @@ test("rich and table draw frames that all have the same width", () => {
 test("nothing is wider than the terminal, and a kept column is never cut", () => {
   for (const columns of [56, 60, 80]) {
     for (const format of ["rich", "color", "table", "plain"] as const) {
-      const lines = render(VIEW, { format, columns }).split("\n");
-      expect(Math.max(...lines.map(width)), `${format} at ${columns}`).toBeLessThanOrEqual(columns);
+      const lines = stripVTControlCharacters(render(VIEW, { format, columns })).split("\n");
+      expect(Math.max(...lines.map((line) => width(line))), `${format} at ${columns}`).toBeLessThanOrEqual(columns);
       expect(lines.join("\n")).toContain("01ARZ3NDEKTSV4RRFFQ69G5FAV");
     }
   }
+});
+
+test("long lines go on below within their frame, as far to the right as they began", () => {
+  const lines = ["note: Write", "    because: it was asked for by many, and by me"];
+  const text = render([{ kind: "lines", title: "Steps", lines }], { format: "table", columns: 30 });
+  expect(text.split("\n")).toEqual([
+    "╭─ Steps ────────────────────╮",
+    "│ note: Write                │",
+    "│     because: it was asked  │",
+    "│     for by many, and by me │",
+    "╰────────────────────────────╯",
+  ]);
+  expect(render([{ kind: "lines", title: "Steps", lines }], { format: "plain", columns: 30 })).toContain(lines[1]);
 });
 
 test("without a terminal nothing is cut", () => {
@@ -82,11 +98,13 @@ test("a terminal that does not know its width has 80 columns", () => {
 });
 
 test("widths count columns, not characters", () => {
-  expect([width("abc"), width("日本"), width("e\u0301"), width("\u001b[31mred\u001b[39m"), width("🚀")]).toEqual([
+  expect([width("abc"), width("日本"), width("e\u0301"), width(["r", toned("ed", "bad")]), width("🚀")]).toEqual([
     3, 4, 1, 3, 2,
   ]);
+  expect([width("a\u001b"), width("\b"), width("\u202e"), width("👩\u200d💻")]).toEqual([9, 8, 8, 4]);
   expect(fit("日本語", 5)).toBe("日本…");
   expect(fit("short", 9)).toBe("short");
   expect(pad("日", 4)).toBe("日  ");
-  expect(oneLine("a\n\tb\u001b[2Jc")).toBe("a bc");
+  expect(oneLine("a\n\tb\u001b[2Jc")).toBe("a b<U+001B>[2Jc");
+  expect(fit("👩\u200d💻!", 3)).toBe("👩…");
 });

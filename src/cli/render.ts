@@ -1,6 +1,6 @@
-import pc from "picocolors";
 import type { OutputFormat } from "../domain/settings.ts";
-import { fit, oneLine, pad, width } from "./terminal-text.ts";
+import { visible } from "../domain/text.ts";
+import { fit, joined, oneLine, pad, padding, width, type Text } from "./terminal-text.ts";
 import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
 
 /** Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colours, `plain` is bare ASCII decoration. */
@@ -21,57 +21,49 @@ export interface Terminal {
 /** What the terminal can really show of the wanted format: rich → color → plain. */
 export function screenFor(wanted: HumanFormat, terminal: Terminal): Screen {
   const { isTTY, environment } = terminal;
-  const columns = isTTY ? (terminal.columns ?? 80) : undefined;
+  // A terminal that does not know its size says 0.
+  const columns = isTTY ? terminal.columns || 80 : undefined;
   const forced = environment["FORCE_COLOR"] !== undefined && environment["FORCE_COLOR"] !== "0";
   const noColor = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
   const capable = (isTTY || forced) && !noColor;
   return { format: (wanted === "rich" || wanted === "color") && !capable ? "plain" : wanted, columns };
 }
 
-export function render(view: View, screen: Screen): string {
+export function render(view: View, screen: Screen): Text[] {
   const several = view.filter(({ kind }) => kind === "table").length > 1;
-  return view
-    .map((element) => renderElement(element, screen, several))
-    .filter((text) => text !== "")
-    .join("\n");
+  return joined(
+    view.map((element) => renderElement(element, screen, several)).filter((text) => text !== ""),
+    "\n",
+  );
 }
 
-type Paint = (text: string, tone: Tone) => string;
-
-const colors = pc.createColors(true);
-const TONES = {
-  good: colors.green,
-  bad: colors.red,
-  warn: colors.yellow,
-  dim: colors.dim,
-  strong: colors.bold,
-} as const satisfies Record<Tone, (text: string) => string>;
+type Paint = (text: string, tone: Tone) => Text;
 
 export function painter({ format }: Screen): Paint {
-  return format === "rich" || format === "color" ? (text, tone) => TONES[tone](text) : (text) => text;
+  return format === "rich" || format === "color" ? toned : (text) => text;
 }
 
 /** `several`: there is more than one table, so that each must say what it is. */
-function renderElement(element: Element, screen: Screen, several: boolean): string {
+function renderElement(element: Element, screen: Screen, several: boolean): Text {
   switch (element.kind) {
     case "fields":
       return framed(element.title, fieldLines(element.rows, screen), screen);
     case "lines":
       return framed(
         element.title,
-        element.lines.map((line) => paintCell(line, screen)),
+        element.lines.flatMap((line) => paragraph(line, screen)),
         screen,
       );
     case "table":
       if (element.rows.length === 0) return element.empty;
       if (screen.format === "rich" || screen.format === "table") return gridTable(element, screen);
       return several
-        ? `${painter(screen)(element.title, "strong")}\n${bareTable(element, screen)}`
+        ? [painter(screen)(element.title, "strong"), "\n", bareTable(element, screen)]
         : bareTable(element, screen);
   }
 }
 
-function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen): string[] {
+function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen): Text[] {
   const paint = painter(screen);
   const labels = Math.max(...rows.map(([label]) => width(label)));
   const room =
@@ -79,10 +71,10 @@ function fieldLines(rows: readonly (readonly [string, Cell])[], screen: Screen):
       ? undefined
       : Math.max(20, screen.columns - labels - 2 - (frameWidth(screen) || INDENT));
   return rows.flatMap(([label, value]) => {
-    const lines = wrap(cellText(value), room);
+    const lines = wrap(cellText(value), room, screen);
     return lines.map((line, index) => {
       const head = index === 0 ? paint(pad(`${label}:`, labels + 1), "dim") : " ".repeat(labels + 1);
-      return `${head} ${typeof value === "string" ? line : paint(line, value.tone)}`;
+      return [head, " ", typeof value === "string" ? line : paint(line, value.tone)];
     });
   });
 }
@@ -95,26 +87,27 @@ function frameWidth({ format }: Screen): number {
 }
 
 /** A box around the lines in rich and table, a heading above them elsewhere. */
-function framed(title: string, lines: readonly string[], screen: Screen): string {
+function framed(heading: string, lines: readonly Text[], screen: Screen): Text {
   const paint = painter(screen);
+  const title = oneLine(heading);
   if (frameWidth(screen) === 0) {
-    return [paint(title, "strong"), ...lines.map((line) => " ".repeat(INDENT) + line)].join("\n");
+    return joined([paint(title, "strong"), ...lines.map((line) => [" ".repeat(INDENT), line])], "\n");
   }
   const inner = Math.max(width(title) + 2, ...lines.map(width));
-  const top = `╭─ ${paint(title, "strong")} ${"─".repeat(inner - width(title) - 1)}╮`;
-  const body = lines.map((line) => `│ ${pad(line, inner)} │`);
-  return [top, ...body, `╰${"─".repeat(inner + 2)}╯`].join("\n");
+  const top = ["╭─ ", paint(title, "strong"), ` ${"─".repeat(inner - width(title) - 1)}╮`];
+  const body = lines.map((line) => ["│ ", line, `${padding(line, inner)} │`]);
+  return joined([top, ...body, `╰${"─".repeat(inner + 2)}╯`], "\n");
 }
 
 type Table = Extract<Element, { kind: "table" }>;
 
-function gridTable(table: Table, screen: Screen): string {
+function gridTable(table: Table, screen: Screen): Text {
   const paint = painter(screen);
   const widths = columnWidths(table, screen, 3, 4);
   const rule = (left: string, middle: string, right: string): string =>
     left + widths.map((columns) => "─".repeat(columns + 2)).join(middle) + right;
-  const row = (cells: readonly string[]): string => `│ ${cells.join(" │ ")} │`;
-  return [
+  const row = (cells: readonly Text[]): Text => ["│ ", ...joined(cells, " │ "), " │"];
+  const lines = [
     paint(table.title, "strong"),
     rule("┌", "┬", "┐"),
     row(
@@ -127,13 +120,22 @@ function gridTable(table: Table, screen: Screen): string {
     rule("├", "┼", "┤"),
     ...table.rows.map((cells) => row(drawCells(cells, widths, screen))),
     rule("└", "┴", "┘"),
-  ].join("\n");
+  ];
+  return joined(lines, "\n");
 }
 
-function bareTable(table: Table, screen: Screen): string {
+function bareTable(table: Table, screen: Screen): Text {
   const widths = columnWidths(table, screen, 2, 0);
   const headers = table.columns.map((column) => toned(columnTitle(column).toUpperCase(), "dim"));
-  return [headers, ...table.rows].map((cells) => drawCells(cells, widths, screen).join("  ").trimEnd()).join("\n");
+  const lines = [headers, ...table.rows].map((cells) => trimEnd(joined(drawCells(cells, widths, screen), "  ")));
+  return joined(lines, "\n");
+}
+
+function trimEnd(parts: readonly Text[]): Text[] {
+  const last = parts.findLastIndex((part) => typeof part !== "string" || part.trimEnd() !== "");
+  return parts
+    .slice(0, last + 1)
+    .map((part, index) => (index === last && typeof part === "string" ? part.trimEnd() : part));
 }
 
 /** Natural widths; on a terminal the widest columns give way, one by one, until the table fits or all are at 8. */
@@ -152,34 +154,42 @@ function columnWidths(table: Table, screen: Screen, gap: number, border: number)
   return widths;
 }
 
-function drawCells(cells: readonly Cell[], widths: readonly number[], screen: Screen): string[] {
+function drawCells(cells: readonly Cell[], widths: readonly number[], screen: Screen): Text[] {
   return cells.map((cell, index) => drawCell(cell, widths[index] ?? 0, screen));
 }
 
-function drawCell(cell: Cell, columns: number, screen: Screen): string {
+function drawCell(cell: Cell, columns: number, screen: Screen): Text {
   const text = pad(fit(cellText(cell), columns), columns);
   return typeof cell === "string" ? text : painter(screen)(text, cell.tone);
 }
 
-function paintCell(cell: Cell, screen: Screen): string {
-  return typeof cell === "string" ? cell : painter(screen)(cell.text, cell.tone);
+/** On a terminal, a line that is too long for its frame goes on below, as far to the right as it began. */
+function paragraph(cell: Cell, screen: Screen): Text[] {
+  const room =
+    frameWidth(screen) === 0 || screen.columns === undefined ? undefined : screen.columns - frameWidth(screen);
+  const lines = wrap(cellText(cell), room, screen);
+  return lines.map((line) => (typeof cell === "string" ? line : painter(screen)(line, cell.tone)));
 }
 
-function wrap(text: string, columns: number | undefined): string[] {
-  const lines = text.split("\n");
-  if (columns === undefined) return lines;
-  return lines.flatMap((line) => {
-    const wrapped: string[] = [];
-    let current = "";
-    for (const word of line.split(" ")) {
-      const candidate = current === "" ? word : `${current} ${word}`;
-      if (width(candidate) > columns && current !== "") {
-        wrapped.push(current);
-        current = word;
-      } else {
-        current = candidate;
-      }
+/** Broken at spaces: a path stays fit to be copied. In a frame, a tab would take more columns than can be told. */
+function wrap(text: string, columns: number | undefined, screen: Screen): string[] {
+  const shown = frameWidth(screen) === 0 ? visible(text) : visible(text).replaceAll("\t", "    ");
+  const lines = shown.split("\n");
+  return columns === undefined ? lines : lines.flatMap((line) => wrapLine(line, columns));
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const wrapped: string[] = [];
+  let current: string | undefined;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const candidate: string = current === undefined ? indent + word : `${current} ${word}`;
+    if (current !== undefined && width(candidate) > columns) {
+      wrapped.push(current);
+      current = indent + word;
+    } else {
+      current = candidate;
     }
-    return [...wrapped, current];
-  });
+  }
+  return [...wrapped, current ?? ""];
 }

@@ -12,7 +12,7 @@ import type { ActorRole } from "./actor-roles.ts";
 import { findProfile, type AutomationProfile } from "./automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
-import { collect, filled, formIssues, onlyKeys, text, type KnownKeys } from "./schema.ts";
+import { collect, filled, filledLine, formIssues, line, onlyKeys, text, type KnownKeys } from "./schema.ts";
 import { checkTemplate } from "./template.ts";
 
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
@@ -46,7 +46,7 @@ const argumentSchema = z.strictObject({
   name: z.string().regex(ARGUMENT_NAME, { message: "must start with a letter, then letters, digits, _ or -" }),
   type: z.enum(ARGUMENT_TYPES).default("string"),
   required: z.boolean().default(false),
-  description: text.default(""),
+  description: line.default(""),
   default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
   min: z.number().optional(),
   max: z.number().optional(),
@@ -55,7 +55,7 @@ const argumentSchema = z.strictObject({
 
 const actionSchema = z.strictObject({
   name: z.string(),
-  description: filled,
+  description: filledLine,
   longDescription: filled.optional(),
   strategyActor: z.string().optional(),
   executionActor: z.string().optional(),

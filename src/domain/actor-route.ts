@@ -15,7 +15,7 @@ import type { JsonObject } from "./json.ts";
 import type { QualifiedName } from "./qualified-name.ts";
 import { routeIssues } from "./route-checks.ts";
 import { collect, suggested } from "./schema.ts";
-import { shown } from "./text.ts";
+import { lineProblem, shown } from "./text.ts";
 import { TOOL_NAMES, toolWord, type ToolName } from "./tool-names.ts";
 
 /** The graph of a graph actor, in the spellings of today and of older files, checked as a whole. */
@@ -107,7 +107,7 @@ function parseNode(route: Fields, found: Found, key: string | undefined): GraphN
   }
   const base = {
     id: id ?? "",
-    description: fields.text(fields.find("description", { firstWins: true })) ?? "",
+    description: fields.text(fields.find("description", { firstWins: true }), undefined, lineProblem) ?? "",
     outputKey,
   };
   const known = issues.length;

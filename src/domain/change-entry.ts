@@ -1,6 +1,6 @@
 import type { ChangesetId } from "./ids.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { shown, textProblem } from "./text.ts";
+import { lineProblem, shown, textProblem } from "./text.ts";
 
 /** One changed path, credited to one tool call and one decision. */
 export const CHANGE_OPERATIONS = ["create", "modify", "delete", "rename", "mode"] as const;
@@ -94,7 +94,7 @@ export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   for (const key of ["toolInvocation", "decision"] as const) {
     const value: unknown = input[key];
     if (value === undefined) continue;
-    const problem = typeof value === "string" ? textProblem(value, 200) : "is no text";
+    const problem = typeof value === "string" ? lineProblem(value, 200) : "is no text";
     if (problem !== undefined) complain(key, `${key} ${problem}`);
   }
   if (issues.length > 0) {

@@ -1,6 +1,6 @@
 import { parseTokens } from "./context-policy.ts";
 import type { Setting } from "./settings.ts";
-import { shown, textProblem } from "./text.ts";
+import { lineProblem, shown, textProblem } from "./text.ts";
 
 /**
  * The configuration of context assembly. What loads code (strategies and stages of one's own) only names it: a module is loaded when
@@ -70,7 +70,7 @@ function url(value: string): string | undefined {
   return username === "" && password === "" ? undefined : "must not hold a name or password";
 }
 
-const text: Setting["problem"] = (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200));
+const text: Setting["problem"] = (value) => (value.trim() === "" ? "must not be empty" : lineProblem(value, 200));
 const module: Setting["problem"] = (value) =>
   isModulePath(value) ? undefined : "must be the absolute path of an ES module";
 

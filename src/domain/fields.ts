@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ValidationIssue } from "./errors.ts";
 import { parseJson, type JsonLimits, type JsonObject, type JsonValue } from "./json.ts";
 import { suggested } from "./schema.ts";
-import { shown, textProblem } from "./text.ts";
+import { lineProblem, shown, textProblem } from "./text.ts";
 
 /** A value of a definition and the place where its author wrote it. */
 export interface Found {
@@ -83,21 +83,26 @@ export class Fields {
     return found;
   }
 
-  text(found: Found | undefined, limit?: number): string | undefined {
+  text(found: Found | undefined, limit?: number, problemOf = textProblem): string | undefined {
     if (found === undefined) return undefined;
     const { value, path } = found;
-    const problem = typeof value === "string" ? textProblem(value, limit) : "must be a text";
+    const problem = typeof value === "string" ? problemOf(value, limit) : "must be a text";
     if (problem === undefined) return value as string;
     this.issues.push({ path, message: problem });
     return undefined;
   }
 
   /** A text that says something. */
-  filled(found: Found | undefined, limit?: number): string | undefined {
-    const text = this.text(found, limit);
+  filled(found: Found | undefined, limit?: number, problemOf = textProblem): string | undefined {
+    const text = this.text(found, limit, problemOf);
     if (text === undefined || text.trim() !== "") return text;
     this.issues.push({ path: found?.path ?? "", message: "must not be empty" });
     return undefined;
+  }
+
+  /** A name, or a description of one line. */
+  line(found: Found | undefined, limit?: number): string | undefined {
+    return this.filled(found, limit, lineProblem);
   }
 
   number(found: Found | undefined, rule: { min: number; max: number; whole?: boolean }): number | undefined {

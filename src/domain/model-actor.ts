@@ -34,7 +34,7 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
   const { issues } = fields;
   checkVersion(fields);
   const name = ownName(fields, given);
-  const description = given === undefined ? fields.filled(fields.require("description")) : describedBy(fields, given);
+  const description = given === undefined ? fields.line(fields.require("description")) : describedBy(fields, given);
   const unsafe = fields.boolean("unsafe") ?? false;
   const skills = fields.find("skills");
   if (skills !== undefined && !(Array.isArray(skills.value) && skills.value.length === 0)) {
@@ -43,7 +43,7 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
   const actor = {
     type: "llm" as const,
     provider: providerName(fields),
-    model: fields.filled(fields.find("model", { firstWins: true }), 200),
+    model: fields.line(fields.find("model", { firstWins: true }), 200),
     systemPrompt: fields.text(fields.find("system_prompt")) ?? "",
     options: parseOptions(fields),
     tools: fields.has("tools") ? parseTools(fields) : undefined,
@@ -61,7 +61,7 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
 
 function describedBy(fields: Fields, name: string): string | undefined {
   const found = fields.find("description");
-  return found === undefined ? name : fields.filled(found);
+  return found === undefined ? name : fields.line(found);
 }
 
 function ownName(fields: Fields, given: string | undefined): QualifiedName | undefined {

@@ -10,7 +10,7 @@ import {
 import { listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { toolMatches, type Guards } from "./guards.ts";
 import { nameParts, parseOwnName, type QualifiedName } from "./qualified-name.ts";
-import { collect, filled, suggested } from "./schema.ts";
+import { collect, filledLine, suggested } from "./schema.ts";
 import { shown } from "./text.ts";
 import { TOOL_NAMES } from "./tool-names.ts";
 
@@ -87,7 +87,7 @@ const BUDGET_KEYS: Keys = {
 };
 const OWN_KEYS: Keys = {
   name: { to: "name", takes: z.string() },
-  description: { to: "description", takes: filled },
+  description: { to: "description", takes: filledLine },
   extends: { to: "extends", takes: z.string() },
   schema_version: { to: "schema", takes: z.literal("1.0") },
 };

@@ -1,5 +1,5 @@
 import { nearest } from "./suggest.ts";
-import { textProblem } from "./text.ts";
+import { lineProblem } from "./text.ts";
 import type { Setting } from "./settings.ts";
 
 /**
@@ -106,7 +106,7 @@ const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
 };
 
 const filled = (value: string): string | undefined =>
-  value.trim() === "" ? "must not be empty" : textProblem(value, 4_096);
+  value.trim() === "" ? "must not be empty" : lineProblem(value, 4_096);
 
 const PROBLEMS: Readonly<Record<ProviderField, (value: string) => string | undefined>> = {
   type: (value) =>

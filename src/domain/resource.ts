@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import { listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
 import { nearest } from "./suggest.ts";
-import { checkText, shown, textProblem } from "./text.ts";
+import { checkText, lineProblem, shown, textProblem } from "./text.ts";
 
 /**
  * Something a plan works on: a git checkout, a directory. What a resource of each type is made of stands in one table; the
@@ -190,7 +190,7 @@ export function pathProblem(path: string): string | undefined {
 /** Undefined when git could have a branch of that name; the rules of `git check-ref-format --branch`, and no "HEAD". */
 export function branchProblem(branch: string): string | undefined {
   if (branch === "") return "is empty";
-  const problem = textProblem(branch, 250);
+  const problem = lineProblem(branch, 250);
   if (problem !== undefined) return problem;
   if (branch.startsWith("-")) return 'starts with "-"';
   if (/[\s~^:?*[\\]/u.test(branch)) return 'contains a space or one of ~ ^ : ? * [ "\\"';

@@ -1,15 +1,22 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { nearest } from "./suggest.ts";
-import { textProblem } from "./text.ts";
+import { lineProblem, textProblem } from "./text.ts";
 
 /** What the schemas of definitions (actions, actors) have in common: checked texts, and every problem in words a user knows. */
 
-export const text = z.string().check((context) => {
-  const problem = textProblem(context.value);
-  if (problem !== undefined) context.issues.push({ code: "custom", message: problem, input: context.value });
-});
-export const filled = text.check(z.refine((value) => value.trim() !== "", { message: "must not be empty" }));
+const checked = (problemOf: (value: string) => string | undefined) =>
+  z.string().check((context) => {
+    const problem = problemOf(context.value);
+    if (problem !== undefined) context.issues.push({ code: "custom", message: problem, input: context.value });
+  });
+const notEmpty = z.refine<string>((value) => value.trim() !== "", { message: "must not be empty" });
+
+export const text = checked(textProblem);
+export const filled = text.check(notEmpty);
+/** A description of one line. */
+export const line = checked(lineProblem);
+export const filledLine = line.check(notEmpty);
 
 /** The keys a definition has, and those of the items of its one list of objects. */
 export interface KnownKeys {

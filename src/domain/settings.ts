@@ -8,7 +8,7 @@ import { parseQualifiedName } from "./qualified-name.ts";
 import { maskSecrets } from "./redaction.ts";
 import { HIDDEN } from "./secret.ts";
 import { nearest } from "./suggest.ts";
-import { textProblem } from "./text.ts";
+import { lineProblem } from "./text.ts";
 
 /** Every configuration key there is: what it is for, its default, and the environment variable that overrides it. */
 export interface Setting {
@@ -60,7 +60,7 @@ export const SETTINGS: readonly Setting[] = [
     default: undefined,
     description: "The name recorded in the audit log (otherwise the login name)",
     perProject: false,
-    problem: (value) => (value.trim() === "" ? "must not be empty" : textProblem(value, 200)),
+    problem: (value) => (value.trim() === "" ? "must not be empty" : lineProblem(value, 200)),
   },
   ...ACTOR_SETTINGS,
   ...BUDGET_SETTINGS,

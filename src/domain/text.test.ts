@@ -1,7 +1,18 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ValidationIssue } from "./errors.ts";
-import { checkText, printable, shown, storable, TEXT_LIMIT, textProblem } from "./text.ts";
+import {
+  checkText,
+  hasHidden,
+  lineProblem,
+  printable,
+  shown,
+  storable,
+  TEXT_LIMIT,
+  textProblem,
+  visible,
+  visibleJson,
+} from "./text.ts";
 
 describe("text from outside", () => {
   test.each(["", "plain", "two\nlines\r\n\tindented", "naïve 🦑 漢字", "e\u0301", "\u200b", "{x}", "'; --", "\u00a0"])(
@@ -54,6 +65,49 @@ describe("text from outside", () => {
     expect(checkText("long", "title", issues, 3)).toBe(false);
     expect(issues.map(({ path }) => path)).toEqual(["description", "title"]);
     expect(issues[0]?.message).toContain("NUL");
+  });
+});
+
+describe("hidden characters", () => {
+  test.each([
+    ["a\u001b[2J\u0007\b\u007f", "a<U+001B>[2J<U+0007><U+0008><U+007F>"],
+    ["\u0085\u009b", "<U+0085><U+009B>"],
+    ["\u202ea\u202c \u2066b\u2069 \u200e\u061c", "<U+202E>a<U+202C> <U+2066>b<U+2069> <U+200E><U+061C>"],
+    [
+      "\u200b\ufeff\u2060\u00ad\u034f\u115f\u180e\u3164\uffa0",
+      "<U+200B><U+FEFF><U+2060><U+00AD><U+034F><U+115F><U+180E><U+3164><U+FFA0>",
+    ],
+    ["\u{e0041}\u{e0100}", "<U+E0041><U+E0100>"],
+    ["\u2028\u2029\ufff9", "<U+2028><U+2029><U+FFF9>"],
+    ["\ud83d x\ude00", "<U+D83D> x<U+DE00>"],
+    ["one\r\ntwo\rthree\r\r\n", "one\ntwo<U+000D>three<U+000D>\n"],
+    ["a\u200db a\u200cb 1\ufe0f", "a<U+200D>b a<U+200C>b 1<U+FE0F>"],
+    ["❤\ufe0f\ufe0f 🚀\u200d", "❤\ufe0f<U+FE0F> 🚀<U+200D>"],
+  ])("%j is seen", (text, seen) => {
+    expect(visible(text)).toBe(seen);
+    expect(visible(seen)).toBe(seen);
+    expect(hasHidden(text)).toBe(true);
+    expect(JSON.parse(visibleJson(JSON.stringify(text)))).toBe(text);
+  });
+
+  test.each([
+    "tab\tand\nline",
+    "naïve 漢字 العربية עברית",
+    "👩\u200d💻 👩🏽\u200d💻 🏳\ufe0f\u200d🌈 ❤\ufe0f 1\ufe0f\u20e3",
+    "\u00a0",
+    "\u0600",
+    "<U+001B>",
+  ])("%j stays as it is", (text) => {
+    expect(visible(text)).toBe(text);
+    expect(hasHidden(text)).toBe(false);
+  });
+
+  test("are refused in names and texts of one line, and no others", () => {
+    expect(lineProblem("a\u202eb")).toBe("contains an invisible character, <U+202E>");
+    expect(lineProblem("a\u0007")).toContain("control");
+    expect(lineProblem("xxxx", 3)).toContain("3");
+    for (const text of ["ann", "two\r\nlines\n", "👩\u200d💻", "日本"]) expect(lineProblem(text)).toBeUndefined();
+    expect(lineProblem("a\rb")).toContain("<U+000D>");
   });
 });
 

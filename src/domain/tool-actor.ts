@@ -2,7 +2,7 @@ import * as z from "zod";
 import { listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseJson, type JsonObject, type JsonValue } from "./json.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
-import { collect, filled, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
+import { collect, filledLine, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
 import { firstCycles, waves, type Node } from "./step-graph.ts";
 import { placeholders, renderTemplate } from "./template.ts";
 import { shown } from "./text.ts";
@@ -54,7 +54,7 @@ const stepSchema = z.strictObject({
 const actorSchema = z.strictObject({
   name: z.string(),
   type: z.string(),
-  description: filled,
+  description: filledLine,
   steps: z
     .array(stepSchema)
     .min(1, { message: "must have at least one step" })

@@ -3,7 +3,7 @@ import { relativePathProblem } from "./change-entry.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseOwnName, type QualifiedName } from "./qualified-name.ts";
-import { collect, filled, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
+import { collect, filled, filledLine, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "./schema.ts";
 import { shown } from "./text.ts";
 import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "./tool-names.ts";
 
@@ -59,7 +59,7 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 
 const validationSchema = z.strictObject({
   name: z.string(),
-  description: filled,
+  description: filledLine,
   mode: z.string().default("required"),
   command: filled.optional(),
   cwd: z.string().optional(),

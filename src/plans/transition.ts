@@ -3,7 +3,7 @@ import { ConflictError, NotFoundError, ValidationError } from "../domain/errors.
 import type { EventType } from "../domain/events.ts";
 import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan.ts";
-import { textProblem } from "../domain/text.ts";
+import { lineProblem } from "../domain/text.ts";
 import { loginName } from "../domain/user.ts";
 import {
   isTerminal,
@@ -55,7 +55,7 @@ export function ambienceOf({
   ids = monotonicIds(clock),
   user = loginName(),
 }: ServiceParts): Ambience {
-  const problem = user.trim() === "" ? "is empty" : textProblem(user, 200);
+  const problem = user.trim() === "" ? "is empty" : lineProblem(user, 200);
   if (problem !== undefined)
     throw new ValidationError(`The user's name ${problem}.`, [{ path: "user", message: problem }]);
   return { clock, ids, user };

@@ -10,6 +10,7 @@ import type { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Message, Outcome } from "../outcome.ts";
+import { Pieces } from "../terminal-text.ts";
 import { budgetWarning } from "./budget-data.ts";
 
 /**
@@ -55,7 +56,7 @@ export async function actorRun(context: CommandContext, input: Input): Promise<O
       },
       view: [],
       messages,
-      raw: live ? "\n" : `${done.response.trimEnd()}\n`,
+      text: live ? "\n" : `${done.response.trimEnd()}\n`,
     };
   } finally {
     stop();
@@ -102,6 +103,7 @@ function asked(actor: ActorDefinition, input: Input, settings: ModelSettings): A
 async function askModel(actor: LlmActorDefinition, { models, prompt, signal }: Run, live: boolean): Promise<Done> {
   const { baseUrl: _, ...settings } = actor.options;
   const model = modelOf(actor);
+  const pieces = new Pieces((text) => void process.stdout.write(text));
   const answer = await models.call({
     model,
     system: actor.systemPrompt,
@@ -110,8 +112,9 @@ async function askModel(actor: LlmActorDefinition, { models, prompt, signal }: R
     settings,
     signal,
     ...(actor.responseFormat === undefined ? {} : { responseSchema: actor.responseFormat }),
-    ...(live ? { onText: (text: string) => void process.stdout.write(text) } : {}),
+    ...(live ? { onText: pieces.push } : {}),
   });
+  pieces.end();
   return { response: answer.text, answers: [answer], asked: model };
 }
 

@@ -1,18 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
 import { resolvePaths } from "../paths.ts";
+import { typedTerminal } from "../testing/typed-terminal.ts";
 import { actorRemove } from "./actor.ts";
-
-function terminal(answer: string) {
-  const input = Object.assign(new PassThrough(), { isTTY: true });
-  input.end(answer);
-  return { input, output: Object.assign(new PassThrough(), { isTTY: true }) };
-}
 
 test("an actor is removed only after a yes", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "cleveragents-actor-"));
@@ -23,13 +17,13 @@ test("an actor is removed only after a yes", async () => {
     const actors = await context.actors();
     await actors.addActor({ name: "greeter", type: "tool", description: "x", steps: [{ tool: "git_status" }] });
     const input = new Input(["greeter"], {});
-    expect(await actorRemove(context, input, terminal("n\n"))).toMatchObject({
+    expect(await actorRemove(context, input, typedTerminal("n\n"))).toMatchObject({
       data: { removed: false },
       status: "warn",
       messages: [{ level: "warning", text: "Nothing was removed." }],
     });
     expect(await actors.listActors()).toHaveLength(1);
-    expect((await actorRemove(context, input, terminal("y\n"))).data).toEqual({
+    expect((await actorRemove(context, input, typedTerminal("y\n"))).data).toEqual({
       removed: true,
       actor: "local/greeter",
     });

@@ -3,6 +3,7 @@ import type { AuditRow } from "../../store/audit.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
 import { count, instant, shortInstant } from "../format.ts";
+import { print } from "../gate.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { parseLimit } from "./plan-list.ts";
 
@@ -100,10 +101,10 @@ function progress(what: string): () => void {
   if (!process.stderr.isTTY) return () => undefined;
   const begun = Date.now();
   const timer = setInterval(() => {
-    process.stderr.write(`\r${what} … ${Math.round((Date.now() - begun) / 1000)} s `);
+    print(process.stderr, [{ move: "line start" }, `${what} … ${Math.round((Date.now() - begun) / 1000)} s `]);
   }, 1000);
   return () => {
     clearInterval(timer);
-    if (Date.now() - begun >= 1000) process.stderr.write("\r\u001b[K");
+    if (Date.now() - begun >= 1000) print(process.stderr, [{ move: "line start" }, { move: "erase line" }]);
   };
 }

@@ -21,7 +21,7 @@ export async function completion(input: Input): Promise<Outcome> {
     });
   }
   const script = { bash, zsh, fish }[shell]();
-  return { data: { shell, script }, view: [], messages: [], raw: script };
+  return { data: { shell, script }, view: [], messages: [], text: script };
 }
 
 /** Words to offer after each command path; the empty path is the program itself. */

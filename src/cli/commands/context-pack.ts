@@ -49,7 +49,7 @@ export async function contextPack(context: CommandContext, input: Input): Promis
     },
     view: [],
     messages: all,
-    raw: assembled.text,
+    text: assembled.text,
   };
 }
 

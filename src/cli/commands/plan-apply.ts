@@ -10,6 +10,7 @@ import { count, instant } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
+import { oneLine } from "../terminal-text.ts";
 import type { Element } from "../view.ts";
 import { planData, readInPlace } from "./plan-data.ts";
 
@@ -79,7 +80,7 @@ export function writePreview({ landings, conflicts }: PreparedLandings): void {
   const problems = conflicts.map(
     ({ resource, path, why }) => `conflict: ${[resource, path].filter(Boolean).join("/")} ${why}`,
   );
-  process.stderr.write([...lines, ...problems].map((line) => `${line}\n`).join(""));
+  process.stderr.write([...lines, ...problems].map((line) => `${oneLine(line)}\n`).join(""));
 }
 
 export function landingData({ alias, root, git, files }: Landing): Readonly<Record<string, unknown>> {

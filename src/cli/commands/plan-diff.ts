@@ -1,3 +1,7 @@
+import { closeSync, openSync, writeFileSync } from "node:fs";
+import { isatty } from "node:tty";
+import { UsageError } from "../../domain/errors.ts";
+import { hasHidden } from "../../domain/text.ts";
 import { diffOf } from "../../execution/kept-diff.ts";
 import type { ChangedFile, PlanDiff } from "../../execution/plan-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
@@ -9,6 +13,7 @@ import { count } from "../format.ts";
 import { info, type Outcome } from "../outcome.ts";
 import { leftOutOf } from "./left-out.ts";
 import { painter, screenFor } from "../render.ts";
+import { joined, type Text } from "../terminal-text.ts";
 import { toned, type Tone } from "../view.ts";
 
 /** What the plan changed, as `git diff` shows it, with the step that made each change. */
@@ -32,8 +37,45 @@ export async function planDiff(context: CommandContext, input: Input): Promise<O
   const view = [fileTable(files)];
   const summary = `${count(files.length, "file")} changed, ${insertions} insertions, ${deletions} deletions.`;
   const messages = [...info(summary), ...left.messages];
+  const file = input.text("output");
+  if (file !== undefined) {
+    writeExactly(file, diff.patch);
+    return { data, view, messages: [...messages, ...info(`The patch is in ${file}.`)] };
+  }
   if (files.length === 0 || input.flag("stat")) return { data, view, messages };
-  return { data, view, messages, raw: await coloured(context, diff.patch) };
+  if (!process.stdout.isTTY && hasHidden(diff.patch) && !["json", "yaml"].includes(await context.format()))
+    process.stderr.write(`warning: ${NOT_EXACT}\n`);
+  return { data, view, messages, text: await coloured(context, diff.patch) };
+}
+
+const NOT_EXACT =
+  "The changes hold characters that a terminal obeys or hides; they are made visible here. --output FILE writes the patch as it is.";
+
+/** For `git apply`: every byte as it is, so never to a terminal. */
+function writeExactly(file: string, patch: string): void {
+  const descriptor = opened(file);
+  try {
+    if (isatty(descriptor)) {
+      throw new UsageError(`${file} is a terminal.`, {
+        kept: "Nothing was written.",
+        next: ["give --output the name of a file, or leave it out"],
+      });
+    }
+    writeFileSync(descriptor, patch);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function opened(file: string): number {
+  try {
+    return openSync(file, "w");
+  } catch (error) {
+    throw new UsageError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, {
+      cause: error,
+      kept: "Nothing was written.",
+    });
+  }
 }
 
 export async function planArtifacts(context: CommandContext, input: Input): Promise<Outcome> {
@@ -87,7 +129,7 @@ export function fileTable(files: readonly ChangedFile[]) {
   } as const;
 }
 
-export async function coloured(context: CommandContext, patch: string): Promise<string> {
+export async function coloured(context: CommandContext, patch: string): Promise<Text> {
   const format = await context.format();
   if (format === "json" || format === "yaml") return patch;
   const { stdout, env } = process;
@@ -100,11 +142,14 @@ export async function coloured(context: CommandContext, patch: string): Promise<
     ["+", "good"],
     ["-", "bad"],
   ];
-  return patch
-    .split("\n")
-    .map((line) => {
-      const tone = tones.find(([prefix]) => line.startsWith(prefix))?.[1];
-      return tone === undefined ? line : paint(line, tone);
-    })
-    .join("\n");
+  const lines = patch.split("\n").map((line) => {
+    const tone = tones.find(([prefix]) => line.startsWith(prefix))?.[1];
+    return tone === undefined ? lineEnd(line, "") : paint(lineEnd(line, "^M"), tone);
+  });
+  return joined(lines, "\n");
+}
+
+/** A line that ends in CR LF, as git shows it: where a line changed its end may be all that changed, elsewhere it tells nothing. */
+function lineEnd(line: string, mark: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) + mark : line;
 }

@@ -3,7 +3,7 @@ import type { Decision, ToolInvocation } from "../../domain/decision.ts";
 import { NotFoundError } from "../../domain/errors.ts";
 import type { DecisionId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import { printable, shown } from "../../domain/text.ts";
+import { shown } from "../../domain/text.ts";
 import { isCall } from "../../execution/decided-steps.ts";
 import type { ModelCallFacts } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -35,7 +35,7 @@ export async function planExplain(context: CommandContext, input: Input): Promis
     view: view(explained, shows),
     messages: info(`${count(calls.length, "tool call")}, ${count(explained.files.length, "change")}.`),
     next: [decision.step === undefined ? `agents plan tree ${plan.id}` : `agents plan diff ${plan.id}`],
-    ...(shows.context ? { raw: contextText(explained) } : {}),
+    ...(shows.context ? { text: contextText(explained) } : {}),
   };
 }
 
@@ -212,7 +212,7 @@ function thoughtRows({ outcome, call, context }: Explained): (readonly [string, 
 function thoughtView({ outcome }: Explained, shows: Shows): View {
   const { reasoning = "", alternatives = [] } = outcome.decision.thought;
   const lines = (title: string, all: readonly string[]): View =>
-    all.length === 0 ? [] : [{ kind: "lines", title, lines: all.map((line) => printable(line)) }];
+    all.length === 0 ? [] : [{ kind: "lines", title, lines: all }];
   return [
     ...(shows.alternatives
       ? lines(

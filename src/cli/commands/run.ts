@@ -12,7 +12,9 @@ import { Input } from "../command-spec.ts";
 import { answerTo, canAsk, confirmed, declined, type Asking } from "../confirm.ts";
 import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
+import { print } from "../gate.ts";
 import { render, screenFor } from "../render.ts";
+import { oneLine } from "../terminal-text.ts";
 import type { View } from "../view.ts";
 import { planApply } from "./plan-apply.ts";
 import { coloured, fileTable } from "./plan-diff.ts";
@@ -103,7 +105,7 @@ async function answerQuestion(context: CommandContext, { id }: Plan, asking?: As
   const open = await (await context.store()).read((reader) => openQuestion(reader, id));
   // Somebody else was faster.
   if (open === undefined) return true;
-  const ways = open.alternatives.map((one, index) => `  ${index + 1}. ${one}\n`);
+  const ways = open.alternatives.map((one, index) => `  ${index + 1}. ${oneLine(one)}\n`);
   process.stderr.write(`${open.question}\n${ways.join("")}`);
   const answer = await answerTo(ways.length === 0 ? "> " : "a number, or what to do instead > ", asking);
   const text = /^\d{1,3}$/.test(answer) ? (open.alternatives[Number(answer) - 1] ?? "") : answer;
@@ -142,7 +144,7 @@ async function showDifference(context: CommandContext, { id, attempt }: Plan): P
   const store = await context.store();
   const { patch, files } = await diffOf(store, await planChanges(store, id, attempt));
   if (patch.split("\n").length <= SHOWN_LINES) {
-    process.stderr.write(await coloured(context, patch));
+    print(process.stderr, await coloured(context, patch));
     return;
   }
   await write(context, [fileTable(files)]);
@@ -154,5 +156,5 @@ async function write(context: CommandContext, view: View): Promise<void> {
   if (format === "json" || format === "yaml") return;
   const { stderr, env: environment } = process;
   const screen = screenFor(format, { isTTY: stderr.isTTY, columns: stderr.columns, environment });
-  process.stderr.write(`${render(view, screen)}\n`);
+  print(process.stderr, [render(view, screen), "\n"]);
 }

@@ -1,5 +1,6 @@
 import type { ChosenWork, Decision } from "../../domain/decision.ts";
 import { count } from "../format.ts";
+import { oneLine } from "../terminal-text.ts";
 import type { Element } from "../view.ts";
 
 /** What a model decided to do, for somebody who is to say whether it should be done. */
@@ -13,6 +14,7 @@ export function strategyView(decisions: readonly Decision[]): Element {
   };
 }
 
+/** Each text on one line: with line breaks it could look like a step more, or like a smaller risk. */
 function stepLines({ step, chosen, needs, thought }: Decision, names: ReadonlyMap<string, string>): string[] {
   const { description, complexity, risk } = chosen as ChosenWork;
   const { confidence, rationale, alternatives = [] } = thought;
@@ -24,9 +26,9 @@ function stepLines({ step, chosen, needs, thought }: Decision, names: ReadonlyMa
     ...(confidence === undefined ? [] : [`confidence ${confidence}`]),
   ];
   return [
-    `${step}: ${description}`,
+    `${step}: ${oneLine(description)}`,
     `    ${facts.join(", ")}`,
-    ...(rationale === undefined ? [] : [`    because: ${rationale}`]),
-    ...alternatives.map((other) => `    instead of: ${other}`),
+    ...(rationale === undefined ? [] : [`    because: ${oneLine(rationale)}`]),
+    ...alternatives.map((other) => `    instead of: ${oneLine(other)}`),
   ];
 }

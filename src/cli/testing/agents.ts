@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { onTerminal } from "./pseudo-terminal.ts";
 import { fileURLToPath } from "node:url";
 
 export interface Finished {
@@ -25,6 +26,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** In a process group of its own, so that it can be killed together with what it started. */
   readonly group?: boolean;
+  /** On a terminal of this size: stdout has all that is seen there, and what is written to stdin is typed. */
+  readonly terminal?: { readonly columns: number; readonly rows: number };
 }
 
 export interface Envelope {
@@ -63,13 +66,15 @@ export class Agents implements Disposable {
   }
 
   start(args: readonly string[], options: RunOptions = {}): Started {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+    const words = [process.execPath, PROGRAM, ...args];
+    const [file = "", ...rest] = options.terminal === undefined ? words : onTerminal(words, options.terminal);
+    const child = spawn(file, rest, {
       cwd: options.cwd ?? this.directory,
       env: { ...ENVIRONMENT, CLEVERAGENTS_DATA_DIR: this.dataDir, ...this.environment, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
       detached: options.group === true,
     });
-    child.stdin.end(options.input ?? "");
+    if (options.terminal === undefined) child.stdin.end(options.input ?? "");
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
