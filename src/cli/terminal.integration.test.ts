@@ -61,7 +61,7 @@ const STEP = {
   description: HOSTILE,
   risk: 0.2,
   confidence: 0.9,
-  rationale: HOSTILE,
+  rationale: "asked\nother: Do nothing",
   alternatives: [HOSTILE],
 };
 
@@ -230,6 +230,8 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     expect(await person.end()).toBe(0);
     expect(forbiddenIn(person.seen)).toEqual([]);
     for (const part of SEEN) expect(person.seen.replaceAll(/[\r\n│]| {2,}/g, "")).toContain(part);
+    // What looks like a step is one.
+    expect(person.seen).toContain("because: asked other: Do nothing");
     expect(person.seen).toContain("Nothing was applied.");
   });
 
