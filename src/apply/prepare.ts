@@ -87,13 +87,14 @@ export async function lockPlaces(
 ): Promise<string[]> {
   const places: string[] = [];
   for (const { path, baseCommit, strategy } of records) {
-    if (strategy === "none") places.push(...(await directoryPlaces(path)));
-    else places.push(await lockPlace((baseCommit === undefined ? undefined : await commonDirectory(path)) ?? path));
+    const ofBranch = strategy !== "none" && baseCommit !== undefined;
+    const repository = ofBranch ? await commonDirectory(path) : undefined;
+    places.push(...(repository === undefined ? await directoryPlaces(path) : [await lockPlace(repository)]));
   }
   return places;
 }
 
-/** Of files that change without their repository: the plans that change the repository lock that. */
+/** Of files that change without their repository: plans that change the repository lock it, and exclude these. */
 export async function directoryPlaces(path: string): Promise<string[]> {
   const repository = await commonDirectory(path);
   return Promise.all((repository === undefined ? [path] : [path, repository]).map(lockPlace));

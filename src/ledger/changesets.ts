@@ -126,7 +126,10 @@ export class ChangesetStore {
 
   async list(planId: PlanId): Promise<Changeset[]> {
     return this.#store.read(async (reader) => {
-      const rows = await reader.all<ChangesetRow>("SELECT * FROM changesets WHERE plan_id = ? ORDER BY sequence", planId);
+      const rows = await reader.all<ChangesetRow>(
+        "SELECT * FROM changesets WHERE plan_id = ? ORDER BY sequence",
+        planId,
+      );
       return rows.map(readChangeset);
     });
   }
