@@ -165,6 +165,21 @@ export async function findUndoneSteps(reader: Reader, planId: PlanId): Promise<s
   return row === undefined ? [] : (JSON.parse(row.undone_steps) as string[]);
 }
 
+/** What a plan brought in and took out, in that order: where each landing stands among all landings, and what was out after it. */
+export async function landingHistory(
+  reader: Reader,
+  planId: PlanId,
+): Promise<{ readonly sequence: number; readonly undoneSteps: ReadonlySet<string> }[]> {
+  const rows = await reader.all<{ sequence: number; undone_steps: string }>(
+    "SELECT sequence, undone_steps FROM journals WHERE plan_id = ? AND outcome = 'done' ORDER BY sequence",
+    planId,
+  );
+  return rows.map(({ sequence, undone_steps: steps }) => ({
+    sequence,
+    undoneSteps: new Set(JSON.parse(steps) as string[]),
+  }));
+}
+
 /** What the steps of an attempt that worked in place did there, in the order in which they did it. */
 export async function stepLandings(
   reader: Reader,
