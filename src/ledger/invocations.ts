@@ -92,6 +92,12 @@ export async function endInvocation(tx: Tx, id: InvocationId, end: InvocationEnd
   );
 }
 
+/** Takes tool calls out of what counts. */
+export async function supersedeInvocations(tx: Tx, ids: readonly InvocationId[]): Promise<void> {
+  for (const id of ids)
+    await tx.run("UPDATE tool_invocations SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+}
+
 interface InvocationRow {
   readonly id: InvocationId;
   readonly changeset_id: ChangesetId;
