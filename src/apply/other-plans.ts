@@ -20,8 +20,8 @@ export interface OtherPlan {
   /** What its apply did there; undefined when everything was there already. */
   readonly applied: Landing | undefined;
   /** Its steps that were in when the plan at hand was applied, and those that are in now. */
-  readonly then: ReadonlySet<string>;
-  readonly now: ReadonlySet<string>;
+  readonly inThen: ReadonlySet<string>;
+  readonly inNow: ReadonlySet<string>;
 }
 
 /** A path that stays although the plan that changed it is undone, because of these plans. */
@@ -62,7 +62,7 @@ export function sharing(others: readonly OtherPlan[], paths: ReadonlySet<string>
  * was brought by a later one too comes back with that.
  */
 export async function withoutUndone<World>(kind: WorldKind<World>, found: World, shared: Sharing): Promise<World> {
-  const isUndone = ({ other }: Sharing[number]): boolean => [...other.then].some((step) => !other.now.has(step));
+  const isUndone = ({ other }: Sharing[number]): boolean => [...other.inThen].some((step) => !other.inNow.has(step));
   const first = shared.findIndex(isUndone);
   if (first === -1) return found;
   let world = found;
@@ -70,7 +70,7 @@ export async function withoutUndone<World>(kind: WorldKind<World>, found: World,
     [world = found] = await follow(kind, [world], paths, (some) => takenBack(kind, other, some));
   }
   for (const { other, paths } of shared.slice(first + 1)) {
-    const [nothing, still] = [new Set<string>(), both(other.then, other.now)];
+    const [nothing, still] = [new Set<string>(), both(other.inThen, other.inNow)];
     [world = found] = await follow(kind, [world], paths, (some) =>
       claimed(kind, other, { from: nothing, to: still }, some),
     );
@@ -84,8 +84,8 @@ async function takenBack<World>(
   other: OtherPlan,
   paths: readonly string[],
 ): Promise<Change<World> | undefined> {
-  const { from: began, to: all } = await claimed(kind, other, { from: new Set(), to: other.then }, paths);
-  const still = await kind.claim(other, both(other.then, other.now), paths);
+  const { from: began, to: all } = await claimed(kind, other, { from: new Set(), to: other.inThen }, paths);
+  const still = await kind.claim(other, both(other.inThen, other.inNow), paths);
   const before = await kind.found(other, paths);
   const [from, to] = [await kind.merge(began, before, all), await kind.merge(began, before, still)];
   return from === undefined || to === undefined ? undefined : { from, to };
@@ -108,9 +108,9 @@ export async function withLater<World>(
 ): Promise<readonly World[]> {
   let moved = worlds;
   for (const { other, paths } of shared) {
-    const already = both(other.then, other.now);
-    if (already.size === other.now.size) continue;
-    moved = await follow(kind, moved, paths, (some) => claimed(kind, other, { from: already, to: other.now }, some));
+    const already = both(other.inThen, other.inNow);
+    if (already.size === other.inNow.size) continue;
+    moved = await follow(kind, moved, paths, (some) => claimed(kind, other, { from: already, to: other.inNow }, some));
   }
   return moved;
 }
@@ -139,7 +139,7 @@ export async function holders<World>(
   for (const { other, paths: common } of shared) {
     const asked = common.filter((path) => stays.has(path));
     if (asked.length === 0) continue;
-    const all = { from: new Set<string>(), to: other.now };
+    const all = { from: new Set<string>(), to: other.inNow };
     const [brought = without] = await follow(kind, [without], asked, (some) => claimed(kind, other, all, some));
     for (const path of await kind.differences(without, brought))
       found.set(path, [...(found.get(path) ?? []), other.planId]);

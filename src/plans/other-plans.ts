@@ -89,8 +89,8 @@ async function otherPlan(
       record,
       entries,
       applied: landings.find(({ alias }) => alias === record.alias),
-      then: standing(history.findLast(({ sequence }) => sequence < anchor)),
-      now: standing(history.at(-1)),
+      inThen: standing(history.findLast(({ sequence }) => sequence < anchor)),
+      inNow: standing(history.at(-1)),
       landed: first.sequence,
     };
   });
