@@ -24,7 +24,13 @@ export default defineConfig({
         },
       },
       {
-        test: { ...shared, name: "integration", include: ["src/**/*.integration.test.ts"], testTimeout: 180_000 },
+        test: {
+          ...shared,
+          name: "integration",
+          include: ["src/**/*.integration.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
       },
     ],
   },

@@ -142,7 +142,8 @@ function copyPlans(database: DatabaseSync, model: Model, count: number): void {
     if (moment === undefined) throw new Error(`the model plan has no version ${version}`);
     const id = ids();
     const move = shiftTimes(now - model.createdAt);
-    insert("plans", { ...move(moment.plan), id, name: `local/fix-bug-${id.slice(-8).toLowerCase()}` });
+    const name = `local/fix-bug-${id.slice(-8).toLowerCase()}`;
+    insert("plans", { ...move(moment.plan), id, name, sequence: index + 1 });
     insertAll(insert, "plan_projects", model.belongings.plan_projects, id);
     insertAll(insert, "plan_arguments", model.belongings.plan_arguments, id);
     insertAll(insert, "plan_invariants", model.belongings.plan_invariants, id);

@@ -18,6 +18,7 @@ import {
 import type { MadeTree, TreeChange } from "./git-import.ts";
 import type { GitSettings } from "./git-settings.ts";
 import type { GitTarget } from "./git-target.ts";
+import type { HeldChange } from "./other-plans.ts";
 import { readIndex, type ListedEntry } from "./git-index.ts";
 import type { FileMove, Landing, LandingConflict } from "./landing.ts";
 import { find, Looks, statOf, type Found } from "./user-tree.ts";
@@ -46,6 +47,8 @@ export interface GitChange {
 }
 
 export interface Prepared {
+  /** What stays although it is taken back, because other plans made it too. */
+  readonly held?: readonly HeldChange[];
   readonly landing?: Landing;
   readonly conflicts: readonly LandingConflict[];
   /** Bytes the landing refers to, by their hash. */

@@ -8,6 +8,8 @@ import { git, gitText } from "../execution/git.ts";
 export const DURABLE = ["-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch"];
 /** Our messages are UTF-8, whatever the user's own are in. */
 const UTF8 = ["-c", "i18n.commitEncoding=UTF-8"];
+/** A file belongs where its author put it: no setting of the user's may move it because the directory around it moved. */
+const IN_PLACE = ["-c", "merge.directoryRenames=false"];
 
 /** The name git gives to these bytes, in a repository that has names like this one. */
 export function blobName(content: Uint8Array, like: string): string {
@@ -29,7 +31,7 @@ export type Merged =
   | { readonly tree: string; readonly conflicts?: undefined }
   | { readonly tree?: undefined; readonly conflicts: readonly string[] };
 
-/** Three-way merge of whole trees, in object storage alone: lines, renames, modes, binary files, all as `git merge` does it. */
+/** Three-way merge of whole trees, in object storage alone: lines, renames of files, modes, binary files, as `git merge` does it. */
 export async function mergeTrees(
   repository: string,
   trees: { readonly base: string; readonly ours: string; readonly theirs: string },
@@ -43,7 +45,7 @@ export async function mergeTrees(
   for (const tree of [ours, theirs])
     sides.push(await commitTree(repository, { tree, parents: [root], message: "side" }));
   const { code, stdout } = await git(
-    [...DURABLE, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ...sides],
+    [...DURABLE, ...IN_PLACE, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ...sides],
     { cwd: repository, accept: [0, 1] },
   );
   const [tree = "", ...paths] = stdout.toString("utf8").split("\0");

@@ -74,8 +74,8 @@ export async function insertJournal(
   },
 ): Promise<Journal> {
   const row = await tx.get<JournalRow>(
-    `INSERT INTO journals (id, plan_id, kind, step, host, boot, holder, undone_steps, landings, kept, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms()) RETURNING *`,
+    `INSERT INTO journals (sequence, id, plan_id, kind, step, host, boot, holder, undone_steps, landings, kept, created_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms() FROM journals RETURNING *`,
     journal.id,
     journal.planId,
     journal.kind,
@@ -134,7 +134,7 @@ const WRITTEN_OUT_MS = 60_000;
 export async function journalsToAttend(reader: Reader): Promise<string[]> {
   const rows = await reader.all<{ id: string }>(
     `SELECT id FROM journals WHERE finished_at IS NULL AND host = ?
-        AND (outcome IS NULL OR tidied_at IS NULL OR boot <> ? OR sealed_at < now_ms() - ?) ORDER BY id`,
+        AND (outcome IS NULL OR tidied_at IS NULL OR boot <> ? OR sealed_at < now_ms() - ?) ORDER BY sequence`,
     hostname(),
     bootId(),
     WRITTEN_OUT_MS,
@@ -150,7 +150,7 @@ export async function findJournal(reader: Reader, id: string): Promise<Journal |
 /** The one that brought the plan's changes in. */
 export async function findAppliedJournal(reader: Reader, planId: PlanId): Promise<Journal | undefined> {
   const row = await reader.get<JournalRow>(
-    "SELECT * FROM journals WHERE plan_id = ? AND kind = 'apply' AND outcome = 'done' ORDER BY id DESC LIMIT 1",
+    "SELECT * FROM journals WHERE plan_id = ? AND kind = 'apply' AND outcome = 'done' ORDER BY sequence DESC LIMIT 1",
     planId,
   );
   return row === undefined ? undefined : readJournal(row);
@@ -159,10 +159,25 @@ export async function findAppliedJournal(reader: Reader, planId: PlanId): Promis
 /** The steps that are taken back at present. */
 export async function findUndoneSteps(reader: Reader, planId: PlanId): Promise<string[]> {
   const row = await reader.get<{ undone_steps: string }>(
-    "SELECT undone_steps FROM journals WHERE plan_id = ? AND outcome = 'done' ORDER BY id DESC LIMIT 1",
+    "SELECT undone_steps FROM journals WHERE plan_id = ? AND outcome = 'done' ORDER BY sequence DESC LIMIT 1",
     planId,
   );
   return row === undefined ? [] : (JSON.parse(row.undone_steps) as string[]);
+}
+
+/** What a plan brought in and took out, in that order: where each landing stands among all landings, and what was out after it. */
+export async function landingHistory(
+  reader: Reader,
+  planId: PlanId,
+): Promise<{ readonly sequence: number; readonly undoneSteps: ReadonlySet<string> }[]> {
+  const rows = await reader.all<{ sequence: number; undone_steps: string }>(
+    "SELECT sequence, undone_steps FROM journals WHERE plan_id = ? AND outcome = 'done' ORDER BY sequence",
+    planId,
+  );
+  return rows.map(({ sequence, undone_steps: steps }) => ({
+    sequence,
+    undoneSteps: new Set(JSON.parse(steps) as string[]),
+  }));
 }
 
 /** What the steps of an attempt that worked in place did there, in the order in which they did it. */
@@ -171,7 +186,7 @@ export async function stepLandings(
   plan: { readonly id: PlanId; readonly attempt: number },
 ): Promise<Landing[]> {
   const rows = await reader.all<JournalRow>(
-    "SELECT * FROM journals WHERE plan_id = ? AND step IS NOT NULL AND outcome = 'done' ORDER BY id",
+    "SELECT * FROM journals WHERE plan_id = ? AND step IS NOT NULL AND outcome = 'done' ORDER BY sequence",
     plan.id,
   );
   return rows

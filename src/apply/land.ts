@@ -310,7 +310,9 @@ function lateEdits(landing: Landing, staging: string, journal: Journal): string[
     const aside = join(staging, "before", String(index));
     const stat = statOf(aside);
     // One with a second name is back in its place, and whoever put it there was killed before the first one went.
-    if (stat === undefined || stat.nlink > 1 || stat.mtimeMs <= journal.createdAt) return [];
+    if (stat === undefined || stat.nlink > 1) return [];
+    // Moving a file aside changes its inode; only a write after that leaves both times the same, however the clock was set since.
+    if (stat.mtimeMs <= journal.createdAt && stat.mtimeMs < stat.ctimeMs) return [];
     return sameImage(imageOf(lookAt(aside)), before) ? [] : [aside];
   });
 }

@@ -2,19 +2,21 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
+import type { PlanId } from "../domain/ids.ts";
 import { git, requireGit } from "../execution/git.ts";
-import { netChanges, type NetChange } from "../execution/net-changes.ts";
-import { standingChanges } from "../execution/standing-changes.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
 import type { SandboxRecord } from "../execution/sandbox-record.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/store.ts";
-import { mergeImages, prepareDirectory } from "./directory-landing.ts";
-import { treeWith, type MadeTree, type TreeChange, type TreeWish } from "./git-import.ts";
+import { prepareDirectory } from "./directory-landing.ts";
+import { fileWorlds } from "./directory-worlds.ts";
+import { treeWith, type TreeChange, type TreeWish } from "./git-import.ts";
 import { lookAhead, prepareGit, type Prepared } from "./git-landing.ts";
-import { mergeTrees, treeOf, type Merged } from "./git-objects.ts";
+import { treeOf } from "./git-objects.ts";
 import { GitSettings } from "./git-settings.ts";
 import { findGitTarget } from "./git-target.ts";
+import { gitWorlds } from "./git-worlds.ts";
+import { effect, stepsIn, type HeldChange, type OtherPlan } from "./other-plans.ts";
 import { lockPlace } from "./resource-locks.ts";
 import { directoriesAbove, sameImage, type Landing, type LandingConflict } from "./landing.ts";
 import { codeOf, statOf, type Found } from "./user-tree.ts";
@@ -22,7 +24,7 @@ import { codeOf, statOf, type Found } from "./user-tree.ts";
 /**
  * Works out what lands where. The changes of a plan lead from its base to its result; in the user's resource they lead from what was
  * there when it was applied (`before`) to `before` with the changes merged in. Taking some steps back, or bringing them in again,
- * leads from one such state to another: the same merge, with other sides.
+ * leads from one such state to another: the same merge, with other sides (`other-plans.ts`).
  */
 export interface Preparation {
   readonly store: Store;
@@ -33,6 +35,8 @@ export interface Preparation {
   readonly to: ReadonlySet<string>;
   /** What apply found in the resources; undefined when this is the apply. */
   readonly applied: readonly Landing[] | undefined;
+  /** Plans that changed the same paths, by the alias of the resource; none for an apply. */
+  readonly others: ReadonlyMap<string, readonly OtherPlan[]>;
   readonly messageFor: (alias: string) => string;
 }
 
@@ -40,12 +44,15 @@ export interface PreparedLandings {
   readonly landings: readonly Landing[];
   readonly conflicts: readonly LandingConflict[];
   readonly contents: ReadonlyMap<string, Uint8Array>;
+  /** What stays although it is taken back, because other plans made it too. */
+  readonly held: readonly HeldChange[];
 }
 
 export async function prepareLandings(preparation: Preparation): Promise<PreparedLandings> {
   const landings: Landing[] = [];
   const conflicts: LandingConflict[] = [];
   const contents = new Map<string, Uint8Array>();
+  const held: HeldChange[] = [];
   if (preparation.records.some(({ baseCommit }) => baseCommit !== undefined)) await requireGit();
   for (const record of preparation.records) {
     const own = preparation.entries.filter((entry) => entry.resource === record.alias);
@@ -54,6 +61,7 @@ export async function prepareLandings(preparation: Preparation): Promise<Prepare
       record.baseCommit === undefined ? directory(preparation, record, own) : repository(preparation, record, own);
     const prepared = await preparing.catch(unreadable(record));
     conflicts.push(...prepared.conflicts);
+    held.push(...(prepared.held ?? []));
     const { landing } = prepared;
     const twin = landings.find((other) => landing !== undefined && sameBranch(other, landing));
     if (twin !== undefined)
@@ -61,7 +69,7 @@ export async function prepareLandings(preparation: Preparation): Promise<Prepare
     if (landing !== undefined) landings.push(landing);
     for (const [hash, content] of prepared.contents) contents.set(hash, content);
   }
-  return { landings, conflicts, contents };
+  return { landings, conflicts, contents, held };
 }
 
 /** What the system does not let us look at cannot take a change either. */
@@ -87,13 +95,14 @@ export async function lockPlaces(
 ): Promise<string[]> {
   const places: string[] = [];
   for (const { path, baseCommit, strategy } of records) {
-    if (strategy === "none") places.push(...(await directoryPlaces(path)));
-    else places.push(await lockPlace((baseCommit === undefined ? undefined : await commonDirectory(path)) ?? path));
+    const ofBranch = strategy !== "none" && baseCommit !== undefined;
+    const repository = ofBranch ? await commonDirectory(path) : undefined;
+    places.push(...(repository === undefined ? await directoryPlaces(path) : [await lockPlace(repository)]));
   }
   return places;
 }
 
-/** Of files that change without their repository: the plans that change the repository lock that. */
+/** Of files that change without their repository: plans that change the repository lock it, and exclude these. */
 export async function directoryPlaces(path: string): Promise<string[]> {
   const repository = await commonDirectory(path);
   return Promise.all((repository === undefined ? [path] : [path, repository]).map(lockPlace));
@@ -121,11 +130,10 @@ async function repository(
   const wish = { contents: contentsFrom(preparation.store), missing: notStored };
   const changesOf = (steps: ReadonlySet<string>): TreeChange[] =>
     [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after }));
-  const appliedAt = preparation.applied?.find((landing) => landing.alias === alias)?.git;
   const ours = target.tree;
-  const planBase = target.commit === baseCommit ? ours : await treeOf(path, baseCommit);
   const message = preparation.messageFor(alias);
   if (preparation.applied === undefined) {
+    const base = target.commit === baseCommit ? ours : await treeOf(path, baseCommit);
     const changes = changesOf(preparation.to);
     settings.prepare(changes.map((change) => change.path));
     const lands = target.commit === baseCommit && !record.dirty;
@@ -135,27 +143,21 @@ async function repository(
       target.checkedOut ? lookAhead(path, changes) : new Map<string, Found>(),
     ]);
     const { dirty } = record;
-    return prepareGit(target, { alias, base: planBase, ours, theirs, ...made, message, dirty, settings, found });
+    return prepareGit(target, { alias, base, ours, theirs, ...made, message, dirty, settings, found });
   }
-  const changedNothing = effect(own, new Set(own.map(({ step }) => step))).size === 0;
-  // Everything was there already when it was applied: none of it is the plan's.
-  if (appliedAt === undefined && !changedNothing) return { conflicts: [], contents: new Map() };
-  const before = appliedAt === undefined ? planBase : await treeOf(path, appliedAt.oldCommit);
-  // All steps together merged when they were applied; only some of them may not.
-  const stateWith = async (steps: ReadonlySet<string>): Promise<{ merged: Merged; blobs: MadeTree["blobs"] }> => {
-    const { tree, blobs } = await treeWith(path, baseCommit, changesOf(steps), wish);
-    return { merged: await mergeTrees(path, { base: planBase, ours: before, theirs: tree }), blobs };
-  };
-  const [{ merged: base }, { merged: theirs, blobs }] = [
-    await stateWith(preparation.from),
-    await stateWith(preparation.to),
-  ];
-  if (base.tree === undefined || theirs.tree === undefined) {
-    const conflicts = [...(base.conflicts ?? []), ...(theirs.conflicts ?? [])];
-    return { conflicts: conflicts.map((file) => inseparable(alias, file)), contents: new Map() };
-  }
-  const sides = { base: base.tree, ours, theirs: theirs.tree };
-  return prepareGit(target, { alias, ...sides, blobs, message, dirty: false, settings });
+  const plan = { record, entries: own, applied: preparation.applied.find((landing) => landing.alias === alias) };
+  const { from, to } = preparation;
+  const worlds = await gitWorlds(path, { plan, from, to }, preparation.others.get(alias) ?? [], wish);
+  if (worlds === undefined) return { conflicts: [], contents: new Map() };
+  if ("conflicts" in worlds)
+    return { conflicts: worlds.conflicts.map((file) => inseparable(alias, file)), contents: new Map() };
+  const { base, theirs, blobs } = worlds;
+  const prepared = await prepareGit(target, { alias, base, ours, theirs, blobs, message, dirty: false, settings });
+  return { ...prepared, held: heldIn(alias, worlds.held) };
+}
+
+function heldIn(resource: string, held: ReadonlyMap<string, readonly PlanId[]>): HeldChange[] {
+  return [...held].map(([path, plans]) => ({ resource, path, plans }));
 }
 
 async function directory(
@@ -164,48 +166,44 @@ async function directory(
   own: readonly PlanChange[],
 ): Promise<Prepared> {
   const { alias, path: root } = record;
-  const contentOf = contentFrom(preparation.store);
-  const [from, to] = [effect(own, preparation.from), effect(own, preparation.to)];
-  const all = effect(own, new Set(own.map(({ step }) => step)));
-  const applied = preparation.applied?.find((landing) => landing.alias === alias);
+  const { applied: landings, from, to } = preparation;
+  const stored = contentFrom(preparation.store);
   const made = new Map<string, Uint8Array>();
+  const contentOf = async (hash: string): Promise<Uint8Array> => made.get(hash) ?? stored(hash);
+  const applied = landings?.find((landing) => landing.alias === alias);
+  const others = preparation.others.get(alias) ?? [];
   const files = new Map<string, { base: FileImage | undefined; theirs: FileImage | undefined }>();
   // A directory that was there before the plan put something into it is the user's, even when it was empty.
   const kept = new Set<string>();
   const conflicts: LandingConflict[] = [];
+  const held = new Map<string, readonly PlanId[]>();
   // A file that one step changed and another changed back is no change of all of them, but one of each.
-  for (const [path, { before: planBase }] of new Map([...from, ...to, ...all])) {
-    const whole = all.get(path);
-    const leftAlone = preparation.applied === undefined || whole === undefined;
-    const was = leftAlone ? planBase : imageBefore(applied?.files ?? [], path, whole);
-    if (was === undefined) for (const above of directoriesAbove(path)) kept.add(above);
-    const stateWith = async (net: ReadonlyMap<string, NetChange>): Promise<FileImage | undefined | "conflict"> => {
-      const theirs = net.has(path) ? net.get(path)?.after : planBase;
-      return mergeImages({ base: planBase, now: was, theirs }, async (hash) => made.get(hash) ?? contentOf(hash), made);
-    };
-    const [base, theirs] = [await stateWith(from), await stateWith(to)];
-    if (base === "conflict" || theirs === "conflict") conflicts.push(inseparable(alias, path));
-    else if (!sameImage(base, theirs)) files.set(path, { base, theirs });
+  const nets = [from, to, stepsIn(own)].map((steps) => effect(own, steps));
+  for (const [path, { before: planBase }] of new Map(nets.flatMap((net) => [...net]))) {
+    const change = { plan: { record, entries: own, applied }, from, to };
+    const worlds =
+      landings === undefined
+        ? { found: planBase, base: planBase, theirs: nets[1]?.get(path)?.after, held: [] }
+        : await fileWorlds(path, change, others, { of: contentOf, made });
+    if (worlds === undefined) {
+      conflicts.push(inseparable(alias, path));
+      continue;
+    }
+    const { found, base, theirs } = worlds;
+    if (found === undefined) for (const above of directoriesAbove(path)) kept.add(above);
+    if (worlds.held.length > 0) held.set(path, worlds.held);
+    if (!sameImage(base, theirs)) files.set(path, { base, theirs });
   }
   if (conflicts.length > 0) return { conflicts, contents: new Map() };
-  for (const made of applied?.newDirectories ?? []) kept.delete(made);
-  return prepareDirectory({ alias, root, files, kept }, async (hash) => made.get(hash) ?? contentOf(hash));
+  const plans = [applied, ...others.map((other) => other.applied)];
+  for (const directoryMade of plans.flatMap((landing) => landing?.newDirectories ?? [])) kept.delete(directoryMade);
+  const prepared = await prepareDirectory({ alias, root, files, kept }, contentOf);
+  return { ...prepared, held: heldIn(alias, held) };
 }
 
 /** Somebody else's change was there before the plan's, and fits to all of its steps together only. */
 function inseparable(resource: string, path: string): LandingConflict {
   return { resource, path, why: "was changed by somebody else too, so that a part of the plan cannot be told from it" };
-}
-
-/** A path that apply left alone was already what the plan wanted. */
-function imageBefore(moves: Landing["files"], path: string, change: NetChange): FileImage | undefined {
-  const move = moves.find((candidate) => candidate.path === path);
-  return move === undefined ? change.after : move.before;
-}
-
-/** What these steps change on the whole. Steps that are left out are later ones on their paths, so the rest fits together. */
-function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): ReadonlyMap<string, NetChange> {
-  return netChanges(standingChanges(own, steps));
 }
 
 /** Many at once: one by one, a thousand took 50 ms longer. */

@@ -6,7 +6,6 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ChangesetStore, openStore, type PlanId } from "../index.ts";
@@ -75,10 +74,6 @@ class Killable implements Disposable {
       if (waited > 10_000) throw new Error(`still running: ${processesIn(this.agents.dataDir).join(", ")}`);
       await sleep(10);
     }
-    // Nobody waits for a lease to lapse here.
-    using database = new DatabaseSync(this.agents.database, { timeout: 5_000 });
-    if (database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'leases'").get() !== undefined)
-      database.exec("UPDATE leases SET expires_at = 0");
     return child.signalCode === "SIGKILL";
   }
 

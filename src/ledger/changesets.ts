@@ -50,10 +50,12 @@ export class ChangesetStore {
       if (found === undefined) throw new NotFoundError("plan", planId);
       if (epoch !== undefined) await assertHeld(tx, { planId, epoch });
       await tx.run(
-        "INSERT INTO changesets (id, plan_id, epoch, entry_count, opened_at) VALUES (?, ?, ?, 0, now_ms())",
+        `INSERT INTO changesets (sequence, id, plan_id, epoch, entry_count, opened_at)
+         SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, 0, now_ms() FROM changesets WHERE plan_id = ?`,
         id,
         planId,
         epoch ?? null,
+        planId,
       );
       if (call === undefined) return undefined;
       const { guarded } = call;
@@ -124,7 +126,10 @@ export class ChangesetStore {
 
   async list(planId: PlanId): Promise<Changeset[]> {
     return this.#store.read(async (reader) => {
-      const rows = await reader.all<ChangesetRow>("SELECT * FROM changesets WHERE plan_id = ? ORDER BY id", planId);
+      const rows = await reader.all<ChangesetRow>(
+        "SELECT * FROM changesets WHERE plan_id = ? ORDER BY sequence",
+        planId,
+      );
       return rows.map(readChangeset);
     });
   }
@@ -162,10 +167,12 @@ export async function insertChangeset(
   const { id, planId } = changeset;
   const entries = changeset.entries.map(parseChangeEntry);
   await tx.run(
-    `INSERT INTO changesets (id, plan_id, entry_count, opened_at, closed_at) VALUES (?, ?, ?, now_ms(), now_ms())`,
+    `INSERT INTO changesets (sequence, id, plan_id, entry_count, opened_at, closed_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, now_ms(), now_ms() FROM changesets WHERE plan_id = ?`,
     id,
     planId,
     entries.length,
+    planId,
   );
   const { now } = (await tx.get<{ now: number }>("SELECT now_ms() AS now")) ?? { now: 0 };
   for (const [index, entry] of entries.entries()) await insertEntry(tx, { id, sequence: index + 1, at: now }, entry);

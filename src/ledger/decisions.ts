@@ -105,18 +105,10 @@ export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: Ne
   return id;
 }
 
-/** Takes decisions, and the tool calls made for them, out of what counts. */
+/** Takes decisions out of what counts; the tool calls made for them go by `supersedeInvocations`. */
 export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[]): Promise<void> {
-  for (const { id, planId, attempt } of decisions) {
+  for (const { id } of decisions)
     await tx.run("UPDATE decisions SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
-    await tx.run(
-      `UPDATE tool_invocations SET superseded_at = now_ms()
-        WHERE plan_id = ? AND attempt = ? AND decision_id = ? AND superseded_at IS NULL`,
-      planId,
-      attempt,
-      id,
-    );
-  }
 }
 
 /**

@@ -203,11 +203,13 @@ function writesOf(step: string): string {
 
 async function askApproval(tx: Tx, planId: PlanId, attempt: number, subject: string): Promise<void> {
   await tx.run(
-    `INSERT INTO plan_approvals (plan_id, attempt, subject, asked_at) VALUES (?, ?, ?, now_ms())
+    `INSERT INTO plan_approvals (sequence, plan_id, attempt, subject, asked_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, now_ms() FROM plan_approvals WHERE plan_id = ?
      ON CONFLICT (plan_id, attempt, subject) DO NOTHING`,
     planId,
     attempt,
     subject,
+    planId,
   );
 }
 
@@ -236,7 +238,7 @@ export async function findApprovals(reader: Reader, planId: PlanId, attempt: num
     approved_by: string | null;
   }>(
     `SELECT subject, asked_at, approved_at, approved_by FROM plan_approvals WHERE plan_id = ? AND attempt = ?
-      ORDER BY asked_at, subject`,
+      ORDER BY sequence`,
     planId,
     attempt,
   );
@@ -268,12 +270,14 @@ export async function approveResult(
   approval: { readonly subject: string; readonly user: string },
 ): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO plan_approvals (plan_id, attempt, subject, asked_at, approved_at, approved_by)
-     VALUES (?, ?, ?, now_ms(), now_ms(), ?) ON CONFLICT (plan_id, attempt, subject) DO NOTHING`,
+    `INSERT INTO plan_approvals (sequence, plan_id, attempt, subject, asked_at, approved_at, approved_by)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, now_ms(), now_ms(), ? FROM plan_approvals WHERE plan_id = ?
+     ON CONFLICT (plan_id, attempt, subject) DO NOTHING`,
     planId,
     attempt,
     approval.subject,
     approval.user,
+    planId,
   );
   return inserted === 1;
 }

@@ -42,8 +42,9 @@ export async function beginInvocation(
 ): Promise<void> {
   const { chosen, parameters } = chosenText(call);
   const begun = await tx.run(
-    `INSERT INTO tool_invocations (id, plan_id, attempt, changeset_id, decision_id, tool, parameters, step, epoch, started_at)
-     SELECT ?, plan_id, attempt, ?, id, ?, CASE WHEN chosen = ? THEN NULL ELSE ? END, ?, ?, now_ms() FROM decisions
+    `INSERT INTO tool_invocations
+       (sequence, id, plan_id, attempt, changeset_id, decision_id, tool, parameters, step, epoch, started_at)
+     SELECT (SELECT COALESCE(MAX(sequence), 0) + 1 FROM tool_invocations), ?, plan_id, attempt, ?, id, ?, CASE WHEN chosen = ? THEN NULL ELSE ? END, ?, ?, now_ms() FROM decisions
       WHERE id = ? AND plan_id = ? AND superseded_at IS NULL`,
     call.id,
     place.changesetId,
@@ -91,6 +92,12 @@ export async function endInvocation(tx: Tx, id: InvocationId, end: InvocationEnd
   );
 }
 
+/** Takes tool calls out of what counts. */
+export async function supersedeInvocations(tx: Tx, ids: readonly InvocationId[]): Promise<void> {
+  for (const id of ids)
+    await tx.run("UPDATE tool_invocations SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+}
+
 interface InvocationRow {
   readonly id: InvocationId;
   readonly changeset_id: ChangesetId;
@@ -113,7 +120,7 @@ export async function findInvocations(reader: Reader, planId: PlanId, attempt: n
   const rows = await reader.all<InvocationRow>(
     `SELECT tool_invocations.*, decisions.chosen FROM tool_invocations
        JOIN decisions ON decisions.id = tool_invocations.decision_id
-      WHERE tool_invocations.plan_id = ? AND tool_invocations.attempt = ? ORDER BY tool_invocations.id`,
+      WHERE tool_invocations.plan_id = ? AND tool_invocations.attempt = ? ORDER BY tool_invocations.sequence`,
     planId,
     attempt,
   );

@@ -3,11 +3,16 @@ import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { Phase } from "../domain/transitions.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
+import { currentTick, isDead, isSameBoot, thisProcess } from "./lease-owner.ts";
 
 /**
  * Ownership of a plan's running phase. A lease has an epoch that goes up with each owner; every write made under it names the
  * epoch and is refused in the same statement once another epoch began or the expiry has passed by the database's clock. So an
  * owner that was paused and wakes up late can write nothing.
+ *
+ * Two things end a lease before its expiry, because that instant may be a day away after the clock stepped back: its owner is known to
+ * be dead, or the expiry is further away than the lease is long. Either only lets another process raise the epoch earlier; the fence
+ * is the same.
  */
 export const LEASE_TTL_MS = 30_000;
 
@@ -27,6 +32,12 @@ interface LeaseRow {
   readonly holder: string;
   readonly epoch: number;
   readonly expires_at: number;
+  readonly ttl_ms: number | null;
+  readonly host: string | null;
+  readonly boot: string | null;
+  readonly process: string | null;
+  readonly renewed_tick: number | null;
+  readonly now: number;
 }
 
 /** One conditional statement takes a free or lapsed lease and raises its epoch; of any number of contenders one wins. */
@@ -35,16 +46,26 @@ export async function acquireLease(
   wanted: { planId: PlanId; phase: Phase; holder: string; ttlMs: number },
 ): Promise<LeaseFacts> {
   const { planId, phase, holder, ttlMs } = wanted;
-  const row = await tx.get<LeaseRow>(
-    `INSERT INTO leases (plan_id, phase, holder, epoch, expires_at) VALUES (?, ?, ?, 1, now_ms() + ?)
+  await endAbandoned(tx, planId);
+  const self = thisProcess();
+  const row = await tx.get<Pick<LeaseRow, "epoch" | "expires_at">>(
+    `INSERT INTO leases (plan_id, phase, holder, epoch, expires_at, ttl_ms, host, boot, process, renewed_tick)
+     VALUES (?, ?, ?, 1, now_ms() + ?, ?, ?, ?, ?, ?)
      ON CONFLICT (plan_id) DO UPDATE SET
-       phase = excluded.phase, holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+       phase = excluded.phase, holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at,
+       ttl_ms = excluded.ttl_ms, host = excluded.host, boot = excluded.boot, process = excluded.process,
+       renewed_tick = excluded.renewed_tick
      WHERE leases.expires_at <= now_ms()
-     RETURNING phase, holder, epoch, expires_at`,
+     RETURNING epoch, expires_at`,
     planId,
     phase,
     holder,
     ttlMs,
+    ttlMs,
+    self.host,
+    self.boot,
+    self.process,
+    currentTick(),
   );
   if (row !== undefined) return { planId, phase, holder, epoch: row.epoch, expiresAt: row.expires_at };
   throw workedOn(planId, await findLease(tx, planId));
@@ -61,8 +82,11 @@ function workedOn(planId: PlanId, owner: LeaseFacts | undefined): ConflictError 
 /** Moves the expiry of a lease that is still held; a lapsed one stays lapsed. */
 async function renewLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">, ttlMs: number): Promise<void> {
   const changed = await tx.run(
-    "UPDATE leases SET expires_at = now_ms() + ? WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    `UPDATE leases SET expires_at = now_ms() + ?, ttl_ms = ?, renewed_tick = ?
+      WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()`,
     ttlMs,
+    ttlMs,
+    currentTick(),
     lease.planId,
     lease.epoch,
   );
@@ -86,6 +110,7 @@ export async function revokeLease(tx: Tx, planId: PlanId): Promise<void> {
 
 /** The same, but only from somebody who let it lapse: one conditional statement, refused while the lease is held. */
 export async function revokeLapsedLease(tx: Tx, planId: PlanId): Promise<void> {
+  await endAbandoned(tx, planId);
   const changed = await tx.run(
     "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE plan_id = ? AND expires_at <= now_ms()",
     planId,
@@ -109,14 +134,33 @@ export async function findLease(
   reader: Reader,
   planId: PlanId,
 ): Promise<(LeaseFacts & { lapsed: boolean }) | undefined> {
-  const row = await reader.get<LeaseRow & { lapsed: number }>(
-    `SELECT phase, holder, epoch, expires_at, CASE WHEN expires_at <= now_ms() THEN 1 ELSE 0 END AS lapsed
-       FROM leases WHERE plan_id = ?`,
-    planId,
-  );
+  const row = await findRow(reader, planId);
   if (row === undefined) return undefined;
-  const { phase, holder, epoch, expires_at: expiresAt } = row;
-  return { planId, phase, holder, epoch, expiresAt, lapsed: row.lapsed === 1 };
+  const { phase, holder, epoch, expires_at: expiresAt, now } = row;
+  return { planId, phase, holder, epoch, expiresAt, lapsed: expiresAt <= now || isAbandoned(row) };
+}
+
+function findRow(reader: Reader, planId: PlanId): Promise<LeaseRow | undefined> {
+  return reader.get<LeaseRow>("SELECT leases.*, now_ms() AS now FROM leases WHERE plan_id = ?", planId);
+}
+
+/** Lets a lease lapse that nobody can be working under; of the epoch that was judged, and of no other. */
+async function endAbandoned(tx: Tx, planId: PlanId): Promise<void> {
+  const row = await findRow(tx, planId);
+  if (row === undefined || row.expires_at <= row.now || !isAbandoned(row)) return;
+  await tx.run("UPDATE leases SET expires_at = 0 WHERE plan_id = ? AND epoch = ?", planId, row.epoch);
+}
+
+/**
+ * The owner died, or the clock stepped back since the lease was renewed: an expiry is never further away than the lease is long. How
+ * long ago the renewal was, the clock of this boot still tells; of an owner elsewhere nobody can say, and its lease has lapsed.
+ */
+function isAbandoned({ host, boot, process, ttl_ms: ttlMs, ...row }: LeaseRow): boolean {
+  if (host === null || boot === null || process === null || ttlMs === null) return false;
+  const owner = { host, boot, process };
+  if (isDead(owner)) return true;
+  if (row.expires_at <= row.now + ttlMs) return false;
+  return !isSameBoot(owner, thisProcess()) || currentTick() - (row.renewed_tick ?? 0) >= ttlMs;
 }
 
 export function staleLease(lease: Pick<LeaseFacts, "planId" | "epoch">): StaleLeaseError {

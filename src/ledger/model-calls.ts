@@ -33,9 +33,10 @@ export interface NewModelCall extends ModelCallFacts {
 
 export async function insertModelCall(tx: Tx, call: NewModelCall): Promise<void> {
   await tx.run(
-    `INSERT INTO model_calls (id, plan_id, attempt, phase, step_key, decision_id, provider, model, input_tokens,
+    `INSERT INTO model_calls (sequence, id, plan_id, attempt, phase, step_key, decision_id, provider, model, input_tokens,
        cached_tokens, output_tokens, estimated, cost, duration_ms, tries, masked, error, at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms())`,
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms()
+       FROM model_calls WHERE plan_id = ?`,
     call.id,
     call.planId,
     call.attempt,
@@ -53,6 +54,7 @@ export async function insertModelCall(tx: Tx, call: NewModelCall): Promise<void>
     call.tries,
     call.masked,
     call.error ?? null,
+    call.planId,
   );
 }
 
@@ -78,7 +80,7 @@ export async function modelCallsOf(
   attempt: number,
 ): Promise<ReadonlyMap<DecisionId, ModelCallFacts>> {
   const rows = await reader.all<ModelCallRow>(
-    "SELECT * FROM model_calls WHERE plan_id = ? AND attempt = ? AND decision_id IS NOT NULL ORDER BY id",
+    "SELECT * FROM model_calls WHERE plan_id = ? AND attempt = ? AND decision_id IS NOT NULL ORDER BY sequence",
     planId,
     attempt,
   );

@@ -39,8 +39,8 @@ export type NewQuestion = Omit<Question, "id" | "askedAt">;
 
 export async function insertQuestion(tx: Tx, ids: IdGenerator, asked: NewQuestion): Promise<void> {
   await tx.run(
-    `INSERT INTO questions (id, plan_id, attempt, phase, key, question, alternatives, assessment, asked_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, now_ms())`,
+    `INSERT INTO questions (sequence, id, plan_id, attempt, phase, key, question, alternatives, assessment, asked_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, now_ms() FROM questions WHERE plan_id = ?`,
     ids(),
     asked.planId,
     asked.attempt,
@@ -49,6 +49,7 @@ export async function insertQuestion(tx: Tx, ids: IdGenerator, asked: NewQuestio
     asked.question,
     JSON.stringify(asked.alternatives),
     asked.assessment === undefined ? null : JSON.stringify(asked.assessment),
+    asked.planId,
   );
 }
 
@@ -80,7 +81,7 @@ export async function answerAt(
 ): Promise<DecisionId | undefined> {
   const row = await reader.get<{ answer_id: DecisionId }>(
     `SELECT answer_id FROM questions WHERE plan_id = ? AND attempt = ? AND key = ? AND answer_id IS NOT NULL
-      ORDER BY id DESC LIMIT 1`,
+      ORDER BY sequence DESC LIMIT 1`,
     plan.id,
     plan.attempt,
     key,

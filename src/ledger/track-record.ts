@@ -29,7 +29,7 @@ async function outcomes(reader: Reader, operation: OperationType): Promise<{ tot
       ? await reader.get<{ total: number; good: number }>(
           `SELECT COUNT(*) AS total, COALESCE(SUM(CASE WHEN outcome = 'ok' THEN 1 ELSE 0 END), 0) AS good
              FROM (SELECT outcome FROM tool_invocations WHERE tool = ? AND outcome IS NOT NULL AND refused_by IS NULL
-                    ORDER BY id DESC LIMIT ?) AS recent`,
+                    ORDER BY sequence DESC LIMIT ?) AS recent`,
           operation.tool,
           RECENT,
         )
@@ -47,7 +47,7 @@ async function phaseOutcomes(
     `SELECT COUNT(*) AS total, COALESCE(SUM(1 - failed), 0) AS good FROM (
        SELECT CASE WHEN EXISTS (SELECT 1 FROM plan_failures WHERE plan_failures.plan_id = plans.id AND plan_failures.phase = ?)
               THEN 1 ELSE 0 END AS failed
-         FROM plans WHERE action_key = ? AND ${phase}_ended_at IS NOT NULL ORDER BY id DESC LIMIT ?) AS recent`,
+         FROM plans WHERE action_key = ? AND ${phase}_ended_at IS NOT NULL ORDER BY sequence DESC LIMIT ?) AS recent`,
     phase,
     nameKey(action),
     RECENT,

@@ -14,6 +14,7 @@ import { hasEffect, type Landing } from "../apply/landing.ts";
 import { hasMoved, validateMerged, type Began } from "../apply/merged-validation.ts";
 import { changedInPlace, requireRecorded } from "../apply/oracle.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "../apply/prepare.ts";
+import type { HeldChange } from "../apply/other-plans.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { mustBeApproved } from "../domain/automation-profile.ts";
 import { PlanError, StaleLeaseError } from "../domain/errors.ts";
@@ -44,6 +45,7 @@ import {
 import { requireNotUndone, stoppedInPlace, type InPlace } from "./in-place.ts";
 import { approveApply, requireApplyApproval } from "./apply-approval.ts";
 import { landedOf } from "./landed.ts";
+import { findOtherPlans } from "./other-plans.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import { sealLanding } from "./seal.ts";
@@ -83,6 +85,8 @@ export interface LandedPlan {
   /** Of those, `alias/path` that somebody changed since: left as they are. */
   readonly changedSince: readonly string[];
   readonly landings: readonly Landing[];
+  /** Of an undo, what stays because other plans that are still in made it too. */
+  readonly held: readonly HeldChange[];
   /** Files that were moved aside while some program was still writing into them: they are kept where this says. */
   readonly kept: readonly string[];
 }
@@ -299,7 +303,8 @@ export class PlanApplier {
     if (landed.direction === "back") throw takenBack(plan, kind, landed.cause, landed.kept);
     const inPlace = intent.records.filter(({ strategy }) => strategy === "none");
     const changedSince = kind === "apply" ? changedInPlace(inPlace, intent.entries) : [];
-    return { plan: sealed, landings, kept: late, inPlace, changedSince };
+    const held = kind === "undo" ? prepared.held : [];
+    return { plan: sealed, landings, held, kept: late, inPlace, changedSince };
   }
 
   /** What is about to land is not what was validated, if the target moved since: then it is validated as it will be. */
@@ -386,9 +391,12 @@ export class PlanApplier {
     }
     // What was worked on in place is there already.
     const records = intent.records.filter(({ strategy }) => kind !== "apply" || strategy !== "none");
+    const others =
+      kind === "apply" ? new Map() : await findOtherPlans(this.#store, plan, intent.records, intent.entries);
     return prepareLandings({
       ...intent,
       records,
+      others,
       store: this.#store,
       messageFor: (alias) => messages.get(alias) ?? "",
     });

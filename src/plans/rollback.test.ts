@@ -166,6 +166,25 @@ test("what is behind is superseded and kept; the same is decided again and run a
   expect(new Set(entries.map(({ toolInvocation }) => toolInvocation)).size).toBe(6);
 });
 
+test("of two calls that one answer asked for, the one behind the checkpoint is superseded, and the other stays", async () => {
+  await using plan = await ExecutingPlan.start();
+  await plan.run([
+    [step("a", "write_file", { path: "a", content: "" })],
+    [step("b", "write_file", { path: "b", content: "" })],
+  ]);
+  const [a, b] = [await plan.decision("a"), await plan.decision("b")];
+  await plan.store.transaction((tx) =>
+    tx.run("UPDATE tool_invocations SET decision_id = ? WHERE decision_id = ?", a, b),
+  );
+  await plan.service.completeExecute(plan.lease);
+  await plan.service.rollbackPlan(plan.id, (await after(plan, "a")).id);
+  const { calls } = await planRows(plan.store, plan.id);
+  expect(calls.map((call) => [call["decision_id"], call["superseded_at"] === null])).toEqual([
+    [a, true],
+    [a, false],
+  ]);
+});
+
 test("needs among renewed decisions lead to the renewed ones, and those before the checkpoint to what stays", async () => {
   await using plan = await ExecutingPlan.start();
   await plan.run([

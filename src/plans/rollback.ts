@@ -1,13 +1,13 @@
 import type { Decision } from "../domain/decision.ts";
 import { NotFoundError } from "../domain/errors.ts";
 import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
-import type { ChangesetId, PlanId } from "../domain/ids.ts";
+import type { ChangesetId, InvocationId, PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { decisionWaves } from "../execution/decided-steps.ts";
 import { comparedOrder, placedRecords, planStepOf, type Order } from "../execution/step-records.ts";
 import { isToolStep, stepRecords } from "../execution/step-runner.ts";
 import { findDecisions, renewDecisions, supersedeDecisions } from "../ledger/decisions.ts";
-import { findInvocations } from "../ledger/invocations.ts";
+import { findInvocations, supersedeInvocations } from "../ledger/invocations.ts";
 import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Reader, Tx } from "../store/store.ts";
@@ -105,7 +105,7 @@ export async function rollBack(
   permitted(seen, { operation: "rollbackPlan", expectedVersion });
   await requireSandboxToRollBack(tx, seen);
   const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
-  const { keptKeys, changesets, renewed, dropped, impact } = await behind(tx, seen, checkpoint);
+  const { keptKeys, changesets, calls, renewed, dropped, impact } = await behind(tx, seen, checkpoint);
   const { steps, decisions, toolCalls } = impact;
   const facts = { checkpoint: checkpoint.id, superseded: { steps, decisions, tool_calls: toolCalls } };
   const lease = { kind: "lapsed" } as const;
@@ -118,6 +118,7 @@ export async function rollBack(
   });
   await supersedeSteps(tx, plan, keptKeys);
   await supersedeChangesets(tx, changesets);
+  await supersedeInvocations(tx, calls);
   await supersedeDecisions(tx, dropped);
   await renewDecisions(tx, ambience.ids, renewed);
   return { plan, checkpoint, impact };
@@ -128,6 +129,8 @@ interface Behind {
   /** Of the recorded steps up to it. */
   readonly keptKeys: ReadonlySet<string>;
   readonly changesets: readonly ChangesetId[];
+  /** Those of superseded decisions, and of two that one answer asked for the one that is behind the checkpoint. */
+  readonly calls: readonly InvocationId[];
   /** Decisions on steps, which are decided on again. */
   readonly renewed: readonly Decision[];
   /** Decisions made on the way, which come anew when the way is gone again. */
@@ -162,6 +165,7 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   return {
     keptKeys,
     changesets: [...new Set([...calls.map(({ changesetId }) => changesetId), ...goneChangesets])],
+    calls: calls.map(({ id }) => id),
     renewed,
     dropped,
     impact: {
@@ -175,14 +179,8 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
 }
 
 async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {
-  for (const id of changesets) {
+  for (const id of changesets)
     await tx.run("UPDATE changesets SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
-    // Of two calls that one answer asked for, one may be behind the checkpoint.
-    await tx.run(
-      "UPDATE tool_invocations SET superseded_at = now_ms() WHERE changeset_id = ? AND superseded_at IS NULL",
-      id,
-    );
-  }
 }
 
 /** What the changesets touched: `alias/path`, each once. */

@@ -127,7 +127,7 @@ export async function activePlansUsing(reader: Reader, actor: QualifiedName): Pr
     `SELECT id FROM plans WHERE ${IS_ACTIVE}
         AND ? IN (LOWER(strategy_actor), LOWER(execution_actor), LOWER(estimation_actor), LOWER(review_actor),
                   LOWER(apply_actor), LOWER(invariant_actor))
-      ORDER BY id LIMIT 20`,
+      ORDER BY sequence LIMIT 20`,
     nameKey(actor),
   );
   return rows.map(({ id }) => id);

@@ -214,7 +214,7 @@ describe("tampered with", () => {
            description, definition_of_done, read_only, strategy_actor, execution_actor, estimation_actor, review_actor,
            apply_actor, invariant_actor, profile, profile_source, cancel_reason, created_at, updated_at,
            strategize_started_at, strategize_ended_at, execute_started_at, execute_ended_at, apply_started_at,
-           apply_ended_at, undone_at FROM plans WHERE id = ?`,
+           apply_ended_at, undone_at, sequence + 1000 FROM plans WHERE id = ?`,
         made.plan,
       ),
     );

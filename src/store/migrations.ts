@@ -328,7 +328,71 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE decisions ADD COLUMN exact_hash TEXT`,
     ],
   },
+  {
+    version: 14,
+    name: "order without a clock",
+    statements: [
+      ...numbered("plans"),
+      ...numbered("journals"),
+      ...numbered("tool_invocations"),
+      ...numbered("validation_attachments"),
+      ...numberedByPlan("changesets"),
+      ...numberedByPlan("questions"),
+      ...numberedByPlan("model_calls"),
+      ...numberedByPlan("plan_approvals", ["asked_at", "subject"], ["attempt", "subject"]),
+      `DROP INDEX plans_by_state`,
+      `DROP INDEX plans_by_phase`,
+      `DROP INDEX plans_by_action`,
+      `DROP INDEX journals_unfinished`,
+      `DROP INDEX journals_by_plan`,
+      `DROP INDEX journals_of_steps`,
+      `DROP INDEX tool_invocations_by_plan`,
+      `DROP INDEX tool_invocations_by_tool`,
+      `DROP INDEX validation_attachments_by_resource`,
+      `DROP INDEX changesets_by_plan`,
+      `DROP INDEX model_calls_by_plan`,
+      `CREATE INDEX plans_by_state ON plans (state, sequence)`,
+      `CREATE INDEX plans_by_phase ON plans (phase, sequence)`,
+      `CREATE INDEX plans_by_action ON plans (action_key, sequence)`,
+      `CREATE INDEX journals_unfinished ON journals (sequence) WHERE finished_at IS NULL`,
+      `CREATE INDEX journals_by_plan ON journals (plan_id, sequence)`,
+      `CREATE INDEX journals_of_steps ON journals (plan_id, sequence) WHERE step IS NOT NULL`,
+      `CREATE INDEX tool_invocations_by_plan ON tool_invocations (plan_id, attempt, sequence)`,
+      `CREATE INDEX tool_invocations_by_tool ON tool_invocations (tool, sequence)`,
+      `CREATE INDEX validation_attachments_by_resource ON validation_attachments (resource_key, sequence)`,
+      `ALTER TABLE leases ADD COLUMN ttl_ms BIGINT`,
+      `ALTER TABLE leases ADD COLUMN host TEXT`,
+      `ALTER TABLE leases ADD COLUMN boot TEXT`,
+      `ALTER TABLE leases ADD COLUMN process TEXT`,
+      `ALTER TABLE leases ADD COLUMN renewed_tick BIGINT`,
+    ],
+  },
 ];
+
+/**
+ * Gives a table a number that goes up by one with each row, whatever the clock does; the rows that are there get theirs in the order
+ * of their ids, by which they were sorted until then.
+ */
+function numbered(table: string): string[] {
+  return [...sequence(table, "ORDER BY id", ["id"]), `CREATE UNIQUE INDEX ${table}_in_order ON ${table} (sequence)`];
+}
+
+/** The same with numbers of their own for each plan: plans that work at the same time do not wait for each other's. */
+function numberedByPlan(table: string, order: string[] = ["id"], key: string[] = ["id"]): string[] {
+  return [
+    ...sequence(table, `PARTITION BY plan_id ORDER BY ${order.join(", ")}`, ["plan_id", ...key]),
+    `CREATE UNIQUE INDEX ${table}_in_order ON ${table} (plan_id, sequence)`,
+  ];
+}
+
+function sequence(table: string, window: string, key: readonly string[]): string[] {
+  const same = key.map((column) => `counted.${column} = ${table}.${column}`).join(" AND ");
+  return [
+    `ALTER TABLE ${table} ADD COLUMN sequence BIGINT NOT NULL DEFAULT 0`,
+    `UPDATE ${table} SET sequence = counted.place FROM (
+       SELECT ${key.join(", ")}, ROW_NUMBER() OVER (${window}) AS place FROM ${table}) AS counted WHERE ${same}`,
+  ];
+}
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;
 

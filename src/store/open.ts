@@ -87,9 +87,10 @@ async function open({ url, file, connect, memory, patienceMs }: Opening): Promis
     await patiently(() => prepare(writer, memory, file), patienceMs);
     const reader = await patiently(connect, patienceMs);
     opened.push(reader);
-    reader.exec("PRAGMA query_only = ON");
+    // In memory a reader is turned away while another connection writes: every statement waits here, not only the first ones.
+    await patiently(() => reader.exec("PRAGMA query_only = ON"), patienceMs);
     const store = new SqliteStore({ url, file, writer, reader, memory, patienceMs });
-    if (schemaVersion(writer, file) < SCHEMA_VERSION) {
+    if ((await patiently(() => schemaVersion(writer, file), patienceMs)) < SCHEMA_VERSION) {
       await store.transaction((tx) => migrate(tx, schemaVersion(writer, file), spellSqlite));
     }
     return store;

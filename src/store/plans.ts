@@ -36,10 +36,10 @@ interface PlanRow extends ActorColumns {
 
 export async function insertPlan(tx: Tx, plan: Plan): Promise<void> {
   await tx.run(
-    `INSERT INTO plans (id, name, action_key, action_name, attempt, reversion_count, version, phase, state, description,
+    `INSERT INTO plans (sequence, id, name, action_key, action_name, attempt, reversion_count, version, phase, state, description,
        definition_of_done, read_only, strategy_actor, execution_actor, estimation_actor, review_actor, apply_actor,
        invariant_actor, profile, profile_source, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM plans`,
     plan.id,
     plan.name,
     nameKey(plan.action),
@@ -154,7 +154,7 @@ export interface PlanSummary {
   readonly awaiting: string | undefined;
 }
 
-/** The newest plans first, before the id `before` when one is given. */
+/** The newest plans first; older ones than the plan `before` when one is given. */
 export async function findPlanSummaries(
   reader: Reader,
   filter: PlanFilter,
@@ -162,14 +162,14 @@ export async function findPlanSummaries(
 ): Promise<PlanSummary[]> {
   const { where, parameters } = conditions(filter);
   if (page.before !== undefined) {
-    where.push("id < ?");
+    where.push("sequence < (SELECT sequence FROM plans WHERE id = ?)");
     parameters.push(page.before);
   }
   const rows = await reader.all<PlanRow & { awaiting: string | null }>(
     `SELECT id, name, action_name, phase, state, created_at, updated_at,
             (SELECT question FROM questions WHERE plan_id = plans.id AND closed_at IS NULL) AS awaiting
        FROM plans
-      ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} ORDER BY id DESC LIMIT ?`,
+      ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} ORDER BY sequence DESC LIMIT ?`,
     ...parameters,
     page.limit,
   );
@@ -248,7 +248,7 @@ export const IS_ACTIVE = "plans.state IN ('queued', 'processing', 'complete', 'c
 export async function activePlanIds(reader: Reader, project: QualifiedName): Promise<PlanId[]> {
   const rows = await reader.all<{ id: string }>(
     `SELECT id FROM plans WHERE ${IS_ACTIVE}
-        AND EXISTS (SELECT 1 FROM plan_projects WHERE plan_id = plans.id AND project_key = ?) ORDER BY id`,
+        AND EXISTS (SELECT 1 FROM plan_projects WHERE plan_id = plans.id AND project_key = ?) ORDER BY sequence`,
     nameKey(project),
   );
   return rows.map(({ id }) => id as PlanId);

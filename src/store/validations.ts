@@ -81,8 +81,8 @@ export async function findValidations(reader: Reader, namespace?: string): Promi
 export async function insertAttachment(tx: Tx, attachment: Attachment): Promise<boolean> {
   const { id, validation, resource, scope, createdAt } = attachment;
   const inserted = await tx.run(
-    `INSERT INTO validation_attachments (id, validation_key, resource_key, scope, project_key, plan_id, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (validation_key, resource_key, scope) DO NOTHING`,
+    `INSERT INTO validation_attachments (sequence, id, validation_key, resource_key, scope, project_key, plan_id, created_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM validation_attachments WHERE true ON CONFLICT (validation_key, resource_key, scope) DO NOTHING`,
     id,
     nameKey(validation),
     nameKey(resource),
@@ -136,7 +136,7 @@ export async function findAttachments(
   name: QualifiedName,
 ): Promise<Attachment[]> {
   const rows = await reader.all<AttachmentRow>(
-    `${ATTACHMENTS} WHERE ${OWNERS[of]} = ? ORDER BY validation_attachments.id`,
+    `${ATTACHMENTS} WHERE ${OWNERS[of]} = ? ORDER BY validation_attachments.sequence`,
     nameKey(name),
   );
   return rows.map(readAttachment);
@@ -166,7 +166,7 @@ export async function attachedValidations(reader: Reader, plan: Plan): Promise<A
         `SELECT validations.*, validation_attachments.id FROM validation_attachments
            JOIN validations ON validations.key = validation_key
           WHERE resource_key = ? AND (scope = 'everywhere' OR project_key = ? OR plan_id = ?)
-          ORDER BY validation_attachments.id`,
+          ORDER BY validation_attachments.sequence`,
         nameKey(link.resource),
         nameKey(project),
         plan.id,

@@ -25,8 +25,8 @@ export async function planRows(store: Store, planId: PlanId): Promise<PlanRows> 
       failures: await all("SELECT * FROM plan_failures WHERE plan_id = ? ORDER BY position"),
       steps: await all("SELECT * FROM steps WHERE plan_id = ? ORDER BY phase, attempt, key"),
       decisions: await all("SELECT * FROM decisions WHERE plan_id = ? ORDER BY sequence"),
-      calls: await all("SELECT * FROM tool_invocations WHERE plan_id = ? ORDER BY id"),
-      changesets: await all("SELECT * FROM changesets WHERE plan_id = ? ORDER BY id"),
+      calls: await all("SELECT * FROM tool_invocations WHERE plan_id = ? ORDER BY sequence"),
+      changesets: await all("SELECT * FROM changesets WHERE plan_id = ? ORDER BY sequence"),
       changes: await all(
         `SELECT * FROM change_entries WHERE changeset_id IN (SELECT id FROM changesets WHERE plan_id = ?)
           ORDER BY changeset_id, sequence`,

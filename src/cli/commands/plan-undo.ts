@@ -1,3 +1,4 @@
+import type { HeldChange } from "../../apply/other-plans.ts";
 import type { Plan } from "../../domain/plan.ts";
 import { dependants, stepsOfDecisions } from "../../execution/decided-steps.ts";
 import { requireDecision } from "../../execution/decision-outcomes.ts";
@@ -6,7 +7,7 @@ import type { Input } from "../command-spec.ts";
 import { confirmed, declined } from "../confirm.ts";
 import { count } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
-import { info, type Outcome } from "../outcome.ts";
+import { info, type Message, type Outcome } from "../outcome.ts";
 import { progress } from "../progress.ts";
 import { landingData, landingTable, lateEdits, writePreview } from "./plan-apply.ts";
 import { planData, readUndoneSteps, undoneAt } from "./plan-data.ts";
@@ -34,7 +35,7 @@ async function change(context: CommandContext, input: Input, kind: "undo" | "red
   const onProgress = progress(await context.format());
   const { signal, stop } = interruptible();
   const landed = await applier[kind](seen.id, { steps, onProgress, signal }).finally(stop);
-  const { plan, landings, kept } = landed;
+  const { plan, landings, held, kept } = landed;
   const files = landings.reduce((sum, landing) => sum + landing.files.length, 0);
   const what =
     steps === undefined
@@ -48,13 +49,24 @@ async function change(context: CommandContext, input: Input, kind: "undo" | "red
       undone_steps: await readUndoneSteps(context, plan),
       steps: steps === undefined ? null : [...steps],
       landings: landings.map(landingData),
+      ...(kind === "undo" ? { held } : {}),
       kept_files: kept,
       next_steps: next,
     },
     view: [landingTable(landings)],
-    messages: [...info(`${what} ${deed}: ${count(files, "file")} changed.`), ...lateEdits(kept)],
+    messages: [...info(`${what} ${deed}: ${count(files, "file")} changed.`), ...heldBack(held), ...lateEdits(kept)],
     next,
   };
+}
+
+/** What others made too stays, and a person should know why the files are as they were. */
+function heldBack(held: readonly HeldChange[]): Message[] {
+  const byPlans = Map.groupBy(held, ({ plans }) => plans.join(", plan "));
+  return [...byPlans].flatMap(([plans, changes]) => {
+    const names = changes.map(({ resource, path }) => `${resource}/${path}`);
+    const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+    return info(`${names.slice(0, 5).join(", ")}${more}: plan ${plans} made the same change, which stays.`);
+  });
 }
 
 /** The steps of the decision and of all that cannot stand without it; undefined when no decision was named. */

@@ -190,7 +190,7 @@ export class LandingWorld implements Disposable {
 }
 
 function latestJournal(database: DatabaseSync): JournalFacts | undefined {
-  const query = "SELECT id, kind, direction, outcome, finished_at FROM journals ORDER BY id DESC LIMIT 1";
+  const query = "SELECT id, kind, direction, outcome, finished_at FROM journals ORDER BY sequence DESC LIMIT 1";
   return database.prepare(query).get() as JournalFacts | undefined;
 }
 
