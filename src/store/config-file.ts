@@ -112,7 +112,7 @@ function scalarText(value: unknown): string | undefined {
 }
 
 /** Old or new, never half: the new text is durable under another name before it takes the file's place. */
-function replaceFile(file: string, text: string): void {
+export function replaceFile(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     const descriptor = openSync(temporary, "w", 0o600);
