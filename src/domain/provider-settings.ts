@@ -97,7 +97,7 @@ function upper(words: string): string {
 const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
   type: `What <name> speaks: ${PROVIDER_TYPES.join(", ")}`,
   "base-url": "The endpoint of <name>; its models are asked there and nowhere else",
-  "api-key": "The key for <name>; better kept in the environment",
+  "api-key": "The key for <name>, kept in a private file of its own; better kept in the environment",
   "api-key-env": "The environment variable that holds the key for <name>",
   models: "The models of <name> to offer as actors, separated by commas",
   prices: "Dollars per million tokens: model=input/output, separated by commas; * is every other model",

@@ -5,6 +5,7 @@ import { ConfigurationError } from "../domain/errors.ts";
 import type { TakenVariable } from "../domain/actor-wants.ts";
 import { replaceFile } from "./config-file.ts";
 import { withFileLock } from "./file-lock.ts";
+import { requireOwn } from "./ownership.ts";
 
 /**
  * What the user allowed files to do: the contents of files that were shown and accepted, and the variables that may go to an endpoint. In
@@ -22,6 +23,7 @@ const schema = z.object({
 });
 
 export function readTrust(dataDir: string): Trust {
+  requireOwn(dataDir, "The data directory");
   const file = trustFile(dataDir);
   let text: string;
   try {

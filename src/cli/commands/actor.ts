@@ -169,7 +169,7 @@ export async function actorSetDefault(context: CommandContext, input: Input): Pr
     // It can be asked, but not kept: the path of a transcript may hold anything.
     throw new ValidationError(`${shown(name)} cannot be a default: ${problem}`, [{ path: "actor", message: problem }]);
   }
-  const previous = await storeSetting(context, setting, name);
+  const { previous } = await storeSetting(context, setting, name);
   return {
     data: { role, actor: name, previous: previous ?? null, config_path: context.paths.config },
     view: [],
