@@ -334,7 +334,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     path: "validation add",
     summary: "Register a validation from a YAML file",
-    options: [{ flags: "-c, --config <file>", description: 'the validation in YAML ("-" reads standard input)' }],
+    options: [{ flags: "-c, --config <file>", description: 'the validation in YAML ("-" reads standard input)' }, YES],
     example: "agents validation add --config tests.yaml",
     run: async (context, input) => (await import("./commands/validation.ts")).validationAdd(context, input),
   },

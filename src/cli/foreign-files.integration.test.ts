@@ -154,6 +154,10 @@ describe("the first use of a file", () => {
       chownSync(theirs, 65534, 65534);
       expect(await asked("actor", "add", "--config", theirs)).toContain("to run in the sandbox: make");
     }
+    const checks = "name: tests\ndescription: d\ncommand: npm test\n";
+    const piping = { input: checks };
+    expect((await agents.run(["validation", "add", "--config", "-"], piping)).stderr).toContain("npm test");
+    expect((await agents.run(["validation", "add", "--config", "-", "--yes"], piping)).code).toBe(0);
     // The user's own file in the user's own script.
     expect((await add(agents, COMMAND)).exit_code).toBe(0);
   });
