@@ -32,6 +32,21 @@ describe("the way to an endpoint", () => {
     expect([here.seen(), there.seen()]).toEqual([1, 0]);
   });
 
+  test("does not lead to a link-local address, whichever name it has", async () => {
+    await using server = await plainServer((_request, response) => response.end("here"));
+    const { port } = new URL(server.url);
+    const url = `http://localhost:${port}/v1`;
+    for (const address of ["169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "fd00:ec2::254"]) {
+      const guard = { model: MODEL, baseUrl: url, idleTimeoutMs: 5_000 };
+      const guarded = guardedFetch(guard, ROOMY, async () => ["127.0.0.1", address]);
+      const error = await refusal(guarded(url));
+      expect(error).toMatchObject({ kind: "rejected" });
+      expect(error.message).toContain("nothing is sent there");
+    }
+    expect(server.seen()).toBe(0);
+    expect(await (await fetcher(url)(url)).text()).toBe("here");
+  });
+
   test("ends where too much comes", async () => {
     await using server = await plainServer((_request, response) => response.end("x".repeat(200_000)));
     const response = await fetcher(server.url)(server.url);

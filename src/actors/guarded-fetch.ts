@@ -1,3 +1,6 @@
+import { lookup } from "node:dns/promises";
+import { isIPv6 } from "node:net";
+import { isForbiddenHost } from "../domain/endpoint-address.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelRef } from "./model.ts";
 
@@ -41,11 +44,18 @@ async function patientFetch(): Promise<Fetch> {
     await send(new URL(input instanceof Request ? input.url : input), { ...init, dispatcher });
 }
 
-export function guardedFetch(guard: FetchGuard, limits: FetchLimits = LIMITS): Fetch {
+export function guardedFetch(
+  guard: FetchGuard,
+  limits: FetchLimits = LIMITS,
+  resolve: (hostname: string) => Promise<readonly string[]> = addressesOf,
+): Fetch {
   const { origin } = new URL(guard.baseUrl);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.origin !== origin) throw elsewhere(guard, url.origin);
+    // A name may lead to an address to which nothing may be sent.
+    const forbidden = [url.hostname, ...(await resolve(url.hostname))].find(isForbiddenHost);
+    if (forbidden !== undefined) throw elsewhere(guard, `//${isIPv6(forbidden) ? `[${forbidden}]` : forbidden}`);
     const watch = new Watch(guard, limits);
     const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
     try {
@@ -61,6 +71,12 @@ export function guardedFetch(guard: FetchGuard, limits: FetchLimits = LIMITS): F
       throw error;
     }
   };
+}
+
+/** None for a name that cannot be resolved: the request says so better. */
+async function addressesOf(hostname: string): Promise<readonly string[]> {
+  const found = await lookup(hostname.replaceAll(/[[\]]/g, ""), { all: true }).catch(() => []);
+  return found.map(({ address }) => address);
 }
 
 /** Aborts when nothing came for too long, or when it took too long altogether. */

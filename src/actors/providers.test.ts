@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ConfigurationError } from "../domain/errors.ts";
-import { isLocalHost, providerSetting, PROVIDER_FIELDS } from "../domain/provider-settings.ts";
+import { isLocalHost } from "../domain/endpoint-address.ts";
+import { providerSetting, PROVIDER_FIELDS } from "../domain/provider-settings.ts";
 import { findSetting } from "../domain/settings.ts";
 import { configuredProviders, parseModelRef, type Provider } from "./providers.ts";
 
@@ -139,7 +140,8 @@ test.each([
   ["172.16.0.1", true],
   ["172.32.0.1", false],
   ["192.168.1.9", true],
-  ["gpu", true],
+  ["gpu", false],
+  ["169.254.169.254", false],
   ["gpu.local", true],
   ["api.openai.com", false],
   ["localhost.example.com", false],

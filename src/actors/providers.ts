@@ -1,7 +1,7 @@
+import { isLocalHost } from "../domain/endpoint-address.ts";
 import { ConfigurationError } from "../domain/errors.ts";
 import {
   defaultType,
-  isLocalHost,
   keyVariables,
   listItems,
   parsePrice,

@@ -7,7 +7,7 @@ type: tool
 description: Writes a greeting and upper-cases it
 steps:
   - { id: write, tool: write-file, params: { resource: api, path: "docs/{file}.txt", content: "hello {who}\\n" } }
-  - { id: shout, tool: shell_execute, params: { resource: api, command: "tr a-z A-Z < docs/{file}.txt > docs/LOUD.txt" }, needs: [write] }
+  - { id: shout, tool: shell_execute, params: { resource: api, command: "tr a-z A-Z < docs/{file|sh}.txt > docs/LOUD.txt" }, needs: [write] }
   - { tool: git_status, params: { resource: api } }
 `;
 
@@ -62,7 +62,7 @@ test("an actor is added, listed, shown and removed, and every answer is one enve
     {
       id: "shout",
       tool: "shell_execute",
-      params: { resource: "api", command: "tr a-z A-Z < docs/{file}.txt > docs/LOUD.txt" },
+      params: { resource: "api", command: "tr a-z A-Z < docs/{file|sh}.txt > docs/LOUD.txt" },
       needs: ["write"],
       wave: 2,
     },
@@ -87,7 +87,7 @@ test("an actor is added, listed, shown and removed, and every answer is one enve
 
 test("people see the steps, their waves and what uses the actor", async () => {
   using agents = new Agents();
-  const { stdout, code } = await agents.run(["actor", "add", "--config", "-"], { input: GREETER });
+  const { stdout, code } = await agents.run(["actor", "add", "--config", "-", "--yes"], { input: GREETER });
   expect(code).toBe(0);
   expect(stdout).toContain("Actor local/greeter added.");
   agents.write("greet.yaml", ACTION);

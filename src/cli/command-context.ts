@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { findSetting, resolveSetting, type OutputFormat, type ResolvedSetting } from "../domain/settings.ts";
 import { loginName } from "../domain/user.ts";
 import type { ActorDefinition } from "../domain/actor.ts";
@@ -208,10 +209,14 @@ export class CommandContext {
 
   /** A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time. */
   async #readConfig(): Promise<ConfigValues> {
-    if (!existsSync(this.paths.config) || onlyComments(this.paths.config))
-      return { global: new Map(), projects: new Map() };
+    const { config, dataDir } = this.paths;
+    const empty = !existsSync(config) || onlyComments(config);
+    if (empty && !existsSync(join(dataDir, "credentials.yaml"))) return { global: new Map(), projects: new Map() };
     const { readConfig } = await import("../store/config-file.ts");
-    return readConfig(this.paths.config);
+    const { withCredentials } = await import("../store/credentials.ts");
+    const { values, notices } = await withCredentials(readConfig(config), { config, dataDir });
+    this.notices.push(...notices.map((text) => ({ level: "warning" as const, text })));
+    return values;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -97,7 +97,15 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     path: "actor add",
     summary: "Register the actors of a YAML file",
-    options: [{ flags: "-c, --config <file>", description: 'the actor in YAML ("-" reads standard input)' }],
+    options: [
+      { flags: "-c, --config <file>", description: 'the actor in YAML ("-" reads standard input)' },
+      {
+        flags: "--allow-env <name>",
+        description: "the file may take this environment variable along, to where it sends its prompts",
+        repeatable: true,
+      },
+      YES,
+    ],
     example: "agents actor add --config greeter.yaml",
     run: async (context, input) => (await import("./commands/actor.ts")).actorAdd(context, input),
   },
@@ -326,7 +334,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     path: "validation add",
     summary: "Register a validation from a YAML file",
-    options: [{ flags: "-c, --config <file>", description: 'the validation in YAML ("-" reads standard input)' }],
+    options: [{ flags: "-c, --config <file>", description: 'the validation in YAML ("-" reads standard input)' }, YES],
     example: "agents validation add --config tests.yaml",
     run: async (context, input) => (await import("./commands/validation.ts")).validationAdd(context, input),
   },

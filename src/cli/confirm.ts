@@ -79,7 +79,9 @@ async function discardTyped(input: Asking["input"]): Promise<boolean> {
 }
 
 /** What a command gives back when the answer was no. */
-export function declined(deed: "deleted" | "removed" | "executed" | "applied" | "undone" | "redone"): Outcome {
+export function declined(
+  deed: "added" | "deleted" | "removed" | "executed" | "applied" | "undone" | "redone",
+): Outcome {
   const text = `Nothing was ${deed}.`;
   return { data: { [deed]: false }, view: [], messages: [{ level: "warning", text }], status: "warn" };
 }

@@ -1,4 +1,4 @@
-import { globSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agents } from "./testing/agents.ts";
@@ -35,7 +35,7 @@ test("a provider is configured by keys of its name, which are listed, explained 
   });
 });
 
-test("a key is kept in the configuration file and shown nowhere", async () => {
+test("a key is kept in a private file of its own and shown nowhere", async () => {
   using agents = new Agents();
   const shown = [
     await agents.run(["config", "set", "provider.lab.api-key", KEY]),
@@ -60,9 +60,11 @@ test("a key is kept in the configuration file and shown nowhere", async () => {
   expect(output).toContain("(secret)");
   expect(shown.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0, 2, 2, 1]);
   expect(recorded(agents)).not.toContain(KEY);
-  const config = String((await agents.json("config", "list")).data["config_path"]);
-  expect(readFileSync(config, "utf8")).toContain(`${KEY}2`);
-  expect(statSync(config).mode & 0o077).toBe(0);
+  const file = join(agents.dataDir, "credentials.yaml");
+  expect(readFileSync(file, "utf8")).toContain(`${KEY}2`);
+  expect(statSync(file).mode & 0o077).toBe(0);
+  // Only what was refused went to the configuration file: nothing.
+  expect(existsSync(join(agents.dataDir, "config.yaml"))).toBe(false);
 });
 
 test.each([

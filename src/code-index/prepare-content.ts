@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { hash as hashOf } from "node:crypto";
-import { SEVERAL_LINES } from "../domain/redaction.ts";
+import { SEVERAL_LINES } from "../domain/secret-places.ts";
 import type { Analyzer } from "./analyze.ts";
 import { languageOf } from "./language-of.ts";
 import type { Language } from "./facts.ts";

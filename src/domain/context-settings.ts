@@ -1,3 +1,4 @@
+import { isForbiddenHost } from "./endpoint-address.ts";
 import { parseTokens } from "./context-policy.ts";
 import type { Setting } from "./settings.ts";
 import { lineProblem, shown, textProblem } from "./text.ts";
@@ -65,8 +66,9 @@ function tokens(value: string): string | undefined {
 
 function url(value: string): string | undefined {
   if (!URL.canParse(value)) return "must be a URL like http://localhost:11434/v1";
-  const { protocol, username, password } = new URL(value);
+  const { protocol, username, password, hostname } = new URL(value);
   if (!["http:", "https:"].includes(protocol)) return "must begin with http:// or https://";
+  if (isForbiddenHost(hostname)) return "must not be a link-local address";
   return username === "" && password === "" ? undefined : "must not hold a name or password";
 }
 

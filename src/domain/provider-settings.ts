@@ -1,3 +1,4 @@
+import { isForbiddenHost, isLocalHost } from "./endpoint-address.ts";
 import { nearest } from "./suggest.ts";
 import { lineProblem } from "./text.ts";
 import type { Setting } from "./settings.ts";
@@ -96,7 +97,7 @@ function upper(words: string): string {
 const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
   type: `What <name> speaks: ${PROVIDER_TYPES.join(", ")}`,
   "base-url": "The endpoint of <name>; its models are asked there and nowhere else",
-  "api-key": "The key for <name>; better kept in the environment",
+  "api-key": "The key for <name>, kept in a private file of its own; better kept in the environment",
   "api-key-env": "The environment variable that holds the key for <name>",
   models: "The models of <name> to offer as actors, separated by commas",
   prices: "Dollars per million tokens: model=input/output, separated by commas; * is every other model",
@@ -174,18 +175,11 @@ export function baseUrlProblem(value: string): string | undefined {
     return "must be a URL that begins with https://";
   if (url.username !== "" || url.password !== "") return "must not hold a name and a password; use api-key-env";
   if (url.search !== "" || url.hash !== "") return "must not have a query or a fragment";
+  if (isForbiddenHost(url.hostname)) {
+    return "must not be a link-local address or one where a cloud answers with the machine's credentials";
+  }
   if (url.protocol === "http:" && !isLocalHost(url.hostname)) {
-    return "must begin with https://, because prompts and keys would travel unprotected";
+    return "must begin with https://, because prompts and keys would travel unprotected; http:// is for this machine and its own network (127.0.0.1, 192.168.1.4, name.local)";
   }
   return undefined;
-}
-
-/** On this machine or its own network: what is sent there stays there. */
-export function isLocalHost(hostname: string): boolean {
-  const host = hostname.toLowerCase().replace(/^\[|\]$/g, "");
-  if (host.includes(":")) return host === "::1" || /^f[cd]|^fe[89ab]/.test(host);
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) {
-    return /^(?:127|10)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(host);
-  }
-  return !host.includes(".") || /\.(?:localhost|local|lan|internal|home\.arpa)$/.test(host);
 }

@@ -1,10 +1,13 @@
 import type { JsonValue } from "./json.ts";
+import { SECRET_KINDS, type SecretKind } from "./secret-kinds.ts";
+import { looksRandom } from "./secret-likeness.ts";
+import { SECRET_LINES, SECRET_PLACES, SECRET_SHAPES, type SecretPlace } from "./secret-places.ts";
 
 /**
- * Secrets masked in any text, before it reaches a model, a log, an event, the audit log or an export. Three ways to know one: it is the
- * value of a configured key; it has the form of a known kind of key; or it is assigned to something called a key, token or password and
- * looks random. Each expression begins with something fixed and has no repetition inside another, so the time grows with the text and
- * not faster (measured: 10 MB of hostile text in well under a second).
+ * Secrets masked in any text, before it reaches a model, a log, an event, the audit log or an export. Four ways to know one: it is the
+ * value of a configured key; it has the form of a known kind of key; it stands where a password or key stands; or it is assigned to
+ * something called a key, token or password and looks random. No expression has an unlimited repetition inside another, so the time grows
+ * with the text and not faster.
  */
 export interface Masked {
   readonly text: string;
@@ -12,76 +15,56 @@ export interface Masked {
   readonly masked: number;
 }
 
-interface Form {
-  readonly name: string;
-  /** The secret itself is group 2 if there is one, else all of it; what group 1 holds stays. */
-  readonly pattern: string;
-  /** Not a secret although it has the form. */
-  readonly unless?: (secret: string, before: string) => boolean;
+/** The rules by which secrets are known; tests leave some out. */
+export interface SecretRules {
+  readonly kinds: readonly SecretKind[];
+  readonly shapes: readonly SecretPlace[];
+  readonly places: readonly SecretPlace[];
+  readonly lines: readonly SecretPlace[];
 }
 
-const START = "(?<![A-Za-z0-9_])";
+export const SECRET_RULES: SecretRules = {
+  kinds: SECRET_KINDS,
+  shapes: SECRET_SHAPES,
+  places: SECRET_PLACES,
+  lines: SECRET_LINES,
+};
 
-/** Stands at the beginning of the one kind of secret that takes several lines: a piece of it could not be told by itself. */
-export const SEVERAL_LINES = "PRIVATE KEY";
+/** One walk over a text: an expression for several rules, and which of them it was. */
+interface Walk {
+  /** Without this text in it a text need not be walked. */
+  readonly needs?: string | undefined;
+  readonly expression: RegExp;
+  readonly found: (groups: readonly unknown[], line: () => string) => Found | undefined;
+}
 
-/** Known by how they begin. */
-const KEY_FORMS: readonly Form[] = [
-  {
-    name: "private key",
-    // Also with what quotations, comments, diffs and `git blame` put in front of each line.
-    pattern: `-----BEGIN [A-Z0-9 ]{0,40}${SEVERAL_LINES}[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=,:. \\t\\r\\n\\\\"'()^|>#*]|-(?!----)){64,}(?:-----END [A-Z0-9 ]{0,60}-----)?`,
-  },
-  { name: "API key", pattern: `${START}sk-[A-Za-z0-9_-]{20,300}`, unless: isWords },
-  {
-    name: "API key",
-    pattern: `${START}(?:gsk_|hf_|r8_|pplx-|xai-|fw_|csk-|nvapi-|tgp_v1_)[A-Za-z0-9_-]{24,200}`,
-    unless: isWords,
-  },
-  { name: "Google key", pattern: `${START}AIza[A-Za-z0-9_-]{35}` },
-  { name: "AWS key", pattern: `${START}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])` },
-  { name: "GitHub token", pattern: `${START}(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})` },
-  { name: "GitLab token", pattern: `${START}gl(?:pat|dt|rt|soat|ptt|oas)-[A-Za-z0-9_.-]{20,300}` },
-  { name: "Slack token", pattern: `${START}xox[abeoprs]-[A-Za-z0-9-]{10,250}` },
-  { name: "Slack address", pattern: "(hooks\\.slack\\.com/services/)([A-Za-z0-9/]{20,100})" },
-  { name: "Stripe key", pattern: `${START}[sr]k_(?:live|test)_[A-Za-z0-9]{16,250}` },
-  { name: "npm token", pattern: `${START}npm_[A-Za-z0-9]{36}` },
-  { name: "PyPI token", pattern: `${START}pypi-[A-Za-z0-9_-]{50,300}` },
-  { name: "Docker token", pattern: `${START}dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,100}` },
-  {
-    name: "cloud token",
-    pattern: `${START}(?:do[opr]_v1_[a-f0-9]{64}|hv[sb]\\.[A-Za-z0-9_-]{24,300}|dapi[a-f0-9]{32})`,
-  },
-  { name: "SendGrid key", pattern: `${START}SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}` },
-  { name: "age key", pattern: "AGE-SECRET-KEY-1[0-9A-Z]{50,70}" },
-  {
-    name: "token",
-    pattern: `(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,4000}\\.[A-Za-z0-9_-]{10,8000}\\.[A-Za-z0-9_-]{10,2000}`,
-  },
-];
+interface Found {
+  readonly name: string;
+  readonly before: string;
+  readonly secret: string;
+}
 
-/** Known by what stands before them. */
-const CONTEXT_FORMS: readonly Form[] = [
-  { name: "password", pattern: "(://[^\\s/:@\"'<>`]{0,100}:)([^\\s/@\"'<>`]{1,200})(?=@)", unless: isPlaceholder },
-  {
-    name: "token",
-    pattern: "((?:bearer|basic)[ \\t]{1,4})([A-Za-z0-9._~+/=-]{16,4000})",
-    unless: (value) => !/\d/.test(value) && isWords(value),
-  },
-  {
-    name: "secret",
-    pattern:
-      "((?:key|token|secret|passw(?:or)?d|passwd|pwd|passphrase|credentials?|auth)[A-Za-z0-9_-]{0,30}[\"'`]{0,2}[ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4}[\"'`]{0,2})([A-Za-z0-9+/=_.~!@#$%^&*-]{12,500})",
-    unless: (value, before) => isPlaceholder(value) || !looksRandom(value) || isName(value, before),
-  },
-];
+/** Known by their form: where a key must not be at all, these are looked for. The others are judged by what stands around them. */
+interface Walks {
+  readonly forms: readonly Walk[];
+  readonly places: readonly Walk[];
+}
 
-const KEYS = compiled(KEY_FORMS, "g");
-const CONTEXTS = compiled(CONTEXT_FORMS, "gi");
+const WALKS = walksOf(SECRET_RULES);
 const SHORTEST_KNOWN = 8;
 
 /** `known` are exact values that must not show, whatever they look like. */
 export function maskSecrets(text: string, known: readonly string[] = []): Masked {
+  return maskedBy(WALKS, text, known);
+}
+
+/** The same with other rules than all of them. */
+export function maskerOf(rules: SecretRules): (text: string) => Masked {
+  const walks = walksOf(rules);
+  return (text) => maskedBy(walks, text, []);
+}
+
+function maskedBy({ forms, places }: Walks, text: string, known: readonly string[]): Masked {
   let masked = 0;
   let result = text;
   for (const value of known) {
@@ -90,13 +73,14 @@ export function maskSecrets(text: string, known: readonly string[] = []): Masked
     masked += parts.length - 1;
     result = parts.join(mask("configured key"));
   }
-  for (const { expression, forms } of [KEYS, CONTEXTS]) {
-    result = result.replace(expression, (whole: string, ...groups: unknown[]) => {
-      const found = foundForm(forms, groups);
-      if (found === undefined) return whole;
+  for (const { needs = "", expression, found } of [...forms, ...places]) {
+    if (!result.includes(needs)) continue;
+    result = result.replace(expression, (whole: string, ...rest: unknown[]) => {
+      const one = found(rest, () => lineBefore(rest));
+      if (one === undefined) return whole;
       masked += 1;
       // The lines behind it keep their numbers.
-      return found.before + mask(found.name) + "\n".repeat(whole.split("\n").length - 1);
+      return one.before + mask(one.name) + "\n".repeat(one.secret.split("\n").length - 1);
     });
   }
   return { text: result, masked };
@@ -105,9 +89,11 @@ export function maskSecrets(text: string, known: readonly string[] = []): Masked
 /** What kind of key a text holds, known by its form or its value: where one must not be at all, rather than be masked. */
 export function heldKey(text: string, known: readonly string[] = []): string | undefined {
   if (known.some((value) => value.length >= SHORTEST_KNOWN && text.includes(value))) return "configured key";
-  for (const match of text.matchAll(KEYS.expression)) {
-    const found = foundForm(KEYS.forms, match.slice(1));
-    if (found !== undefined) return found.name;
+  for (const { expression, found } of WALKS.forms) {
+    for (const match of text.matchAll(expression)) {
+      const one = found(match.slice(1), () => "");
+      if (one !== undefined) return one.name;
+    }
   }
   return undefined;
 }
@@ -138,15 +124,43 @@ export function maskJson(value: JsonValue, known: readonly string[] = []): { val
   return { value: walk(value), masked };
 }
 
-/** One of the words of the name says so: `KEYBOARD_LAYOUT` does not. */
-const SECRET_NAME = /(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)S?(?:_|$)/i;
+/** Words of which a name may be made up without a gap, as in `PGPASSWORD`. */
+const SECRET_NAME =
+  /PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PWD|SECRET|TOKEN|CREDENTIAL|DSN|(?:PASS|KEYS?|AUTH)(?=[_\d]|$)|(?:^|_)PATS?(?=_|$)/i;
+/** `KEYCLOAK`, `AUTHOR`, `PASSENGER`: the name has the letters of one, so the value decides. */
+const NEAR_SECRET_NAME = /PASS|KEY|AUTH/i;
 
-/** The values of variables that are named like secrets: to be masked wherever they turn up. The longest first, as one may hold another. */
+/**
+ * The values of variables that are named like secrets, and the passwords in the addresses of others: to be masked wherever they turn up.
+ * The longest first, as one may hold another.
+ */
 export function secretValues(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const values = Object.entries(environment).flatMap(([name, value = ""]) =>
-    SECRET_NAME.test(name) && value.length >= SHORTEST_KNOWN && !/^[/~.]|\s|^\d+$/.test(value) ? [value] : [],
-  );
-  return [...new Set(values)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+  const values = Object.entries(environment).flatMap(([name, value = ""]) => [
+    ...(isSecretVariable(name, value) ? [value] : []),
+    ...passwordsOf(value),
+  ]);
+  const long = values.filter((value) => value.length >= SHORTEST_KNOWN);
+  return [...new Set(long)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+}
+
+function isSecretVariable(name: string, value: string): boolean {
+  // A path, a number, a sentence and an address without a password say where the secret is, or nothing.
+  if (/^[/~.]|\s|^\d+$/.test(value)) return false;
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^@]*$/i.test(value) && !/DSN|WEBHOOK/i.test(name)) return false;
+  return SECRET_NAME.test(name) || (NEAR_SECRET_NAME.test(name) && looksRandom(value));
+}
+
+/** The password of an address, as it is written there and as it is meant. */
+function passwordsOf(value: string): string[] {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]*@/i.test(value) || !URL.canParse(value)) return [];
+  const { password } = new URL(value);
+  if (password === "") return [];
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    // Not encoded, so it is meant as it is.
+    return [password];
+  }
 }
 
 /** Whether something in this text was masked: who writes it to a file would destroy what it stood for. */
@@ -163,65 +177,61 @@ function mask(name: string): string {
   return `[masked: ${name}]`;
 }
 
-/** One expression for all forms, so that the text is walked once; which one it was is told by the group that matched. */
-function compiled(forms: readonly Form[], flags: string): { expression: RegExp; forms: readonly Form[] } {
-  const alternatives = forms.map(({ pattern }) => {
-    const grouped = pattern.startsWith("(") && !pattern.startsWith("(?");
-    return grouped ? pattern : `()(${pattern})`;
-  });
-  return { expression: new RegExp(alternatives.join("|"), flags), forms };
-}
-
-function foundForm(forms: readonly Form[], groups: readonly unknown[]): { name: string; before: string } | undefined {
-  for (const [index, { name, unless }] of forms.entries()) {
-    const before = groups[index * 2];
-    const secret = groups[index * 2 + 1];
-    if (typeof before !== "string" || typeof secret !== "string") continue;
-    return unless?.(secret, before) === true ? undefined : { name, before };
-  }
-  return undefined;
-}
-
-/** `${PASSWORD}`, `<password>`, `process.env.KEY`, `***`: something stands for the secret, or it was masked already. */
-function isPlaceholder(value: string): boolean {
-  return /^(?:\$|\{|<|%|\*|x{4}|\.{3})|\*{4}|^(?:process\.|env\.|os\.|self\.|this\.|config\.|settings\.)|^\[masked/i.test(
-    value,
-  );
-}
-
-/** "sk-fading-circle-container": words and nothing that looks drawn by lot. */
-function isWords(value: string): boolean {
-  return !/\d/.test(value) && !/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value);
+function walksOf({ kinds, shapes, places, lines }: SecretRules): Walks {
+  return {
+    forms: [
+      ...(kinds.length === 0 ? [] : [walkKinds(kinds)]),
+      ...shapes.flatMap((shape) => walkPlaces([shape], "g", shape.needs)),
+    ],
+    places: [...walkPlaces(places, "gi"), ...walkPlaces(lines, "gm")],
+  };
 }
 
 /**
- * `senderCurve25519Key`, "org.matrix.msc3231.login.registration_token", `P256.getPublicKey`: names in code have digits too, but few, between
- * words that can be spoken. A password may be made of words, so under that name only a member of something counts. An address of a
- * contract is none either.
+ * All kinds in one expression without groups: the engine sorts the beginnings into a tree, so that a hundred kinds cost hardly more than ten
+ * (with a group for each: four times as long). Which kind it was is found out afterwards, for the few that matched.
  */
-function isName(value: string, before: string): boolean {
-  if (/^0x[0-9a-f]{40}$/i.test(value)) return true;
-  if (/pass|pwd/i.test(before) && !/^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value)) return false;
-  if (!/[a-z_]/.test(value)) return false;
-  const words = value.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? [];
-  const letters = words.join("").length;
-  const vowels = value.match(/[aeiou]/gi)?.length ?? 0;
-  const changes = value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
-  if (letters < words.length * 3 || vowels < letters * 0.28 || changes > value.length * 0.13) return false;
-  return words.every((word) => word.length < 4 || /[aeiouy]/i.test(word));
+function walkKinds(kinds: readonly SecretKind[]): Walk {
+  const patterns = kinds.map(({ begins, body }) => begins.map((begin) => `${escaped(begin)}${body}`).join("|"));
+  const single = patterns.map((pattern) => new RegExp(`^(?:${pattern})$`));
+  return {
+    expression: new RegExp(`\\b(${patterns.join("|")})`, "g"),
+    found: ([secret]) => {
+      if (typeof secret !== "string") return undefined;
+      const kind = kinds[single.findIndex((one) => one.test(secret))];
+      return kind === undefined || kind.unless?.(secret) === true ? undefined : { name: kind.name, before: "", secret };
+    },
+  };
 }
 
-/** Hexadecimal, or at least 3.2 bits for each character, with letters and digits; a path, a call or a version is not random. */
-function looksRandom(value: string): boolean {
-  if (!/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
-  if (/^(?:[a-z]+[._-])+[a-z]*\d{0,4}$/i.test(value)) return false;
-  // PWD, the working directory, is called like a password.
-  if (/^\/(?:Users|etc|home|mnt|opt|private|root|srv|tmp|usr|var)\//.test(value)) return false;
-  if (/^[0-9a-f]{16,}$/i.test(value)) return true;
-  const sample = value.slice(0, 200);
-  const counts = new Map<string, number>();
-  for (const character of sample) counts.set(character, (counts.get(character) ?? 0) + 1);
-  let bits = 0;
-  for (const count of counts.values()) bits -= (count / sample.length) * Math.log2(count / sample.length);
-  return bits >= 3.2;
+function escaped(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, (character) => `\\${character}`);
+}
+
+/** One expression for all places, so that the text is walked once; which one it was is told by the group that matched. */
+function walkPlaces(rules: readonly SecretPlace[], flags: string, needs?: string): Walk[] {
+  if (rules.length === 0) return [];
+  return [
+    {
+      needs,
+      expression: new RegExp(rules.map(({ pattern }) => pattern).join("|"), flags),
+      found: (groups, line) => {
+        for (const [index, { name, unless }] of rules.entries()) {
+          const before = groups[index * 2];
+          const secret = groups[index * 2 + 1];
+          if (typeof before !== "string" || typeof secret !== "string") continue;
+          return unless?.(secret, before, line()) === true ? undefined : { name, before, secret };
+        }
+        return undefined;
+      },
+    },
+  ];
+}
+
+/** What stands before a match in its line, as far as it matters; `rest` ends with where it is and the whole text. */
+function lineBefore(rest: readonly unknown[]): string {
+  const [offset, text] = rest.slice(-2);
+  if (typeof offset !== "number" || typeof text !== "string") return "";
+  const near = text.slice(Math.max(0, offset - 300), offset);
+  return near.slice(near.lastIndexOf("\n") + 1);
 }

@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ValidationError } from "./errors.ts";
-import { checkTemplate, renderTemplate } from "./template.ts";
+import { checkTemplate, placeholders, renderTemplate, shellProblems } from "./template.ts";
 
 const render = (template: string, values: Record<string, string> = {}): string =>
   renderTemplate(template, new Map(Object.entries(values)), "description");
@@ -87,3 +88,34 @@ function refusal(work: () => unknown): ValidationError {
   }
   throw new Error("It was not refused.");
 }
+
+describe("arguments in commands", () => {
+  test.each(["it's", "$(touch x)", "`touch x`", "a\nb", "-rf *", "\\", '"', "", "'; touch x; '", "ü ★"])(
+    "%j is one word for a shell",
+    (value) => {
+      const command = renderTemplate("printf '%s|' {x|sh} end", new Map([["x", value]]), "command");
+      expect(execFileSync("/bin/sh", ["-c", command], { encoding: "utf8" })).toBe(`${value}|end|`);
+    },
+  );
+
+  test("{{x|sh}} is the literal text, and the name is known", () => {
+    expect(renderTemplate("{{x|sh}} {x|upper}", new Map([["x", "v"]]), "t")).toBe("{x|sh} {x|upper}");
+    expect(placeholders("{a|sh} {b} {{c|sh}}")).toEqual(["a", "b"]);
+    expect(checkTemplate("{a|sh}", "t", ["b"])).toHaveLength(1);
+  });
+
+  test.each([
+    ["echo {x}", "unquoted"],
+    ["echo '{x}'", "unquoted"],
+    ['echo "{x|sh}"', "inside quotes"],
+    ["echo 'a {x|sh}'", "inside quotes"],
+    ['echo \\\' "a\\"{x|sh}"', "inside quotes"],
+  ])("%s is warned about", (command, problem) => {
+    expect(shellProblems(command)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test.each(["echo {x|sh}", "echo 'a'{x|sh}\"b\"", "echo \\' {x|sh}", "echo {{x}}", "awk '{print $1}'"])(
+    "%s is not",
+    (command) => expect(shellProblems(command)).toEqual([]),
+  );
+});

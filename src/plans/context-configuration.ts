@@ -1,7 +1,7 @@
 import { listOf, ownStrategy, STAGE_NAMES, TOKENIZER_NAMES } from "../domain/context-settings.ts";
 import { parseTokens } from "../domain/context-policy.ts";
 import { ConfigurationError } from "../domain/errors.ts";
-import { isLocalHost } from "../domain/provider-settings.ts";
+import { isLocalHost } from "../domain/endpoint-address.ts";
 import type { EmbeddingEndpoint, StageName, TokenizerName } from "../context/model.ts";
 
 /** The settings of context assembly (`src/domain/context-settings.ts`), read and typed. */

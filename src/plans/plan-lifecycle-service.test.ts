@@ -174,9 +174,10 @@ describe("a plan is made", () => {
     ]);
   });
 
-  test("with the profile of the plan, else of the action, else of the configuration, else the default", async () => {
+  test("with the profile of the plan, else of the configuration, else the default; the action can only make it stricter", async () => {
     await using s = await setting();
-    await s.service.createAction({ ...actionInput("local/ci"), automationProfile: "ci" });
+    await s.service.createAction({ ...actionInput("local/ci"), automationProfile: "full-auto" });
+    await s.service.createAction({ ...actionInput("local/strict"), automationProfile: "manual" });
     await s.service.createAction(actionInput());
     const configuredProfile = { name: "auto", source: "project" } as const;
     const chosen = async (action: string, automationProfile?: string, configured = false): Promise<string[]> => {
@@ -188,7 +189,10 @@ describe("a plan is made", () => {
       return [plan.profile.name, plan.profileSource];
     };
     expect(await chosen("local/ci", "Manual", true)).toEqual(["manual", "plan"]);
-    expect(await chosen("local/ci", undefined, true)).toEqual(["ci", "action"]);
+    expect(await chosen("local/ci", "full-auto", true)).toEqual(["full-auto", "plan"]);
+    expect(await chosen("local/ci", undefined, true)).toEqual(["auto", "project"]);
+    expect(await chosen("local/ci")).toEqual(["supervised", "default"]);
+    expect(await chosen("local/strict", undefined, true)).toEqual(["manual", "action"]);
     expect(await chosen(ACTION_NAME, undefined, true)).toEqual(["auto", "project"]);
     expect(await chosen(ACTION_NAME)).toEqual(["supervised", "default"]);
     await expect(chosen(ACTION_NAME, "atuo")).rejects.toBeInstanceOf(ValidationError);

@@ -16,6 +16,7 @@ import {
 } from "../domain/qualified-name.ts";
 import { nearest } from "../domain/suggest.ts";
 import { renderTemplate } from "../domain/template.ts";
+import { looserFields, tighterProfile } from "../domain/tighter-profile.ts";
 import { actorVariables } from "../domain/tool-actor.ts";
 import { setOwnBudget } from "../ledger/budget-report.ts";
 import { actionNames, findAction } from "../store/actions.ts";
@@ -38,7 +39,7 @@ export interface UseActionInput {
   readonly projects?: readonly (string | ProjectLinkInput)[];
   readonly arguments?: GivenArguments;
   readonly automationProfile?: string | undefined;
-  /** What the configuration says when neither the plan nor the action names a profile. */
+  /** What the configuration says; the profile of the action can only make it stricter. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** What the configuration says for roles that neither the plan nor the action fills. */
@@ -177,22 +178,23 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
   return found;
 }
 
-/** plan > action > project > global > default. */
+/**
+ * The flag, else what is configured (project > global > default), which the action's own profile can only make stricter: an action may
+ * come from another person.
+ */
 async function resolveProfile(
   reader: Reader,
   action: Action,
   input: UseActionInput,
 ): Promise<{ profile: AutomationProfile; source: ProfileSource }> {
-  const { configuredProfile: configured } = input;
-  const levels: readonly (readonly [ProfileSource, string | undefined])[] = [
-    ["plan", input.automationProfile],
-    ["action", action.automationProfile],
-    [configured?.source ?? "global", configured?.name],
-  ];
-  for (const [source, name] of levels) {
-    if (name !== undefined) return { profile: await requireProfile(reader, name), source };
-  }
-  return { profile: await requireProfile(reader, DEFAULT_PROFILE), source: "default" };
+  const { automationProfile: flag, configuredProfile: configured } = input;
+  if (flag !== undefined) return { profile: await requireProfile(reader, flag), source: "plan" };
+  const own = await requireProfile(reader, configured?.name ?? DEFAULT_PROFILE);
+  const source = configured?.source ?? "default";
+  if (action.automationProfile === undefined) return { profile: own, source };
+  const wanted = await requireProfile(reader, action.automationProfile);
+  if (looserFields(own, wanted).length === 0) return { profile: own, source };
+  return { profile: tighterProfile(wanted, own), source: "action" };
 }
 
 /** plan > action > configuration. */

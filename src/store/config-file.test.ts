@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConfigurationError } from "../domain/errors.ts";
-import { CONFIG_TEMPLATE, createConfig, readConfig, setConfigValue } from "./config-file.ts";
+import { CONFIG_TEMPLATE, createConfig, readConfig, setConfigValue, takeConfigKeys } from "./config-file.ts";
 
 let directory: string;
 let file: string;
@@ -39,6 +39,25 @@ test("edits keep comments, order and other keys, and tell the value before", asy
   const { global, projects } = readConfig(file);
   expect(Object.fromEntries(global)).toEqual({ "core.user": "carol", other: "1", flag: "true" });
   expect(projects.get("local/shop")).toEqual(new Map([["a", "b"]]));
+});
+
+test("values that are taken out leave the comments above them, and are handed over before they are gone", async () => {
+  mkdirSync(join(directory, "nested"));
+  const text =
+    "# all of it\n# the first\na.key: 1\nb: 2 # two\n# above c\nc.key: 3\n# above d\nd: 4\n# last\ne.key: 5\n";
+  writeFileSync(file, text);
+  const isKey = (key: string): boolean => key.endsWith(".key");
+  const failing = takeConfigKeys(file, isKey, async () => {
+    throw new Error("no space");
+  });
+  await expect(failing).rejects.toThrow("no space");
+  expect(readFileSync(file, "utf8")).toBe(text);
+  const taken: unknown[] = [];
+  await takeConfigKeys(file, isKey, async (values) => void taken.push(Object.fromEntries(values)));
+  expect(taken).toEqual([{ "a.key": "1", "c.key": "3", "e.key": "5" }]);
+  expect(readFileSync(file, "utf8")).toBe("# all of it\n# the first\nb: 2 # two\n# above c\n# above d\nd: 4\n# last\n");
+  await takeConfigKeys(file, isKey, async (values) => void taken.push(values));
+  expect(taken).toHaveLength(1);
 });
 
 test("50 concurrent edits of different keys all survive", async () => {

@@ -4,6 +4,7 @@ import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLMa
 import { ConfigurationError } from "../domain/errors.ts";
 import { makeDirectories } from "./directories.ts";
 import { withFileLock } from "./file-lock.ts";
+import { requireOwn } from "./ownership.ts";
 
 /**
  * The user's configuration: a YAML file of `key: value` with a section `projects` for values of single projects. Edits keep the
@@ -47,9 +48,10 @@ export async function setConfigValue(
   file: string,
   change: { key: string; value: string; project?: string | undefined },
   before: (previous: string | undefined) => Promise<void>,
+  template: string = CONFIG_TEMPLATE,
 ): Promise<void> {
   await withFileLock(`${file}.lock`, async () => {
-    const document = load(file);
+    const document = load(file, template);
     const path = change.project === undefined ? [change.key] : ["projects", change.project.toLowerCase(), change.key];
     const previous = document.getIn(path);
     if (document.contents === null) document.contents = document.createNode({});
@@ -58,6 +60,37 @@ export async function setConfigValue(
     await before(scalarText(previous));
     replaceFile(file, text);
   });
+}
+
+/** Takes values out of the file; `keep` runs under the lock with them before they are gone, to write them elsewhere. */
+export async function takeConfigKeys(
+  file: string,
+  isTaken: (key: string) => boolean,
+  keep: (taken: ReadonlyMap<string, string>) => Promise<void>,
+): Promise<void> {
+  await withFileLock(`${file}.lock`, async () => {
+    const document = load(file);
+    const { contents } = document;
+    const taken = isMap(contents) ? [...scalars(contents, file, "projects")].filter(([key]) => isTaken(key)) : [];
+    if (taken.length === 0) return;
+    await keep(new Map(taken));
+    if (isMap(contents)) removeItems(contents, new Set(taken.map(([key]) => key)));
+    replaceFile(file, document.toString({ lineWidth: 0 }));
+  });
+}
+
+/** The comments above what is removed stay: they may be about all that follows. */
+function removeItems(map: YAMLMap, keys: ReadonlySet<string>): void {
+  let above: string[] = [];
+  map.items = map.items.filter(({ key }) => {
+    if (!isScalar(key)) return true;
+    const comments = [...above, ...(key.commentBefore == null ? [] : [key.commentBefore])];
+    const removed = keys.has(String(key.value));
+    above = removed ? comments : [];
+    if (!removed && comments.length > 0) key.commentBefore = comments.join("\n");
+    return !removed;
+  });
+  if (above.length > 0) map.comment = [...above, ...(map.comment == null ? [] : [map.comment])].join("\n");
 }
 
 /** Writes the template unless there is a file already; whether it did. */
@@ -74,12 +107,13 @@ export function createConfig(file: string): boolean {
   }
 }
 
-function load(file: string): Document {
+function load(file: string, template: string = CONFIG_TEMPLATE): Document {
+  requireOwn(file, "The configuration file");
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (isCode(error, "ENOENT")) return parseDocument(CONFIG_TEMPLATE);
+    if (isCode(error, "ENOENT")) return parseDocument(template);
     throw unusable(file, error);
   }
   const lineCounter = new LineCounter();
@@ -112,7 +146,7 @@ function scalarText(value: unknown): string | undefined {
 }
 
 /** Old or new, never half: the new text is durable under another name before it takes the file's place. */
-function replaceFile(file: string, text: string): void {
+export function replaceFile(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     const descriptor = openSync(temporary, "w", 0o600);

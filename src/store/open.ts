@@ -6,6 +6,7 @@ import { StoreError, UsageError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ids.ts";
 import { makeDirectories } from "./directories.ts";
 import { migrate, SCHEMA_VERSION } from "./migrations.ts";
+import { requireOwn } from "./ownership.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { isBusy, storeError } from "./sqlite-errors.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -46,6 +47,7 @@ async function openMemory(url: string, clock: Clock, patienceMs: number): Promis
 
 async function openFile(file: string, clock: Clock, patienceMs: number): Promise<Store> {
   const connect = (): SqliteConnection => {
+    requireOwn(dirname(file), "The data directory");
     try {
       makeDirectories(dirname(file));
       makePrivate(file);

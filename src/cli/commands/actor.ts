@@ -16,10 +16,16 @@ import { accessData, actorData, partsData, stepData } from "./actor-data.ts";
 import { actorView } from "./actor-view.ts";
 import { storeSetting } from "./config.ts";
 
-export async function actorAdd(context: CommandContext, input: Input): Promise<Outcome> {
-  const { text, file } = readDefinition(input, { question: "Which actor?", command: "agents actor add" });
-  const { parseActorFile } = await import("../../plans/actor-file.ts");
-  const definitions = parseActorFile(text, file, context.environment);
+export async function actorAdd(context: CommandContext, input: Input, asking?: Asking): Promise<Outcome> {
+  const source = readDefinition(input, { question: "Which actor?", command: "agents actor add" });
+  const { readActorFile } = await import("../../plans/actor-file.ts");
+  const { actorWants, quotingProblems } = await import("../../domain/actor-wants.ts");
+  const { accepted } = await import("../foreign-file.ts");
+  const endpoints = await configuredEndpoints(context);
+  const { text, file } = source;
+  const { definitions, variables } = readActorFile(text, file, context.environment, [...endpoints.values()]);
+  const wants = actorWants(definitions, variables, (name) => endpoints.get(name) ?? `the provider ${name}`);
+  if (!(await accepted(context.paths.dataDir, input, { ...source, wants }, asking))) return declined("added");
   const added = await (await context.actors()).addActors(definitions);
   const [first] = added;
   if (first === undefined) throw new Error("The file has no actor.");
@@ -27,12 +33,23 @@ export async function actorAdd(context: CommandContext, input: Input): Promise<O
     data: {
       actor_added: actorData(first),
       actors_added: added.map(({ name }) => name),
+      wants,
       ...(first.type === "tool" ? { steps: stepData(first) } : partsData(first)),
     },
     view: added.flatMap((actor) => actorView(actor, [])),
-    messages: added.map(({ name }) => ({ level: "info", text: `Actor ${name} added.` })),
+    messages: [
+      ...added.map(({ name }) => ({ level: "info" as const, text: `Actor ${name} added.` })),
+      ...definitions.flatMap(quotingProblems).map((text) => ({ level: "warning" as const, text })),
+    ],
     next: [`agents actor show ${first.name}`, "agents action create --config <file>"],
   };
+}
+
+/** By the name of the provider. */
+async function configuredEndpoints(context: CommandContext): Promise<ReadonlyMap<string, string>> {
+  const { configuredProviders } = await import("../../actors/providers.ts");
+  const providers = configuredProviders((await context.config()).global, context.environment);
+  return new Map(providers.flatMap(({ name, baseUrl }) => (baseUrl === undefined ? [] : [[name, baseUrl] as const])));
 }
 
 export async function actorList(context: CommandContext, input: Input): Promise<Outcome> {
@@ -152,7 +169,7 @@ export async function actorSetDefault(context: CommandContext, input: Input): Pr
     // It can be asked, but not kept: the path of a transcript may hold anything.
     throw new ValidationError(`${shown(name)} cannot be a default: ${problem}`, [{ path: "actor", message: problem }]);
   }
-  const previous = await storeSetting(context, setting, name);
+  const { previous } = await storeSetting(context, setting, name);
   return {
     data: { role, actor: name, previous: previous ?? null, config_path: context.paths.config },
     view: [],

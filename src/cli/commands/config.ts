@@ -78,39 +78,42 @@ export async function configSet(context: CommandContext, input: Input): Promise<
   }
   if (setting.key === "core.automation-profile") await requireKnownProfile(context, value);
   const shown = shownValue(setting, value);
-  const previous = await storeSetting(context, setting, value, project);
+  const { previous, file } = await storeSetting(context, setting, value, project);
+  const where = file === context.paths.config ? "" : `, kept in ${file}`;
   return {
-    data: {
-      key: setting.key,
-      value: shown,
-      previous: previous ?? null,
-      project: project ?? null,
-      config_path: context.paths.config,
-    },
+    data: { key: setting.key, value: shown, previous: previous ?? null, project: project ?? null, config_path: file },
     view: [],
-    messages: info(`${setting.key} is now ${shown}${project === undefined ? "" : ` for ${project}`}.`),
+    messages: info(`${setting.key} is now ${shown}${project === undefined ? "" : ` for ${project}`}${where}.`),
   };
 }
 
-/** Writes a value that fits into the configuration file, with its audit entry; what it was before, as it may be shown. */
+/** Writes a value that fits, with its audit entry: a key into the file of keys, everything else into the configuration file. */
 export async function storeSetting(
   context: CommandContext,
   setting: Setting,
   value: string,
   project?: string,
-): Promise<string | undefined> {
+): Promise<{ readonly previous: string | undefined; readonly file: string }> {
   const { setConfigValue } = await import("../../store/config-file.ts");
+  const { credentialsFile, isCredential, setCredential } = await import("../../store/credentials.ts");
   const { recordConfigChange } = await import("../../plans/config-audit.ts");
   const store = await context.store();
   const user = await context.user();
   const shown = shownValue(setting, value);
+  // What it was before, as it may be shown.
   let previous: string | undefined;
-  await setConfigValue(context.paths.config, { key: setting.key, value, project }, async (old) => {
+  const record = async (old: string | undefined): Promise<void> => {
     previous = old === undefined ? undefined : shownValue(setting, old);
     // Durable before the file changes: a change without its entry would be worse than an entry without its change.
     await recordConfigChange(store, user, { key: setting.key, from: previous, to: shown, project });
-  });
-  return previous;
+  };
+  const { config, dataDir } = context.paths;
+  if (isCredential(setting.key)) {
+    await setCredential(dataDir, { key: setting.key, value }, record);
+    return { previous, file: credentialsFile(dataDir) };
+  }
+  await setConfigValue(config, { key: setting.key, value, project }, record);
+  return { previous, file: config };
 }
 
 /** The setting itself knows only the built-in ones. */

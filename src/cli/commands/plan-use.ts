@@ -5,10 +5,11 @@ import { ACTOR_ROLES, type ActorRole } from "../../domain/action.ts";
 import { defaultActorKey } from "../../domain/actor-settings.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { dollars } from "../../domain/money.ts";
+import type { Plan } from "../../domain/plan.ts";
 import { parseQualifiedName } from "../../domain/qualified-name.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { info, type Outcome } from "../outcome.ts";
+import { info, type Message, type Outcome } from "../outcome.ts";
 import { givenBudget } from "./plan-budget.ts";
 import { planData, readInPlace } from "./plan-data.ts";
 
@@ -32,6 +33,7 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
     contextStages,
     budget,
   });
+  const held = await heldBack(context, plan);
   const inPlace = await readInPlace(context, plan);
   const summary = await (await context.planContext()).summaryOf(plan);
   const next = [`agents plan execute ${plan.id}`, `agents plan status ${plan.id}`];
@@ -64,9 +66,24 @@ export async function planUse(context: CommandContext, input: Input): Promise<Ou
         ],
       },
     ],
-    messages: info(`Plan ${plan.id} created.`),
+    messages: [...info(`Plan ${plan.id} created.`), ...held],
+    ...(held.length === 0 ? {} : { status: "warn" as const }),
     next,
   };
+}
+
+/** Says so when the action's profile goes further than the plan does: only the flag of the user lets it. */
+async function heldBack(context: CommandContext, plan: Plan): Promise<Message[]> {
+  const { automationProfile: name } = await (await context.plans()).getAction(plan.action);
+  if (name === undefined || plan.profileSource === "plan") return [];
+  const { requireProfile } = await import("../../store/profiles.ts");
+  const { looserFields } = await import("../../domain/tighter-profile.ts");
+  const wanted = await (await context.store()).read((reader) => requireProfile(reader, name));
+  const fields = looserFields(wanted, plan.profile);
+  if (fields.length === 0) return [];
+  const some = `${fields.slice(0, 4).join(", ")}${fields.length > 4 ? ` and ${fields.length - 4} more` : ""}`;
+  const text = `The action's automation profile ${name} goes further than yours (${some}), so yours holds there. --automation-profile ${name} lets the plan go that far.`;
+  return [{ level: "warning", text }];
 }
 
 export async function defaultActors(context: CommandContext): Promise<Partial<Record<ActorRole, string | undefined>>> {

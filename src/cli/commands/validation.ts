@@ -11,9 +11,14 @@ import { info, type Outcome } from "../outcome.ts";
 import type { Element, View } from "../view.ts";
 
 export async function validationAdd(context: CommandContext, input: Input): Promise<Outcome> {
-  const { text, file } = readDefinition(input, { question: "Which validation?", command: "agents validation add" });
-  const { parseValidationFile } = await import("../../plans/validation-file.ts");
-  const validation = await (await context.validations()).addValidation(parseValidationFile(text, file));
+  const source = readDefinition(input, { question: "Which validation?", command: "agents validation add" });
+  const { checkValidation, parseValidationFile } = await import("../../plans/validation-file.ts");
+  const { accepted } = await import("../foreign-file.ts");
+  const definition = parseValidationFile(source.text, source.file);
+  const { check } = checkValidation(definition);
+  const wants = { commands: check.kind === "command" ? [check.command] : [], endpoints: [], variables: [], unsafe: [] };
+  if (!(await accepted(context.paths.dataDir, input, { ...source, wants }))) return declined("added");
+  const validation = await (await context.validations()).addValidation(definition);
   return {
     data: { validation: validationData(validation) },
     view: validationView(validation),
