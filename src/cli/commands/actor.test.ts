@@ -54,7 +54,7 @@ test("a file that wants more than the harmless is shown, and used only after a y
     const input = new Input([], { config });
     const no = typedTerminal("n\n");
     expect(await actorAdd(context, input, no)).toMatchObject({ data: { added: false }, status: "warn" });
-    const shown = String(no.output.read());
+    const shown = no.seen();
     for (const text of [
       "to run in the sandbox: (commands that its model chooses)",
       "to send prompts and code to https://models.example/v1",
@@ -70,7 +70,7 @@ test("a file that wants more than the harmless is shown, and used only after a y
     await (await context.actors()).removeActor("local/helper");
     const again = typedTerminal("n\n");
     expect((await actorAdd(context, input, again)).data["actors_added"]).toEqual(["local/helper"]);
-    expect(again.output.read()).toBeNull();
+    expect(again.seen()).toBe("");
     // Another endpoint is another question.
     await (await context.actors()).removeActor("local/helper");
     await writeFile(config, lines.join("\n").replace("models.example", "other.example"));
