@@ -1,14 +1,18 @@
 import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import type { Asking } from "../confirm.ts";
 
-/** A terminal at which a person types `before` while nothing is asked yet, and `answer` once there is something to be read. */
+/** A terminal at which a person types `before` while nothing is asked yet, and `answer` once a question stands there. */
 export function typedTerminal(answer: string, before = ""): Asking & { readonly seen: () => string } {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = Object.assign(new PassThrough(), { isTTY: true });
   let seen = "";
+  let answered = false;
   output.on("data", (data) => {
-    if (seen === "") setImmediate(() => input.write(answer));
     seen += String(data);
+    if (answered || !/[?>\]] $/.test(stripVTControlCharacters(seen))) return;
+    answered = true;
+    setImmediate(() => input.write(answer));
   });
   input.write(before);
   return { input, output, seen: () => seen };
