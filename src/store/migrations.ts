@@ -1,3 +1,4 @@
+import { MONEY_CHECKS } from "./money-checks.ts";
 import type { Tx } from "./store.ts";
 
 /**
@@ -328,6 +329,7 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE decisions ADD COLUMN exact_hash TEXT`,
     ],
   },
+  { version: 14, name: "money is never negative", statements: MONEY_CHECKS },
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.version ?? 0;
