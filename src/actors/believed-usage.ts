@@ -1,5 +1,5 @@
 import type { ModelCall, ModelUsage, UpperBound } from "./model.ts";
-import { countInput, countSentText, upperBoundOf, type CountTokens } from "./prices.ts";
+import { countInput, countSent, upperBoundOf, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
 
 /**
@@ -58,7 +58,7 @@ export class TryUsage {
     const input = countInput(this.#call, this.#count);
     const output = written === "" ? 0 : this.#count(written, this.#call.model.model);
     if (claim === undefined) return this.#capped({ inputTokens: input, outputTokens: output, estimated: true });
-    const sent = countSentText(this.#call, this.#count);
+    const sent = countSent(this.#call, this.#count);
     const inputTokens = claim.inputTokens < sent * LEAST_SHARE ? input : claim.inputTokens;
     const outputTokens = claim.outputTokens < output * LEAST_SHARE ? output : claim.outputTokens;
     const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;

@@ -3,6 +3,7 @@ import type { Price } from "../domain/provider-settings.ts";
 import type { Microdollars, ModelCall, ModelUsage, UpperBound } from "./model.ts";
 import { modelFacts } from "./model-facts.ts";
 import type { Provider } from "./providers.ts";
+import { prunedDescription, prunedSchema } from "./tool-schema.ts";
 
 /** What calls cost. `CountTokens` is a real tokenizer of the model's family. */
 export type CountTokens = (text: string, model: string) => number;
@@ -67,13 +68,22 @@ function isCounted({ type }: Provider, model: string): boolean {
   return type === "openai" && modelFacts(type, model) !== undefined;
 }
 
-/** The text a model was sent, without anything around it that providers may write more briefly than we do. */
-export function countSentText(call: ModelCall, count: CountTokens): number {
+/**
+ * What of the call every model reads, in whatever form its provider puts it: texts, calls, results, and half of each tool's schema, since
+ * some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema of the answer, which some servers only steer by.
+ */
+export function countSent(call: ModelCall, count: CountTokens): number {
   const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
-  return call.messages.reduce(
-    (tokens, message) => tokens + of(message.role === "tool" ? outputText(message.output) : message.content),
-    of(call.system),
-  );
+  let tokens = of(call.system);
+  for (const message of call.messages) {
+    tokens += of(message.role === "tool" ? outputText(message.output) : message.content);
+    if (message.role !== "assistant") continue;
+    for (const { tool, parameters = {} } of message.toolCalls) tokens += of(tool) + of(JSON.stringify(parameters));
+  }
+  for (const { description, parameters } of call.tools) {
+    tokens += of(prunedDescription(description)) + of(JSON.stringify(prunedSchema(parameters))) / 2;
+  }
+  return tokens;
 }
 
 /** Everything the model reads, by the tokenizer. */

@@ -62,8 +62,7 @@ export class Received {
 
   /** `input` is what the library made of the fragments: the text itself where it is no JSON. */
   addToolCall(id: string, tool: string, input: unknown, providerData: JsonObject | undefined): void {
-    if (!this.#fragments.has(id))
-      this.addFragment(id, typeof input === "string" ? input : JSON.stringify(input ?? {}));
+    if (!this.#fragments.has(id)) this.addFragment(id, typeof input === "string" ? input : JSON.stringify(input ?? {}));
     const raw = this.#fragments.get(id) ?? "";
     const parameters = parsedObject(raw);
     this.#toolCalls.push({ id, tool, parameters, raw, ...(providerData === undefined ? {} : { providerData }) });
