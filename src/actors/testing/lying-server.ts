@@ -48,7 +48,7 @@ async function tell(
   seen: { sent: number; left: number },
 ): Promise<void> {
   let gone = false;
-  response.on("close", () => {
+  const closed = once(response, "close").then(() => {
     gone = true;
     if (!response.writableEnded && then !== "breaks off") seen.left += 1;
   });
@@ -57,7 +57,7 @@ async function tell(
     if (gone) return;
     seen.sent += content.length;
     const written = response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content } }] }));
-    await (written ? turn() : Promise.race([once(response, "drain"), once(response, "close")]));
+    await (written ? turn() : Promise.race([new Promise((resolve) => response.once("drain", resolve)), closed]));
   }
   if (then === "falls silent") return;
   if (then === "breaks off") {
