@@ -1,3 +1,4 @@
+import { isTokenCount, isTooFew } from "../domain/token-claim.ts";
 import type { ModelCall, ModelUsage, UpperBound } from "./model.ts";
 import { countInput, countSent, upperBoundOf, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
@@ -20,25 +21,11 @@ export interface ReportedUsage {
   readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
 }
 
-/** More than any call has, and small enough that its price is still an exact number. */
-const MOST_TOKENS = 1_000_000_000;
-
-/**
- * A tokenizer that is not ours may need fewer tokens for the same text. Measured of older published ones beside o200k_base: 0.97 of its
- * tokens for code, 0.99 for prose, 1.02 for JSON, and 0.51 for a run of one letter, the least of all. Less than half is not a matter of
- * tokenizers.
- */
-const LEAST_SHARE = 0.5;
-
 /** Undefined when the endpoint did not say: numbers that no call has count as nothing said, and so does 0 and 0, which some servers say. */
 export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: ReportedUsage): UsageClaim | undefined {
-  if (!isTokens(inputTokens) || !isTokens(outputTokens) || inputTokens + outputTokens === 0) return undefined;
+  if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens) || inputTokens + outputTokens === 0) return undefined;
   const cached = inputTokenDetails?.cacheReadTokens;
-  return { inputTokens, outputTokens, cachedInputTokens: isTokens(cached) ? Math.min(cached, inputTokens) : 0 };
-}
-
-function isTokens(value: number | undefined): value is number {
-  return Number.isInteger(value) && value !== undefined && value >= 0 && value <= MOST_TOKENS;
+  return { inputTokens, outputTokens, cachedInputTokens: isTokenCount(cached) ? Math.min(cached, inputTokens) : 0 };
 }
 
 /** What one try used: by its endpoint's claim, as far as it can be true, else by the tokenizer. */
@@ -59,8 +46,8 @@ export class TryUsage {
     const output = written === "" ? 0 : this.#count(written, this.#call.model.model);
     if (claim === undefined) return this.#capped({ inputTokens: input, outputTokens: output, estimated: true });
     const sent = countSent(this.#call, this.#count);
-    const inputTokens = claim.inputTokens < sent * LEAST_SHARE ? input : claim.inputTokens;
-    const outputTokens = claim.outputTokens < output * LEAST_SHARE ? output : claim.outputTokens;
+    const inputTokens = isTooFew(claim.inputTokens, sent) ? input : claim.inputTokens;
+    const outputTokens = isTooFew(claim.outputTokens, output) ? output : claim.outputTokens;
     const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;
     const { cachedInputTokens } = claim;
     return this.#capped({

@@ -158,24 +158,28 @@ test("an answer that goes on past its limit is ended, and costs no more than was
   await expect.poll(server.left).toBe(1);
 });
 
-const ANSWER = "an answer of thirty characters";
+/** Thirty tokens each way; what is counted around the question makes it 62. */
+const TEXT = "this text has thirty character";
+const LONG_BOUND = Math.ceil((16 + 16 + 30) * 1.4) + 128 + 100;
+
 test.each([
-  ["below zero", { prompt_tokens: -5_000, completion_tokens: -5_000 }, 37 + 30, true],
-  ["one number below zero", { prompt_tokens: 30, completion_tokens: -1 }, 37 + 30, true],
-  ["fractions", { prompt_tokens: 0.1, completion_tokens: 0.2 }, 37 + 30, true],
-  ["10^15", { prompt_tokens: 1e15, completion_tokens: 1e15 }, 37 + 30, true],
-  ["nothing", undefined, 37 + 30, true],
-  ["too little of both", { prompt_tokens: 1, completion_tokens: 0 }, 37 + 30, true],
-  ["too little output", { prompt_tokens: 20, completion_tokens: 14 }, 20 + 30, true],
-  ["too little input", { prompt_tokens: 2, completion_tokens: 25 }, 37 + 25, true],
-  ["as much as another tokenizer may need", { prompt_tokens: 3, completion_tokens: 15 }, 18, false],
-  ["more than was asked for", { prompt_tokens: 1_000_000_000, completion_tokens: 1_000_000_000 }, BOUND, true],
+  ["below zero", { prompt_tokens: -5_000, completion_tokens: -5_000 }, 62 + 30, true],
+  ["one number below zero", { prompt_tokens: 30, completion_tokens: -1 }, 62 + 30, true],
+  ["fractions", { prompt_tokens: 0.1, completion_tokens: 0.2 }, 62 + 30, true],
+  ["fractions of the right size", { prompt_tokens: 40.5, completion_tokens: 28.5 }, 62 + 30, true],
+  ["10^15", { prompt_tokens: 1e15, completion_tokens: 1e15 }, 62 + 30, true],
+  ["nothing", undefined, 62 + 30, true],
+  ["too little of both", { prompt_tokens: 1, completion_tokens: 0 }, 62 + 30, true],
+  ["too little output", { prompt_tokens: 40, completion_tokens: 10 }, 40 + 30, true],
+  ["too little input", { prompt_tokens: 10, completion_tokens: 25 }, 62 + 25, true],
+  ["as little as another tokenizer may need", { prompt_tokens: 15, completion_tokens: 15 }, 30, false],
+  ["more than was asked for", { prompt_tokens: 1_000_000_000, completion_tokens: 1_000_000_000 }, LONG_BOUND, true],
   ["what can be true", { prompt_tokens: 100, completion_tokens: 80 }, 180, false],
 ])("an endpoint that says it used %s", async (_what, usage, cost, estimated) => {
-  await using server = await lyingServer({ pieces: () => [ANSWER], ...(usage === undefined ? {} : { usage }) });
-  await using at = await world(server.url, BOUND);
-  const answer = await at.models.call(callOf());
-  expect(answer).toMatchObject({ text: ANSWER, usage: { estimated } });
+  await using server = await lyingServer({ pieces: () => [TEXT], ...(usage === undefined ? {} : { usage }) });
+  await using at = await world(server.url, LONG_BOUND);
+  const answer = await at.models.call(callOf({ messages: [{ role: "user", content: TEXT }] }));
+  expect(answer).toMatchObject({ text: TEXT, usage: { estimated } });
   expect(at.models.costOf(MODEL, answer.usage)).toBe(cost);
   expect(await at.spending()).toMatchObject({ spent: cost, estimated: estimated ? cost : 0, assumed: 0, reserved: 0 });
 });

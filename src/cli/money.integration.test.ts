@@ -9,10 +9,10 @@ import { Agents, type Envelope } from "./testing/agents.ts";
 /** In dollars; a hundred for a million tokens. */
 const CAP = 0.5;
 const PRICE = 0.0001;
-/** What "hello" is counted as, and what a call of it reserves: 1.4 times that, a template, and the longest answer. */
-const INPUT = 33;
-const BOUND = (47 + 128 + 1_000) * PRICE;
-const ASK = ["actor", "run", "house/m", "hello", "--max-output-tokens", "1000"];
+/** A question of 50 tokens, with what is around it, and what a call of it reserves: 1.4 times that, a template, and the longest answer. */
+const INPUT = 16 + 16 + 50;
+const BOUND = (115 + 128 + 1_000) * PRICE;
+const ASK = ["actor", "run", "house/m", "word ".repeat(50).trim(), "--max-output-tokens", "1000"];
 
 async function withModel(agents: Agents, server: LyingServer): Promise<void> {
   for (const [key, value] of [
@@ -72,7 +72,7 @@ test.each([
 });
 
 test.each([
-  ["fractions", { prompt_tokens: 0.1, completion_tokens: 0.2 }],
+  ["fractions", { prompt_tokens: 30.5, completion_tokens: 9.5 }],
   ["10^15", { prompt_tokens: 1e15, completion_tokens: 1e15 }],
 ])("usage of %s costs nobody the answer", async (_what, usage) => {
   await using server = await lyingServer({ pieces: () => times(10, " word"), usage });
@@ -81,9 +81,9 @@ test.each([
   const { data } = await agents.json(...ASK);
   expect(data).toMatchObject({
     response: " word".repeat(10),
-    usage: { input_tokens: INPUT, output_tokens: 10, estimated: true, cost_usd: 0.0043 },
+    usage: { input_tokens: INPUT, output_tokens: 10, estimated: true, cost_usd: 0.0092 },
   });
-  expect(await costToday(agents)).toMatchObject({ spent_usd: 0.0043, estimated_usd: 0.0043, reserved_usd: 0 });
+  expect(await costToday(agents)).toMatchObject({ spent_usd: 0.0092, estimated_usd: 0.0092, reserved_usd: 0 });
 });
 
 test("an answer that breaks off counts as reserved, each try of it: four fit, and are shown as assumed", async () => {
