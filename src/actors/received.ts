@@ -84,10 +84,14 @@ export class Received {
     return this.#length > 0;
   }
 
-  /** Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to count. */
+  /**
+   * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to count. One that is
+   * twice as long at once does not come from a model that writes: it is a flood, and not worth to be read or sent back.
+   */
   get tooLong(): boolean {
     if (this.#limit === undefined || this.#bytes <= this.#countAt) return false;
     const tokens = this.#count(this.written, this.#model.model);
+    if (tokens > 2 * this.#limit) throw tooLarge(this.#model);
     this.#countAt = this.#bytes + Math.max(this.#limit - tokens, Math.floor(this.#bytes * GROWN));
     return tokens > this.#limit;
   }

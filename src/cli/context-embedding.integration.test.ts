@@ -100,27 +100,27 @@ test("what is embedded counts against the budgets: refused before anything is se
     return { cost, reserved };
   };
   expect(await index()).toMatchObject({ exit_code: 0, data: { embedded: 1 } });
-  expect(await spent()).toEqual({ cost: 700_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
   expect(JSON.stringify((await inspect()).data["gaps"])).not.toContain("semantic-embedding");
-  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 900_000, reserved: 0 });
   await inspect();
-  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 900_000, reserved: 0 });
 
   // Not taken, so not billed; and what was taken without an answer counts at the most it can have been.
   writeFileSync(join(root, "cellar.md"), "Wine\n");
   server.answer = (_request, response) => void response.writeHead(503).end("asleep");
   await index();
-  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 900_000, reserved: 0 });
   server.answer = (_request, response) => void response.end("{}");
   await index();
-  expect(await spent()).toEqual({ cost: 1_200_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 1_300_000, reserved: 0 });
 
   // So does what a strategy was waiting for when its time was over, and its thread ended.
   server.answer = () => undefined;
   expect((await inspect()).data["gaps"]).toContainEqual(
     expect.objectContaining({ name: "semantic-embedding", reason: "did not answer in time" }),
   );
-  expect(await spent()).toEqual({ cost: 1_600_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 1_700_000, reserved: 0 });
 });
 
 test("an embedding endpoint that lies about what it used, or breaks off, is billed by what was sent", async () => {

@@ -40,11 +40,15 @@ export async function embed(
   return vectors;
 }
 
+/** As much as the smallest models read of a text; they leave out the rest, and do not bill it. */
+const ALWAYS_READ = 256;
+
 /** Where it cannot be so few, what we count ourselves. */
 function believedTokens(said: number, input: readonly string[], model: string, most: number): number {
-  const count = tokenizerNamed(tokenizerOf(model));
-  const counted = input.reduce((sum, text) => sum + count(text), 0);
-  return Math.min(most, isTooFew(said, counted) ? counted : said);
+  const counts = input.map(tokenizerNamed(tokenizerOf(model)));
+  const read = counts.reduce((sum, tokens) => sum + Math.min(tokens, ALWAYS_READ), 0);
+  const counted = counts.reduce((sum, tokens) => sum + tokens, 0);
+  return Math.min(most, isTooFew(said, read) ? counted : said);
 }
 
 /** A token is at least a byte. */
