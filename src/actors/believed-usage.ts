@@ -4,9 +4,9 @@ import { countInput, countSent, upperBoundOf, type CountTokens } from "./prices.
 import type { Provider } from "./providers.ts";
 
 /**
- * What an endpoint says a try used is a claim of somebody who earns by it, or who wants a budget to last longer than it should. A claim is
- * believed between what we sent and received ourselves and what we asked for at most; outside of that our own figures count, marked as
- * estimated. So no claim lowers what was spent, none passes the reservation, and one that is no number costs nobody the answer.
+ * An endpoint says what a try used, and may gain by saying too much or too little. Its claim is believed between what we sent and received
+ * ourselves and what we asked for at most; outside of that our own figures count, marked as estimated. So no claim lowers what was spent,
+ * none passes the reservation, and an answer survives a claim that is not even a number. docs/autonomy.md has the limits that follow.
  */
 export interface UsageClaim {
   readonly inputTokens: number;
@@ -21,7 +21,7 @@ export interface ReportedUsage {
   readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
 }
 
-/** Undefined when the endpoint did not say: numbers that no call has count as nothing said, and so does 0 and 0, which some servers say. */
+/** Undefined when the endpoint did not say: an impossible number counts as nothing said, and so does 0 and 0, which some servers say. */
 export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: ReportedUsage): UsageClaim | undefined {
   if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens) || inputTokens + outputTokens === 0) return undefined;
   const cached = inputTokenDetails?.cacheReadTokens;
@@ -58,7 +58,7 @@ export class TryUsage {
     });
   }
 
-  /** More than was asked for was not ordered: the reservation is the most a try can cost. */
+  /** Nothing beyond what was asked for was ordered: the reservation is the most a try can cost. */
   #capped(usage: ModelUsage): ModelUsage {
     const { inputTokens, outputTokens = Number.POSITIVE_INFINITY } = this.#most;
     if (usage.inputTokens <= inputTokens && usage.outputTokens <= outputTokens) return usage;

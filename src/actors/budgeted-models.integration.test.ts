@@ -122,7 +122,7 @@ test("a retry that does not fit any more is not sent", async () => {
 
 test("a call that we stop is settled at what was sent and what had come, as an estimate", async () => {
   const stop = new AbortController();
-  await using server = await lyingServer({ pieces: () => ["sixteen letters!"], then: "falls silent" });
+  await using server = await lyingServer({ pieces: () => ["sixteen letters!"], ending: "falls silent" });
   await using at = await world(server.url, BOUND * 10, { "provider.house.timeout": "1" });
   // Said by the tests' tokenizer, which has a token for each character.
   const sent = 16 + 16 + 5;
@@ -138,7 +138,7 @@ test("a call that we stop is settled at what was sent and what had come, as an e
 });
 
 test("an answer that breaks off after fifty characters is assumed in full, each time it is tried", async () => {
-  await using server = await lyingServer({ pieces: () => times(10, "five!"), then: "breaks off" });
+  await using server = await lyingServer({ pieces: () => times(10, "five!"), ending: "breaks off" });
   await using at = await world(server.url, BOUND * 4);
   await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "model_network" });
   expect(await at.spending()).toMatchObject({ calls: 3, spent: 0, assumed: BOUND * 3, reserved: 0 });

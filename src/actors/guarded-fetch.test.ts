@@ -39,7 +39,7 @@ describe("the way to an endpoint", () => {
     expect((await (await fetcher(server.url, { bytes: 200_000 })(server.url)).text()).length).toBe(200_000);
   });
 
-  test("keeps no process waiting once the caller has left, also when nobody reads", async () => {
+  test("keeps no process waiting once the caller has left, also when the body is not read", async () => {
     await using server = await plainServer((_request, response) => void response.write("x".repeat(50_000)));
     const left = new AbortController();
     const response = await fetcher(server.url)(server.url, { signal: left.signal });

@@ -48,7 +48,7 @@ export function guardedFetch(guard: FetchGuard, limits: FetchLimits = LIMITS): F
     if (url.origin !== origin) throw elsewhere(guard, url.origin);
     const watch = new Watch(guard, limits);
     const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
-    // Nobody may be reading at that moment, and its timers would keep the process.
+    // The body may not be read at that moment, and the timers would keep the process.
     init?.signal?.addEventListener("abort", () => watch.stop(), { once: true });
     try {
       const send = guard.idleTimeoutMs < NODE_PATIENCE_MS ? fetch : await (patient ??= patientFetch());

@@ -119,7 +119,7 @@ export interface ModelAttempt {
   readonly durationMs: number;
   /** What went wrong, for people; undefined for the one that answered. */
   readonly error: string | undefined;
-  /** Tokens that may be billed; of a try that we ended they are counted by the tokenizer. Undefined when nobody can say, and when nothing was sent. */
+  /** Tokens that may be billed; of a try that we ended, counted by the tokenizer. Undefined when the bill is unknown or nothing was sent. */
   readonly usage: ModelUsage | undefined;
   /** False only when it is certain to have cost nothing: it was refused, or never got through. */
   readonly mayBeBilled: boolean;

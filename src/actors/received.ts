@@ -86,7 +86,7 @@ export class Received {
 
   /**
    * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to count. One that is
-   * twice as long at once does not come from a model that writes: it is a flood, and not worth to be read or sent back.
+   * twice as long at once does not come from a model that writes: it is a flood, and must not be sent back with the next call.
    */
   get tooLong(): boolean {
     if (this.#limit === undefined || this.#bytes <= this.#countAt) return false;
@@ -106,7 +106,7 @@ export class Received {
     if (this.#ended?.saidWhy !== true) throw brokenOff(this.#model);
     const { reason, claim } = this.#ended;
     if (reason === "error") {
-      // Without its word for it, nobody can say what a half answer is billed at.
+      // Without a claim, only the upper bound is known to cover what half an answer is billed at.
       const usage = claim === undefined ? undefined : usageOf(claim);
       const facts = { model: this.#model, usage, brokenOff: true };
       throw new ModelError("server", `${who} failed in the middle of its answer.`, facts);

@@ -74,7 +74,7 @@ test.each([
 test.each([
   ["fractions", { prompt_tokens: 30.5, completion_tokens: 9.5 }],
   ["10^15", { prompt_tokens: 1e15, completion_tokens: 1e15 }],
-])("usage of %s costs nobody the answer", async (_what, usage) => {
+])("usage of %s does not cost the answer", async (_what, usage) => {
   await using server = await lyingServer({ pieces: () => times(10, " word"), usage });
   using agents = new Agents();
   await withModel(agents, server);
@@ -88,7 +88,7 @@ test.each([
 
 test("an answer that breaks off counts as reserved, each try of it: four fit, and are shown as assumed", async () => {
   using agents = new Agents();
-  const { answers, asked, cost } = await waves(agents, { pieces: () => times(10, "five "), then: "breaks off" });
+  const { answers, asked, cost } = await waves(agents, { pieces: () => times(10, "five "), ending: "breaks off" });
   expect(answers.filter(({ exit_code }) => exit_code === 0)).toEqual([]);
   expect(asked).toBe(4);
   expect(cost).toMatchObject({ calls: 4, spent_usd: 0, reserved_usd: 0 });
@@ -122,7 +122,7 @@ test("a flood is refused, its connection is closed, and the process ends while t
 });
 
 test("a call that the user stops costs what was sent and what had come, as an estimate", async () => {
-  await using server = await lyingServer({ pieces: () => times(100, " word"), then: "falls silent" });
+  await using server = await lyingServer({ pieces: () => times(100, " word"), ending: "falls silent" });
   using agents = new Agents();
   await withModel(agents, server);
   const { child, finished } = agents.start(ASK);

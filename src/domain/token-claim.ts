@@ -1,6 +1,6 @@
 /**
- * What an endpoint says it used is a claim, and may be any number. These are the two questions everybody asks of it who bills by it: is it
- * a number of tokens at all, and can it be true of a text that we counted ourselves.
+ * An endpoint's claim of what it used may be any number. Two questions are asked of it before it is billed: is it a number of tokens at
+ * all, and can it be true of a text that we counted ourselves.
  */
 
 /** More than any call has, and small enough that its price is still an exact number. */

@@ -2,7 +2,7 @@
  * Money and counts are never negative: the tables say so themselves, so that no claim of an endpoint can move a cap, whatever code it comes
  * through. A check cannot be added to a table that is there, so the four tables are written anew.
  *
- * A cost below zero was such a claim. What such a call did cost nobody can say, so it counts as reserved and is shown as assumed; the sums
+ * A cost below zero was such a claim. The real cost of such a call is unknown, so it counts as reserved and is shown as assumed; the sums
  * are added up again from the calls.
  */
 export const MONEY_CHECKS: readonly string[] = [

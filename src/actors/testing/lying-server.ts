@@ -19,7 +19,7 @@ export interface Lie {
   /** What it says it used; undefined: nothing. */
   readonly usage?: object;
   /** After the last piece: closes the connection without an end, or falls silent. */
-  readonly then?: "breaks off" | "falls silent";
+  readonly ending?: "breaks off" | "falls silent";
 }
 
 export async function lyingServer(lie: Lie): Promise<LyingServer> {
@@ -44,13 +44,16 @@ export async function lyingServer(lie: Lie): Promise<LyingServer> {
 
 async function tell(
   response: ServerResponse,
-  { pieces, usage, then }: Lie,
+  { pieces, usage, ending }: Lie,
   seen: { sent: number; left: number },
 ): Promise<void> {
   let gone = false;
-  const closed = once(response, "close").then(() => {
-    gone = true;
-    if (!response.writableEnded && then !== "breaks off") seen.left += 1;
+  const closed = new Promise<void>((resolve) => {
+    response.on("close", () => {
+      gone = true;
+      if (!response.writableEnded && ending !== "breaks off") seen.left += 1;
+      resolve();
+    });
   });
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const content of pieces()) {
@@ -59,8 +62,8 @@ async function tell(
     const written = response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content } }] }));
     await (written ? turn() : Promise.race([new Promise((resolve) => response.once("drain", resolve)), closed]));
   }
-  if (then === "falls silent") return;
-  if (then === "breaks off") {
+  if (ending === "falls silent") return;
+  if (ending === "breaks off") {
     response.destroy();
     return;
   }

@@ -90,7 +90,7 @@ async function embedOnce(
 /** 64 vectors of 4,096 numbers are 6 MB. */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** All of it, unless it is more than an answer can be: then the connection is closed, so that nobody waits for its end. */
+/** All of it, unless it is more than an answer can be: then the connection is closed instead of waiting for its end. */
 async function textOf(response: Response, url: string): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
