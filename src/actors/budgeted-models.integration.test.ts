@@ -13,10 +13,11 @@ import {
 import { Program } from "../testing/program.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { countingServer } from "./testing/counting-server.ts";
+import { lyingServer, times } from "./testing/lying-server.ts";
 import { patience } from "./testing/model-world.ts";
 
 /** What one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
-const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 100;
+const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 128 + 100;
 const NONE: Caps = { perPlan: undefined, perDay: undefined };
 const MODEL: ModelRef = { provider: "house", model: "m" };
 
@@ -119,15 +120,68 @@ test("a retry that does not fit any more is not sent", async () => {
   expect(server.asked()).toBe(1);
 });
 
-test("a call that is stopped half way is settled at what it may have cost", async () => {
+test("a call that we stop is settled at what was sent and what had come, as an estimate", async () => {
   const stop = new AbortController();
-  await using server = await countingServer({ prompt_tokens: 30, completion_tokens: 10 }, () => {
-    stop.abort();
-    return true;
-  });
-  await using at = await world(server.url, BOUND * 10);
-  await expect(at.models.call(callOf({ signal: stop.signal }))).rejects.toMatchObject({ code: "model_cancelled" });
-  expect(await at.spending()).toMatchObject({ calls: 1, spent: 0, assumed: BOUND, reserved: 0 });
+  await using server = await lyingServer({ pieces: () => ["sixteen letters!"], ending: "falls silent" });
+  await using at = await world(server.url, BOUND * 10, { "provider.house.timeout": "1" });
+  // Said by the tests' tokenizer, which has a token for each character.
+  const sent = 16 + 16 + 5;
+  const stopped = at.models.call(callOf({ signal: stop.signal, onText: () => stop.abort() }));
+  await expect(stopped).rejects.toMatchObject({ code: "model_cancelled" });
+  const once = { calls: 1, spent: sent + 16, estimated: sent + 16, assumed: 0, reserved: 0 };
+  expect(await at.spending()).toMatchObject(once);
+
+  await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "model_timeout" });
+  const twice = { calls: 2, spent: 2 * (sent + 16), estimated: 2 * (sent + 16), assumed: 0, reserved: 0 };
+  expect(await at.spending()).toMatchObject(twice);
+  await expect.poll(server.left).toBe(2);
+});
+
+test("an answer that breaks off after fifty characters is assumed in full, each time it is tried", async () => {
+  await using server = await lyingServer({ pieces: () => times(10, "five!"), ending: "breaks off" });
+  await using at = await world(server.url, BOUND * 4);
+  await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "model_network" });
+  expect(await at.spending()).toMatchObject({ calls: 3, spent: 0, assumed: BOUND * 3, reserved: 0 });
+  await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "budget_exceeded" });
+  expect(server.asked()).toBe(4);
+  expect(await at.spending()).toMatchObject({ calls: 4, spent: 0, assumed: BOUND * 4, reserved: 0 });
+});
+
+test("an answer that goes on past its limit is ended, and costs no more than was asked for", async () => {
+  await using server = await lyingServer({ pieces: () => times(1_000_000, "ten chars!") });
+  await using at = await world(server.url, BOUND * 2);
+  const answer = await at.models.call(callOf());
+  expect(answer).toMatchObject({ finish: "length", usage: { inputTokens: 37, outputTokens: 100, estimated: true } });
+  // 1.4 times the limit, a sixteenth until it is counted again, and the piece in which it is seen.
+  expect(answer.text.length).toBeLessThanOrEqual(100 * 1.4 * (1 + 1 / 16) + 10);
+  expect(await at.spending()).toMatchObject({ calls: 1, spent: 137, estimated: 137, assumed: 0, reserved: 0 });
+  await expect.poll(server.left).toBe(1);
+});
+
+/** Thirty tokens each way; what is counted around the question makes it 62. */
+const TEXT = "this text has thirty character";
+const LONG_BOUND = Math.ceil((16 + 16 + 30) * 1.4) + 128 + 100;
+
+test.each([
+  ["below zero", { prompt_tokens: -5_000, completion_tokens: -5_000 }, 62 + 30, true],
+  ["one number below zero", { prompt_tokens: 30, completion_tokens: -1 }, 62 + 30, true],
+  ["fractions", { prompt_tokens: 0.1, completion_tokens: 0.2 }, 62 + 30, true],
+  ["fractions of the right size", { prompt_tokens: 40.5, completion_tokens: 28.5 }, 62 + 30, true],
+  ["10^15", { prompt_tokens: 1e15, completion_tokens: 1e15 }, 62 + 30, true],
+  ["nothing", undefined, 62 + 30, true],
+  ["too little of both", { prompt_tokens: 1, completion_tokens: 0 }, 62 + 30, true],
+  ["too little output", { prompt_tokens: 40, completion_tokens: 10 }, 40 + 30, true],
+  ["too little input", { prompt_tokens: 10, completion_tokens: 25 }, 62 + 25, true],
+  ["as little as another tokenizer may need", { prompt_tokens: 15, completion_tokens: 15 }, 30, false],
+  ["more than was asked for", { prompt_tokens: 1_000_000_000, completion_tokens: 1_000_000_000 }, LONG_BOUND, true],
+  ["what can be true", { prompt_tokens: 100, completion_tokens: 80 }, 180, false],
+])("an endpoint that says it used %s", async (_what, usage, cost, estimated) => {
+  await using server = await lyingServer({ pieces: () => [TEXT], ...(usage === undefined ? {} : { usage }) });
+  await using at = await world(server.url, LONG_BOUND);
+  const answer = await at.models.call(callOf({ messages: [{ role: "user", content: TEXT }] }));
+  expect(answer).toMatchObject({ text: TEXT, usage: { estimated } });
+  expect(at.models.costOf(MODEL, answer.usage)).toBe(cost);
+  expect(await at.spending()).toMatchObject({ spent: cost, estimated: estimated ? cost : 0, assumed: 0, reserved: 0 });
 });
 
 test("a model without a known price is not asked under a cap, and the user is told how to go on", async () => {

@@ -10,7 +10,8 @@ export interface PricedModels extends Models {
 
 /**
  * Models within a budget. Each try of a call, retries and fallbacks included, reserves the most it can cost before it is sent, and is
- * settled when it has ended: at what it did cost, at nothing when it certainly was not billed, and at its upper bound when nobody can say.
+ * settled when it has ended: at what it did cost, as the endpoint says or as we count it, at nothing when it certainly was not billed, and at
+ * its upper bound when that is unknown.
  */
 export class BudgetedModels implements PricedModels {
   readonly #models: PricedModels;
@@ -53,8 +54,10 @@ export class BudgetedModels implements PricedModels {
   }
 
   async #settle(reservation: Reservation, { model, usage, mayBeBilled }: ModelAttempt): Promise<void> {
-    if (usage !== undefined) this.#warn(await this.#budget.settle(reservation, this.costOf(model, usage)));
-    else if (mayBeBilled) this.#warn(await this.#budget.assume(reservation));
+    if (usage !== undefined) {
+      const { estimated } = usage;
+      this.#warn(await this.#budget.settle(reservation, this.costOf(model, usage), { estimated }));
+    } else if (mayBeBilled) this.#warn(await this.#budget.assume(reservation));
     else await this.#budget.release(reservation);
   }
 

@@ -54,6 +54,17 @@ describe("the way to an endpoint", () => {
     expect((await (await fetcher(server.url, { bytes: 200_000 })(server.url)).text()).length).toBe(200_000);
   });
 
+  test("keeps no process waiting once the caller has left, also when the body is not read", async () => {
+    await using server = await plainServer((_request, response) => void response.write("x".repeat(50_000)));
+    const left = new AbortController();
+    const response = await fetcher(server.url)(server.url, { signal: left.signal });
+    expect(response.ok).toBe(true);
+    const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+    const before = timers();
+    left.abort();
+    expect(timers()).toBe(before - 2);
+  });
+
   test("keeps the beginning of a long error", async () => {
     await using server = await plainServer((_request, response) => {
       response.writeHead(500);

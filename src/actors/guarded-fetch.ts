@@ -58,6 +58,8 @@ export function guardedFetch(
     if (forbidden !== undefined) throw elsewhere(guard, `//${isIPv6(forbidden) ? `[${forbidden}]` : forbidden}`);
     const watch = new Watch(guard, limits);
     const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
+    // The body may not be read at that moment, and the timers would keep the process.
+    init?.signal?.addEventListener("abort", () => watch.stop(), { once: true });
     try {
       const send = guard.idleTimeoutMs < NODE_PATIENCE_MS ? fetch : await (patient ??= patientFetch());
       const response = await send(url, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
@@ -86,7 +88,8 @@ class Watch {
   readonly #total: NodeJS.Timeout;
 
   constructor({ model, idleTimeoutMs }: FetchGuard, { totalMs }: FetchLimits) {
-    const end = (why: string) => (): void => this.#controller.abort(new ModelError("timeout", why, { model }));
+    const end = (why: string) => (): void =>
+      this.#controller.abort(new ModelError("timeout", why, { model, endedByUs: true }));
     const who = `${model.provider}/${model.model}`;
     this.#idle = setTimeout(end(`${who} gave no sign of life for ${idleTimeoutMs / 1000} s.`), idleTimeoutMs);
     this.#total = setTimeout(end(`${who} did not come to an end within ${totalMs / 60_000} minutes.`), totalMs);
@@ -157,6 +160,7 @@ export function brokenOff(model: ModelRef): ModelError {
 export function tooLarge(model: ModelRef): ModelError {
   return new ModelError("malformed", `${model.provider}/${model.model} answered with more than an answer can be.`, {
     model,
+    endedByUs: true,
   });
 }
 

@@ -42,6 +42,10 @@ export interface ModelErrorFacts {
   readonly usage?: ModelUsage | undefined;
   /** There was no connection over which it could have been sent. */
   readonly unsent?: boolean;
+  /** A part of the answer had come when the other end broke it off. */
+  readonly brokenOff?: boolean;
+  /** We ended it: the user stopped it, or it took too long or became too long. */
+  readonly endedByUs?: boolean;
   readonly attempts?: readonly ModelAttempt[];
 }
 
@@ -51,11 +55,13 @@ export class ModelError extends AgentsError {
   readonly retryAfterMs: number | undefined;
   readonly usage: ModelUsage | undefined;
   readonly unsent: boolean;
+  readonly brokenOff: boolean;
+  readonly endedByUs: boolean;
   /** Every try that was made: what was billed although it came to nothing. */
   readonly attempts: readonly ModelAttempt[];
 
   constructor(kind: ModelErrorKind, message: string, facts: ModelErrorFacts, extras: ErrorExtras = {}) {
-    const { model, retryAfterMs, usage, unsent = false, attempts = [] } = facts;
+    const { model, retryAfterMs, usage, unsent = false, brokenOff = false, endedByUs = false, attempts = [] } = facts;
     super(`model_${kind}`, message, {
       kept: "Nothing was changed by this call; everything recorded before it is kept.",
       next: nextSteps(kind, model),
@@ -67,6 +73,8 @@ export class ModelError extends AgentsError {
     this.retryAfterMs = retryAfterMs;
     this.usage = usage;
     this.unsent = unsent;
+    this.brokenOff = brokenOff;
+    this.endedByUs = endedByUs;
     this.attempts = attempts;
   }
 
@@ -79,7 +87,7 @@ export class ModelError extends AgentsError {
   }
 
   get mayBeBilled(): boolean {
-    return this.usage !== undefined || (MAY_BE_BILLED.has(this.kind) && !this.unsent);
+    return this.usage !== undefined || this.brokenOff || (MAY_BE_BILLED.has(this.kind) && !this.unsent);
   }
 
   /** The same with what was tried. */
@@ -93,25 +101,33 @@ export class ModelError extends AgentsError {
     return this.#again(this.message, { usage });
   }
 
+  /** The same of an answer that had begun: only its upper bound is known to cover it. */
+  inTheMiddle(): ModelError {
+    return this.#again(this.message, { brokenOff: true });
+  }
+
   /** The same with a command that goes on from here, before all that help against it. */
   goingOn(command: string): ModelError {
     return this.#again(this.message, {}, [command, ...this.next]);
   }
 
   #again(message: string, change: Partial<ModelErrorFacts>, next: readonly string[] = this.next): ModelError {
-    const { kind, model, retryAfterMs, usage, unsent, attempts, kept = "" } = this;
+    const { kind, model, retryAfterMs, usage, unsent, brokenOff, endedByUs, attempts, kept = "" } = this;
     const { attempts: _count, ...detail } = this.detail;
     return new ModelError(
       kind,
       message,
-      { model, retryAfterMs, usage, unsent, attempts, ...change },
+      { model, retryAfterMs, usage, unsent, brokenOff, endedByUs, attempts, ...change },
       { kept, next, detail },
     );
   }
 }
 
 export function stopped(model: ModelRef): ModelError {
-  return new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, { model });
+  return new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, {
+    model,
+    endedByUs: true,
+  });
 }
 
 function nextSteps(kind: ModelErrorKind, { provider, model }: ModelRef): string[] {

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { ModelMessage } from "./model.ts";
 import {
@@ -8,6 +9,7 @@ import {
   modelServer,
   patience,
   plainServer,
+  type PlainServer,
   READ_FILE,
 } from "./testing/model-world.ts";
 
@@ -167,8 +169,8 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     const shown: string[] = [];
     const onText = (piece: string): void => void shown.push(piece);
     const error = await failure(gatewayAt(server.url), callOf(kind, "greet me", { onText }));
-    expect(error).toMatchObject({ code: "model_network", usage: { estimated: true } });
-    expect(error.usage?.outputTokens).toBeGreaterThan(0);
+    // What the endpoint had made when it broke off nobody can say.
+    expect(error).toMatchObject({ code: "model_network", usage: undefined, mayBeBilled: true });
     expect(error.attempts).toHaveLength(1);
     expect(shown.length).toBeGreaterThan(0);
 
@@ -187,12 +189,36 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     await using server = await modelServer();
     server.onMessage("greet", { content: "x".repeat(10 * 1024 * 1024) }, { chunkSize: 64 * 1024 });
     let shown = 0;
-    const error = await failure(
-      gatewayAt(server.url),
-      callOf(kind, "greet me", { onText: (text) => (shown += text.length) }),
-    );
-    expect(error).toMatchObject({ code: "model_malformed" });
+    const onText = (text: string): void => void (shown += text.length);
+    const unlisted = { ...kind, model: "nothing-known-of-it" };
+    const error = await failure(gatewayAt(server.url), callOf(unlisted, "greet me", { onText }));
+    expect(error).toMatchObject({ code: "model_malformed", endedByUs: true, usage: { estimated: true } });
     expect(shown).toBeLessThanOrEqual(4 * 1024 * 1024);
+  });
+
+  test("an answer that does not end where it was asked to is ended here", async () => {
+    await using server = await modelServer();
+    server.onMessage("greet", { content: "word ".repeat(20_000) }, { chunkSize: 20 });
+    const settings = { maxOutputTokens: 100 };
+    const answer = await gatewayAt(server.url).call(callOf(kind, "greet me", { settings }));
+    expect(answer).toMatchObject({ finish: "length", usage: { outputTokens: 100, estimated: true } });
+    // Three characters are a token here; 1.4 times as many for another tokenizer, and what comes until the next count.
+    expect(answer.text.length).toBeGreaterThanOrEqual(300);
+    expect(answer.text.length).toBeLessThan(300 * 1.4 * 1.1 + 20);
+  });
+
+  test.each([
+    ["below zero", -5_000],
+    ["fractions", 0.2],
+    ["more than any call has", 1e15],
+    ["nothing", 0],
+  ])("usage of %s is not believed: it is counted, and the answer is there", async (_what, said) => {
+    await using server = await modelServer();
+    server.onMessage("greet", { content: "Hello, my good friend." });
+    await using lying = await claimingServer(server.url, said);
+    const answer = await gatewayAt(lying.url).call(callOf(kind, "greet me"));
+    expect(answer).toMatchObject({ text: "Hello, my good friend.", usage: { outputTokens: 8, estimated: true } });
+    expect(answer.usage.inputTokens).toBeGreaterThan(6);
   });
 
   test("silence is given up", async () => {
@@ -251,6 +277,24 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect([server.seen(), elsewhere.seen()]).toEqual([1, 0]);
   });
 });
+
+/** Hands on what another server answers, with these numbers of tokens in it. */
+async function claimingServer(url: string, tokens: number): Promise<PlainServer> {
+  return plainServer((request, response) => {
+    void (async () => {
+      const answer = await fetch(`${url}${request.url}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: await text(request),
+      });
+      const said = (await answer.text()).replaceAll(USAGE_FIELD, (_, field: string) => `"${field}":${tokens}`);
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(said);
+    })();
+  });
+}
+
+const USAGE_FIELD =
+  /"((?:in|out)put_tokens|(?:prompt|completion|total)_tokens|(?:prompt|candidates|total)TokenCount)":\s*\d+/g;
 
 /** Google's interface has an object where the others have text, so nobody could say this there. */
 describe.each(KINDS.filter(({ provider }) => provider !== "google"))("$provider", (kind) => {

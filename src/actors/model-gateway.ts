@@ -1,5 +1,6 @@
 import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { TryUsage } from "./believed-usage.ts";
 import { modelFacts } from "./model-facts.ts";
 import { ModelError, stopped } from "./model-error.ts";
 import type {
@@ -97,10 +98,19 @@ export class ModelGateway implements Models {
   }
 
   async #once(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
-    if (provider.type === "scripted")
-      return await this.#transcripts.answer(call, provider, attempt, this.#patience.sleep);
+    if (provider.type === "scripted") return await this.#scripted(call, provider, attempt);
     const { sdkCall } = await import("./sdk-call.ts");
     return await sdkCall(call, { provider, count: this.#count, known: this.#known });
+  }
+
+  async #scripted(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
+    try {
+      return await this.#transcripts.answer(call, provider, attempt, this.#patience.sleep);
+    } catch (error) {
+      if (!(error instanceof ModelError) || !error.endedByUs) throw error;
+      // It says its words at once, so of one that was stopped only the call was sent.
+      throw error.billed(new TryUsage(call, provider, this.#count).of("", undefined));
+    }
   }
 
   async #sleep(milliseconds: number, call: ModelCall, tries: Tries): Promise<void> {

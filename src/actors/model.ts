@@ -96,7 +96,7 @@ export interface ModelUsage {
   /** Those of `inputTokens` that the provider had kept from before, which cost less. */
   readonly cachedInputTokens?: number;
   readonly outputTokens: number;
-  /** The provider did not say; counted by the tokenizer. */
+  /** The provider did not say, or not what can be true; counted by the tokenizer. */
   readonly estimated: boolean;
 }
 
@@ -119,7 +119,7 @@ export interface ModelAttempt {
   readonly durationMs: number;
   /** What went wrong, for people; undefined for the one that answered. */
   readonly error: string | undefined;
-  /** Tokens that may be billed; of a try that broke off they are counted by the tokenizer. Undefined when nothing was sent or answered. */
+  /** Tokens that may be billed; of a try that we ended, counted by the tokenizer. Undefined when the bill is unknown or nothing was sent. */
   readonly usage: ModelUsage | undefined;
   /** False only when it is certain to have cost nothing: it was refused, or never got through. */
   readonly mayBeBilled: boolean;

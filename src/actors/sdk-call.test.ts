@@ -70,7 +70,7 @@ test("google gets back the signature it gave a call", async () => {
           : [{ text: "ok" }];
       const event = {
         candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
-        usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 },
+        usageMetadata: { promptTokenCount: 65, candidatesTokenCount: 2, totalTokenCount: 67 },
       };
       response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${JSON.stringify(event)}\n\n`);
     });
@@ -78,7 +78,7 @@ test("google gets back the signature it gave a call", async () => {
   const gateway = gatewayAt(server.url);
   const kind = { provider: "google", model: "gemini-3-flash-preview" };
   const asked = await gateway.call(callOf(kind, "read", { tools: [READ_FILE] }));
-  expect(asked).toMatchObject({ finish: "tool_calls", usage: { inputTokens: 5, outputTokens: 2, estimated: false } });
+  expect(asked).toMatchObject({ finish: "tool_calls", usage: { inputTokens: 65, outputTokens: 2, estimated: false } });
   const [toolCall] = asked.toolCalls;
   const messages: ModelMessage[] = [
     { role: "user", content: "read" },

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../domain/json.ts";
+import { TryUsage, usageClaim, type UsageClaim } from "./believed-usage.ts";
 import { stopped } from "./model-error.ts";
 import type { ModelCall, ModelUsage } from "./model.ts";
-import { maxOutputTokens, type CountTokens } from "./prices.ts";
+import { maxOutputTokens, outputLimit, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
 import { Received, type Answered } from "./received.ts";
 import { asModelError } from "./sdk-errors.ts";
@@ -20,18 +21,29 @@ export interface SdkCallParts {
 
 /**
  * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that thinks, and a flood
- * be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken connection.
+ * be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken connection. One that goes on past what
+ * was asked for is ended here, and what came is the answer.
  */
 export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Answered> {
   const { model, signal } = call;
-  const received = new Received(model);
-  const estimate = (): ModelUsage => received.estimate(call, parts.count);
+  const { provider, count, known } = parts;
+  const used = new TryUsage(call, provider, count);
+  const received = new Received(model, outputLimit(provider, call), count);
+  const usageOf = (claim?: UsageClaim): ModelUsage => used.of(received.written, claim);
+  const left = new AbortController();
   try {
-    await receive(call, parts.provider, received);
-    return received.answer(estimate);
+    await receive({ ...call, signal: AbortSignal.any([signal, left.signal]) }, provider, received);
+    return received.answer(usageOf);
   } catch (error) {
-    const failure = signal.aborted ? stopped(model) : asModelError(error, model, parts.known);
-    throw received.begun && failure.usage === undefined ? failure.billed(estimate()) : failure;
+    if (signal.aborted) throw stopped(model).billed(usageOf());
+    const failure = asModelError(error, model, known);
+    if (failure.usage !== undefined) throw failure;
+    // We know what came until we ended it. Of what broke off at the other end we do not know how much was made.
+    if (failure.endedByUs) throw failure.billed(usageOf());
+    throw received.begun ? failure.inTheMiddle() : failure;
+  } finally {
+    // The library reads on by itself: without this the endpoint goes on sending, and the process does not end.
+    left.abort();
   }
 }
 
@@ -61,11 +73,15 @@ async function receive(call: ModelCall, provider: Provider, received: Received):
       const data = provider.type === "google" ? part.providerMetadata : undefined;
       received.addToolCall(part.toolCallId, names.decode(part.toolName), part.input, data as JsonObject | undefined);
     } else if (part.type === "finish-step") {
-      received.end(part.finishReason, part.rawFinishReason, usageOf(part.usage));
+      received.end(part.finishReason, part.rawFinishReason, usageClaim(part.usage));
     } else if (part.type === "error") {
       throw part.error;
     } else if (part.type === "abort") {
       throw call.signal.reason;
+    }
+    if (received.tooLong) {
+      received.cut();
+      return;
     }
   }
 }
@@ -95,17 +111,4 @@ async function options(call: ModelCall, provider: Provider, names: ToolNames): P
     ...(topP === undefined ? {} : { topP }),
     providerOptions: PROVIDER_OPTIONS,
   };
-}
-
-interface SdkUsage {
-  readonly inputTokens: number | undefined;
-  readonly outputTokens: number | undefined;
-  readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
-}
-
-/** Undefined when the provider did not say: some servers say 0, which no call is. */
-function usageOf({ inputTokens, outputTokens, inputTokenDetails }: SdkUsage): ModelUsage | undefined {
-  if (inputTokens === undefined || outputTokens === undefined || inputTokens + outputTokens === 0) return undefined;
-  const cached = inputTokenDetails?.cacheReadTokens ?? 0;
-  return { inputTokens, outputTokens, ...(cached > 0 ? { cachedInputTokens: cached } : {}), estimated: false };
 }

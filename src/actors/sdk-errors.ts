@@ -1,3 +1,4 @@
+import { isNoConnection } from "../domain/no-connection.ts";
 import { maskSecrets } from "../domain/redaction.ts";
 import { printable } from "../domain/text.ts";
 import { ModelError, type ModelErrorKind } from "./model-error.ts";
@@ -86,22 +87,6 @@ function otherError(error: unknown, model: ModelRef, known: readonly string[]): 
 function isUnsent(error: unknown): boolean {
   return findInChain(error, isNoConnection) !== undefined;
 }
-
-function isNoConnection(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  // Several addresses were tried, each in vain.
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isNoConnection);
-  return "code" in error && NO_CONNECTION.has(String(error.code));
-}
-
-const NO_CONNECTION: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
 
 function otherKind(error: unknown): ModelErrorKind {
   const name = error instanceof Error ? error.name : "";

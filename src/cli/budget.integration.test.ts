@@ -4,8 +4,8 @@ import { countingServer, type CountingServer } from "../actors/testing/counting-
 import { Budget, openStore, PlanLifecycleService, type PlanId } from "../index.ts";
 import { Agents } from "./testing/agents.ts";
 
-/** Each call of "hello" can cost 14.7 cents, and does cost 10: a thousand dollars for a million tokens. */
-const USAGE = { prompt_tokens: 20, completion_tokens: 80 };
+/** Each call of "hello" can cost 27.5 cents, and does cost 18: a thousand dollars for a million tokens. */
+const USAGE = { prompt_tokens: 100, completion_tokens: 80 };
 
 async function withModel(agents: Agents, server: CountingServer): Promise<void> {
   for (const [key, value] of [
@@ -24,21 +24,21 @@ test("a day's budget stops calls outside of plans too, and warns before it does"
   using agents = new Agents();
   await withModel(agents, server);
   for (const _ of [1, 2, 3, 4]) expect(await agents.json(...ASK)).toMatchObject({ exit_code: 0, messages: [{}] });
-  await agents.json("config", "set", "budget.per-day", "0.546999");
+  await agents.json("config", "set", "budget.per-day", "0.994999");
   const refused = await agents.json(...ASK);
   expect(refused).toMatchObject({ exit_code: 1, error: { code: "BUDGET_EXCEEDED" } });
   expect(refused.error?.message).toBe(
-    "A call of house/m can cost $0.1470, which today's budget (UTC) has not left: of $0.5470, $0.40 are spent.",
+    "A call of house/m can cost $0.2750, which today's budget (UTC) has not left: of $0.9950, $0.72 are spent.",
   );
   expect(refused.error?.suggestions).toEqual(["agents config set budget.per-day <dollars>", "or wait until 00:00 UTC"]);
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0";
   expect((await agents.json(...ASK)).error?.suggestions[0]).toBe("CLEVERAGENTS_BUDGET_PER_DAY=<dollars>");
   expect(server.asked()).toBe(4);
 
-  agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0.547";
+  agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0.995";
   const last = await agents.run(ASK);
   expect(last).toMatchObject({ code: 0, stdout: "yes\n" });
-  expect(last.stderr).toContain("warning: Today's budget (UTC) is nearly used up: $0.50 of $0.5470.");
+  expect(last.stderr).toContain("warning: Today's budget (UTC) is nearly used up: $0.90 of $0.9950.");
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "none";
   expect(await agents.run(ASK)).toMatchObject({ code: 0 });
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "many";
@@ -48,10 +48,10 @@ test("a day's budget stops calls outside of plans too, and warns before it does"
   const { data } = await agents.json("info");
   expect(data["cost_today"]).toMatchObject({
     calls: 6,
-    spent_usd: 0.6,
+    spent_usd: 1.08,
     reserved_usd: 0,
     assumed_usd: 0,
-    cap_usd: 0.546999,
+    cap_usd: 0.994999,
   });
   const audit = await agents.json("audit", "list");
   const types = (audit.data["entries"] as { type: string }[]).map(({ type }) => type);
@@ -106,13 +106,15 @@ test("what a plan spent, reserved and lost is in its status", async () => {
     const lease = await new PlanLifecycleService({ store }).startStrategize(id);
     const budget = new Budget({ store, caps: { perPlan: undefined, perDay: undefined }, lease });
     const model = { provider: "openai", model: "gpt-4o" };
-    await budget.settle(await budget.reserve(model, 500_000), 420_000);
+    await budget.settle(await budget.reserve(model, 500_000), 300_000);
+    await budget.settle(await budget.reserve(model, 500_000), 120_000, { estimated: true });
     await budget.settle(await budget.reserve(model, { unknown: [] }), undefined);
     await budget.reserve(model, 80_000);
     await agents.json("config", "set", "budget.per-plan", "1");
     expect((await agents.json("plan", "status", id)).data["cost"]).toMatchObject({
-      calls: 3,
+      calls: 4,
       spent_usd: 0.42,
+      estimated_usd: 0.12,
       reserved_usd: 0.08,
       assumed_usd: 0,
       unpriced_calls: 1,
@@ -122,7 +124,8 @@ test("what a plan spent, reserved and lost is in its status", async () => {
   }
   expect((await agents.json("plan", "status", id)).data["cost"]).toMatchObject({ reserved_usd: 0, assumed_usd: 0.08 });
   const { stdout } = await agents.run(["plan", "budget", id]);
-  expect(stdout).toContain("$0.50 of $1.00 ━━━━━━━━━━────────── 50 % for 3 calls");
+  expect(stdout).toContain("$0.50 of $1.00 ━━━━━━━━━━────────── 50 % for 4 calls");
+  expect(stdout).toContain("$0.12 of it estimated");
   expect(stdout).toContain("$0.08 of it assumed");
   expect(stdout).toContain("1 call at a price that is not known");
 });
@@ -140,10 +143,10 @@ test("what a killed process had sent counts in full", async () => {
   await arrived;
   child.kill("SIGKILL");
   await finished;
-  expect((await agents.json("info")).data["cost_today"]).toMatchObject({ calls: 1, spent_usd: 0, reserved_usd: 0.147 });
-  await agents.json("config", "set", "budget.per-day", "0.293999");
+  expect((await agents.json("info")).data["cost_today"]).toMatchObject({ calls: 1, spent_usd: 0, reserved_usd: 0.275 });
+  await agents.json("config", "set", "budget.per-day", "0.549999");
   expect(await agents.json(...ASK)).toMatchObject({
-    error: { code: "BUDGET_EXCEEDED", detail: { reserved_usd: 0.147 } },
+    error: { code: "BUDGET_EXCEEDED", detail: { reserved_usd: 0.275 } },
   });
   expect(server.asked()).toBe(1);
 });

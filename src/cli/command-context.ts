@@ -111,7 +111,7 @@ export class CommandContext {
     return new GuardService({ store: await this.store(), user: await this.user() });
   }
 
-  /** The models of the configured providers. Tokens are counted only where a provider does not say how many there were. */
+  /** The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a provider says of it can be true. */
   async models(): Promise<ModelGateway> {
     const { ModelGateway } = await import("../actors/model-gateway.ts");
     const { tokenizerNamed, tokenizerOf } = await import("../context/tokens/tokenizer.ts");

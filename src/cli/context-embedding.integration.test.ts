@@ -1,5 +1,6 @@
 /** The strategy that asks a model for vectors, through the command line: off and said so, configured, and failing. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { daySpending, openStore } from "../index.ts";
@@ -99,25 +100,64 @@ test("what is embedded counts against the budgets: refused before anything is se
     return { cost, reserved };
   };
   expect(await index()).toMatchObject({ exit_code: 0, data: { embedded: 1 } });
-  expect(await spent()).toEqual({ cost: 700_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
   expect(JSON.stringify((await inspect()).data["gaps"])).not.toContain("semantic-embedding");
-  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 900_000, reserved: 0 });
   await inspect();
-  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 900_000, reserved: 0 });
 
   // Not taken, so not billed; and what was taken without an answer counts at the most it can have been.
   writeFileSync(join(root, "cellar.md"), "Wine\n");
   server.answer = (_request, response) => void response.writeHead(503).end("asleep");
   await index();
-  expect(await spent()).toEqual({ cost: 800_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 900_000, reserved: 0 });
   server.answer = (_request, response) => void response.end("{}");
   await index();
-  expect(await spent()).toEqual({ cost: 1_200_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 1_300_000, reserved: 0 });
 
   // So does what a strategy was waiting for when its time was over, and its thread ended.
   server.answer = () => undefined;
   expect((await inspect()).data["gaps"]).toContainEqual(
     expect.objectContaining({ name: "semantic-embedding", reason: "did not answer in time" }),
   );
-  expect(await spent()).toEqual({ cost: 1_600_000, reserved: 0 });
+  expect(await spent()).toEqual({ cost: 1_700_000, reserved: 0 });
+});
+
+test("an embedding endpoint that lies about what it used, or breaks off, is billed by what was sent", async () => {
+  using world = new CodeWorld();
+  await using server = await startEmbeddingServer();
+  const { agents } = world;
+  const root = await diaryOf(agents);
+  for (const [key, value] of [
+    ["url", server.url],
+    ["model", "words"],
+    // Ten cents for a token.
+    ["price", "100000"],
+  ]) {
+    expect((await agents.json("config", "set", `context.embedding.${key}`, String(value))).exit_code).toBe(0);
+  }
+  const WORDS = 12;
+  const BYTES = WORDS * 5 - 1;
+  let before = 0;
+  /** In tokens: what such a note is billed at. Its words are one each, by our tokenizer. */
+  const costOf = async (note: string, answer: (response: ServerResponse) => void): Promise<number> => {
+    writeFileSync(join(root, "garden.md"), `${`${note} `.repeat(WORDS).trim()}\n`);
+    server.answer = (_request, response) => answer(response);
+    await agents.json("project", "context", "index", "diary");
+    const { data } = await agents.json("info");
+    const { spent_usd: spent, reserved_usd: reserved } = data["cost_today"] as Record<string, number>;
+    expect(reserved).toBe(0);
+    const cost = Math.round(((spent ?? 0) - before) * 10);
+    before = spent ?? 0;
+    return cost;
+  };
+  const said = (tokens: unknown) => (response: ServerResponse) =>
+    void response.end(JSON.stringify({ data: [{ index: 0, embedding: [1, 2] }], usage: { total_tokens: tokens } }));
+  expect(await costOf("wine", said(12))).toBe(12);
+  expect(await costOf("rose", said(20))).toBe(20);
+  expect(await costOf("tree", said(0))).toBe(12);
+  expect(await costOf("gate", said(-1_000_000))).toBe(BYTES);
+  expect(await costOf("door", said(0.2))).toBe(BYTES);
+  expect(await costOf("wall", said(1e15))).toBe(BYTES);
+  expect(await costOf("path", (response) => void response.destroy())).toBe(BYTES);
 });

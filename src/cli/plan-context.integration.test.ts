@@ -2,8 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { wordsOf } from "../code-index/words.ts";
-import { startEmbeddingServer } from "../context/testing/embedding-server.ts";
+import { startEmbeddingServer, tokensOf } from "../context/testing/embedding-server.ts";
 import type { Agents } from "./testing/agents.ts";
 import { CodeWorld, outputOf } from "./testing/code-world.ts";
 
@@ -164,7 +163,7 @@ test("what a plan has embedded counts against its budget, and is not sent when i
   const { data } = await agents.json("plan", "use", "work", "shop");
   const other = String(data["plan_id"]);
   expect(await agents.json("plan", "execute", other)).toMatchObject({ exit_code: 0 });
-  const tokens = server.calls.flat().reduce((sum, text) => sum + wordsOf(text).length, 0);
+  const tokens = server.calls.flat().reduce((sum, text) => sum + tokensOf(text), 0);
   expect(tokens).toBeGreaterThan(50);
   expect((await agents.json("plan", "budget", other)).data["cost"]).toMatchObject({
     spent_usd: Math.ceil(tokens * 0.1) / 1_000_000,

@@ -8,8 +8,11 @@ import type { Cap, Caps } from "./budgets.ts";
 export interface Spending {
   /** Calls that were sent, or may have been. */
   readonly calls: number;
-  /** What is known to have been spent, and what had to be assumed of calls that ended before they could say. */
+  /** What was spent: as endpoints say, and as we counted. */
   readonly spent: Microdollars;
+  /** Of `spent`, what we counted ourselves. */
+  readonly estimated: Microdollars;
+  /** What had to be assumed, at the most it can be, of calls that ended before they could say. */
   readonly assumed: Microdollars;
   /** For calls under way. */
   readonly reserved: Microdollars;
@@ -69,7 +72,8 @@ const LOST = `state = 'reserved' AND CASE WHEN plan_id IS NULL THEN lapses_at <=
 async function spendingWhere(reader: Reader, which: string, value: string | number): Promise<Omit<Spending, "cap">> {
   const row = await reader.get<Omit<Spending, "cap">>(
     `SELECT COUNT(*) AS calls,
-            COALESCE(SUM(CASE WHEN state = 'settled' THEN cost ELSE 0 END), 0) AS spent,
+            COALESCE(SUM(CASE WHEN state IN ('settled', 'estimated') THEN cost ELSE 0 END), 0) AS spent,
+            COALESCE(SUM(CASE WHEN state = 'estimated' THEN cost ELSE 0 END), 0) AS estimated,
             COALESCE(SUM(CASE WHEN state = 'assumed' OR lost = 1 THEN bound ELSE 0 END), 0) AS assumed,
             COALESCE(SUM(CASE WHEN state = 'reserved' AND lost = 0 THEN bound ELSE 0 END), 0) AS reserved,
             COALESCE(SUM(CASE WHEN bound IS NULL AND cost IS NULL THEN 1 ELSE 0 END), 0) AS unpriced
@@ -77,5 +81,5 @@ async function spendingWhere(reader: Reader, which: string, value: string | numb
               WHERE ${which} AND state <> 'released') AS calls`,
     value,
   );
-  return row ?? { calls: 0, spent: 0, assumed: 0, reserved: 0, unpriced: 0 };
+  return row ?? { calls: 0, spent: 0, estimated: 0, assumed: 0, reserved: 0, unpriced: 0 };
 }

@@ -118,6 +118,23 @@ test("a plan's own budget tightens the configured one and never loosens it", asy
   expect((await verifyAudit(store, { at: Date.now() })).problem).toBeUndefined();
 });
 
+test("no cost is below nothing or above what was reserved, and what was counted here is told apart", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const budget = new Budget({ store, caps: day(1_000) });
+  const read = () => store.read((reader) => daySpending(reader, day(1_000)));
+  await budget.settle(await budget.reserve(MODEL, 100), -1_000_000);
+  expect(await read()).toMatchObject({ spent: 0, estimated: 0 });
+  await budget.settle(await budget.reserve(MODEL, 100), 1_000_000);
+  expect(await read()).toMatchObject({ spent: 100, estimated: 0 });
+  await budget.settle(await budget.reserve(MODEL, 100), 30, { estimated: true });
+  expect(await read()).toMatchObject({ calls: 3, spent: 130, estimated: 30, assumed: 0, reserved: 0 });
+  const sum = await store.read((reader) => reader.get<{ spent: number }>("SELECT spent FROM spending"));
+  expect(sum?.spent).toBe(130);
+  await refused(budget.reserve(MODEL, 871));
+  await budget.reserve(MODEL, 870);
+});
+
 test("a warning is given once for each cap, when nine tenths are spent", async () => {
   await using temporary = await TemporaryStore.open("memory");
   const { store } = temporary;

@@ -99,11 +99,18 @@ export class Budget {
   }
 
   /**
-   * What the call did cost; undefined when that is not known. Not fenced: what somebody knows who lost the lease is still true. Says which
-   * budgets are nearly used up by it, each once.
+   * What the call did cost; undefined when that is not known. `estimated` when we counted it and the endpoint did not say. Never less than
+   * nothing and never more than was reserved, so no claim moves a cap. Not fenced: what somebody knows who lost the lease is still true.
+   * Says which budgets are nearly used up by it, each once.
    */
-  async settle(reservation: Reservation, cost: Microdollars | undefined): Promise<BudgetWarning[]> {
-    return this.#end(reservation, "settled", cost ?? reservation.bound);
+  async settle(
+    reservation: Reservation,
+    cost: Microdollars | undefined,
+    { estimated = false }: { readonly estimated?: boolean } = {},
+  ): Promise<BudgetWarning[]> {
+    const { bound } = reservation;
+    const within = cost === undefined ? bound : Math.max(0, Math.min(cost, bound ?? cost));
+    return this.#end(reservation, estimated ? "estimated" : "settled", within);
   }
 
   /** It certainly cost nothing. */
@@ -118,7 +125,7 @@ export class Budget {
 
   async #end(
     { id, planId, day, bound = 0 }: Reservation,
-    state: "settled" | "released" | "assumed",
+    state: "settled" | "estimated" | "released" | "assumed",
     cost: Microdollars | undefined,
   ): Promise<BudgetWarning[]> {
     return this.#store.transaction(async (tx) => {

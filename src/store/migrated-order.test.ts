@@ -7,7 +7,7 @@ import { MIGRATIONS } from "./migrations.ts";
 import { openStore } from "./open.ts";
 import { TestDirectory } from "./testing/fixtures.ts";
 
-const NUMBERED = 14;
+const NUMBERED = 15;
 
 function olderStore(file: string): void {
   using database = new DatabaseSync(file, { enableForeignKeyConstraints: false });

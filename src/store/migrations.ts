@@ -1,3 +1,4 @@
+import { MONEY_CHECKS } from "./money-checks.ts";
 import type { Tx } from "./store.ts";
 
 /**
@@ -328,8 +329,9 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE decisions ADD COLUMN exact_hash TEXT`,
     ],
   },
+  { version: 14, name: "money is never negative", statements: MONEY_CHECKS },
   {
-    version: 14,
+    version: 15,
     name: "order without a clock",
     statements: [
       ...numbered("plans"),

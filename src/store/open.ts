@@ -147,7 +147,7 @@ function foreignDatabase(file: string): StoreError {
   });
 }
 
-function spellSqlite(statement: string): string {
+export function spellSqlite(statement: string): string {
   const spelled = statement
     .replaceAll(/\bIDENTITY\b/g, "INTEGER PRIMARY KEY AUTOINCREMENT")
     .replaceAll(/\bBIGINT\b/g, "INTEGER")

@@ -33,10 +33,12 @@ export async function readDaySpending(context: CommandContext): Promise<DaySpend
   return (await context.store()).read((reader) => daySpending(reader, caps));
 }
 
-export function spendingData({ calls, spent, assumed, reserved, unpriced, cap }: Spending): Record<string, unknown> {
+export function spendingData(spending: Spending): Record<string, unknown> {
+  const { calls, spent, estimated, assumed, reserved, unpriced, cap } = spending;
   return {
     calls,
     spent_usd: usd(spent),
+    estimated_usd: usd(estimated),
     assumed_usd: usd(assumed),
     reserved_usd: usd(reserved),
     unpriced_calls: unpriced,
@@ -62,7 +64,7 @@ export function paidText({ calls, spent, assumed, unpriced }: Spending): string 
 const BAR = 20;
 
 /** "$0.42 of $1.50 ━━━━━─────────────── 28 %": the bar has all that counts against the cap. */
-export function spendingCell({ calls, spent, assumed, reserved, unpriced, cap }: Spending): Cell {
+export function spendingCell({ calls, spent, estimated, assumed, reserved, unpriced, cap }: Spending): Cell {
   const used = spent + assumed + reserved;
   const parts = [
     cap === undefined ? dollars(spent + assumed) : `${dollars(spent + assumed)} of ${dollars(cap.amount)}`,
@@ -70,6 +72,7 @@ export function spendingCell({ calls, spent, assumed, reserved, unpriced, cap }:
     ...(calls === 0 ? [] : [`for ${count(calls, "call")}`]),
   ];
   const notes = [
+    ...(estimated === 0 ? [] : [`${dollars(estimated)} of it estimated: counted here, not told`]),
     ...(assumed === 0 ? [] : [`${dollars(assumed)} of it assumed: the calls did not live to say`]),
     ...(reserved === 0 ? [] : [`${dollars(reserved)} reserved`]),
     ...(unpriced === 0 ? [] : [`${count(unpriced, "call")} at a price that is not known`]),
@@ -79,7 +82,7 @@ export function spendingCell({ calls, spent, assumed, reserved, unpriced, cap }:
 }
 
 function bar(used: Microdollars, cap: Microdollars): string {
-  const share = cap === 0 ? 1 : Math.min(1, used / cap);
+  const share = cap === 0 ? 1 : Math.max(0, Math.min(1, used / cap));
   const full = Math.floor(share * BAR);
   return `${"━".repeat(full)}${"─".repeat(BAR - full)} ${Math.floor(share * 100)} %`;
 }

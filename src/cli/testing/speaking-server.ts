@@ -60,7 +60,8 @@ export class SpeakingServer implements AsyncDisposable {
   }
 }
 
-const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+/** As a short call may have; of a longer one the caller does not believe so little, and counts. */
+const USAGE = { prompt_tokens: 300, completion_tokens: 10, total_tokens: 310 };
 
 export function speak(response: ServerResponse, { text: content = "", call }: Answer): void {
   const made = call === undefined ? {} : { tool_calls: [toolCall(call)] };

@@ -2,7 +2,10 @@
  * Asks an OpenAI-compatible service for vectors. The texts are somebody's code, so they go to the configured address and nowhere else: a redirect
  * is an error. The key is read from the environment at the moment of the call and is in no message.
  */
+import { isNoConnection } from "../../domain/no-connection.ts";
+import { isTokenCount, isTooFew } from "../../domain/token-claim.ts";
 import type { EmbeddingEndpoint } from "../model.ts";
+import { tokenizerNamed, tokenizerOf } from "../tokens/tokenizer.ts";
 
 const TEXTS_PER_CALL = 64;
 const LONGEST_COMPLAINT = 200;
@@ -27,7 +30,7 @@ export async function embed(
     charge(most);
     try {
       const { embedded, tokens } = await embedOnce(endpoint, input, signal);
-      if (tokens !== undefined && tokens < most) charge(tokens - most);
+      if (tokens !== undefined) charge(believedTokens(tokens, input, endpoint.model, most) - most);
       vectors.push(...embedded);
     } catch (error) {
       if (error instanceof Untaken) charge(-most);
@@ -35,6 +38,17 @@ export async function embed(
     }
   }
   return vectors;
+}
+
+/** As much as the smallest models read of a text; they leave out the rest, and do not bill it. */
+const ALWAYS_READ = 256;
+
+/** Where it cannot be so few, what we count ourselves. */
+function believedTokens(said: number, input: readonly string[], model: string, most: number): number {
+  const counts = input.map(tokenizerNamed(tokenizerOf(model)));
+  const read = counts.reduce((sum, tokens) => sum + Math.min(tokens, ALWAYS_READ), 0);
+  const counted = counts.reduce((sum, tokens) => sum + tokens, 0);
+  return Math.min(most, isTooFew(said, read) ? counted : said);
 }
 
 /** A token is at least a byte. */
@@ -53,7 +67,7 @@ async function embedOnce(
   }
   const response = await fetch(`${url.replace(/\/+$/, "")}/embeddings`, {
     method: "POST",
-    redirect: "error",
+    redirect: "manual",
     headers: {
       "content-type": "application/json",
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -62,21 +76,40 @@ async function embedOnce(
     signal,
   }).catch((error: unknown) => {
     if (signal.aborted) throw error;
-    throw new Untaken(`${url} cannot be reached: ${causeOf(error)}`, { cause: error });
+    const message = `${url} cannot be reached: ${causeOf(error)}`;
+    // A connection that broke had been there: what went over it may be billed.
+    const unsent = error instanceof Error && isNoConnection(error.cause);
+    throw unsent ? new Untaken(message, { cause: error }) : new Error(message, { cause: error });
   });
-  const text = await response.text();
+  const text = await textOf(response, url);
   if (!response.ok) throw new Untaken(`${url} answered ${response.status}: ${text.slice(0, LONGEST_COMPLAINT)}`);
-  return { embedded: vectorsIn(text, input.length, url), tokens: tokensIn(text) };
+  const body = bodyOf(text);
+  return { embedded: vectorsIn(body, input.length, url), tokens: tokensIn(body) };
 }
 
-/** What the service says it was; undefined when it does not. */
-function tokensIn(text: string): number | undefined {
-  const [, tokens] = /"total_tokens"\s*:\s*(\d{1,12})\b/.exec(text) ?? [];
-  return tokens === undefined ? undefined : Number(tokens);
+/** 64 vectors of 4,096 numbers are 6 MB. */
+const LONGEST_ANSWER = 64 * 1024 * 1024;
+
+/** All of it, unless it is more than an answer can be: then the connection is closed instead of waiting for its end. */
+async function textOf(response: Response, url: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    if (bytes > LONGEST_ANSWER) throw new Error(`${url} answered with more than embeddings can be`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
 }
 
-function vectorsIn(text: string, count: number, url: string): readonly Float32Array[] {
-  const items = itemsIn(text);
+/** What the service says it was; undefined when it does not, or when no call has such a number. */
+function tokensIn({ usage }: Body): number | undefined {
+  if (typeof usage !== "object" || usage === null || !("total_tokens" in usage)) return undefined;
+  return isTokenCount(usage.total_tokens) ? usage.total_tokens : undefined;
+}
+
+function vectorsIn(body: Body, count: number, url: string): readonly Float32Array[] {
+  const items = itemsIn(body);
   if (items === undefined || items.length !== count) throw new Error(`${url} did not answer with ${count} embeddings`);
   const vectors = Array.from<Float32Array | undefined>({ length: count });
   for (const [position, item] of items.entries()) {
@@ -90,14 +123,24 @@ function vectorsIn(text: string, count: number, url: string): readonly Float32Ar
   return complete;
 }
 
-function itemsIn(text: string): readonly { readonly index?: unknown; readonly embedding?: unknown }[] | undefined {
+function itemsIn({ data }: Body): readonly { readonly index?: unknown; readonly embedding?: unknown }[] | undefined {
+  if (!Array.isArray(data)) return undefined;
+  const items: readonly unknown[] = data;
+  return items.filter((item) => typeof item === "object" && item !== null);
+}
+
+interface Body {
+  readonly data?: unknown;
+  readonly usage?: unknown;
+}
+
+/** Empty for what is no JSON object. */
+function bodyOf(text: string): Body {
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body !== "object" || body === null || !("data" in body) || !Array.isArray(body.data)) return undefined;
-    const items: readonly unknown[] = body.data;
-    return items.filter((item) => typeof item === "object" && item !== null);
+    return typeof body === "object" && body !== null ? body : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

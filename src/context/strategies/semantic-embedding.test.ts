@@ -121,8 +121,22 @@ describe("an endpoint that misbehaves fails the strategy, with its own words:", 
   test("sends us elsewhere: nothing is sent there", async () => {
     await using other = await startEmbeddingServer();
     server.answer = (_request, response) => void response.writeHead(307, { location: `${other.url}/embeddings` }).end();
-    await expect(ask("roses")).rejects.toThrow(/cannot be reached/);
+    await expect(ask("roses")).rejects.toThrow(/answered 307/);
     expect(other.authorizations).toEqual([]);
+  });
+
+  test("never stops: its connection is closed", async () => {
+    let closed = false;
+    server.answer = (_request, response) => {
+      const piece = "0,".repeat(500_000);
+      const send = (): void => {
+        while (!closed && response.write(piece));
+      };
+      response.on("drain", send).on("close", () => (closed = true));
+      send();
+    };
+    await expect(ask("roses")).rejects.toThrow(/more than embeddings can be/);
+    await expect.poll(() => closed).toBe(true);
   });
 
   test("is not there", async () => {

@@ -1,4 +1,4 @@
-/** An OpenAI-compatible endpoint on loopback whose vectors are counts of words, so that texts with the same words are near, and for which each word is a token. */
+/** An OpenAI-compatible endpoint on loopback whose vectors are counts of words, so that texts with the same words are near, and for which each word and each sign is a token. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { wordsOf } from "../../code-index/words.ts";
@@ -24,7 +24,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     calls.push(input);
     // In another order than asked, as the protocol allows.
     const data = input.map((piece, index) => ({ index, embedding: vectorOf(piece) })).toReversed();
-    const usage = { total_tokens: input.reduce((sum, piece) => sum + wordsOf(piece).length, 0) };
+    const usage = { total_tokens: input.reduce((sum, piece) => sum + tokensOf(piece), 0) };
     response.setHeader("content-type", "application/json").end(JSON.stringify({ data, usage }));
   };
   const server = createServer((request, response) => {
@@ -53,6 +53,10 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
         server.close(() => resolve());
       }),
   };
+}
+
+export function tokensOf(piece: string): number {
+  return piece.match(/\w+|[^\s\w]/g)?.length ?? 0;
 }
 
 function vectorOf(piece: string): readonly number[] {
