@@ -105,10 +105,14 @@ export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: Ne
   return id;
 }
 
-/** Takes decisions, and the tool calls made for them, out of what counts. */
-export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[]): Promise<void> {
+/** Takes decisions, and the tool calls made for them, out of what counts; `by` is the decision for which they go, if there is one. */
+export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[], by?: DecisionId): Promise<void> {
   for (const { id, planId, attempt } of decisions) {
-    await tx.run("UPDATE decisions SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+    await tx.run(
+      "UPDATE decisions SET superseded_at = now_ms(), superseded_by = ? WHERE id = ? AND superseded_at IS NULL",
+      by ?? null,
+      id,
+    );
     await tx.run(
       `UPDATE tool_invocations SET superseded_at = now_ms()
         WHERE plan_id = ? AND attempt = ? AND decision_id = ? AND superseded_at IS NULL`,
