@@ -252,7 +252,9 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
   expect(cancelled.data).toMatchObject({
     state: "cancelled",
     reason: "why not",
-    recovery: [`agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]'`],
+    recovery: [
+      `agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]' --automation-profile ci --execution-actor local/other`,
+    ],
   });
 });
 

@@ -41,7 +41,7 @@ export async function run(context: CommandContext, input: Input, asking?: Asking
     projects: await context.projects(),
     resources: await context.resources(),
   };
-  const wish = { directory: process.cwd(), project: input.text("project"), actor };
+  const wish = { directory: process.cwd(), project: input.text("project") };
   const { project, action, made } = await setUpRun(services, wish);
   const plan = await services.plans.useAction({
     action,
