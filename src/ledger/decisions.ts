@@ -105,19 +105,12 @@ export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: Ne
   return id;
 }
 
-/** Takes decisions, and the tool calls made for them, out of what counts; `by` is the decision for which they go, if there is one. */
+/** Takes decisions out of what counts; `by` is the decision for which they go, if there is one. */
 export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[], by?: DecisionId): Promise<void> {
-  for (const { id, planId, attempt } of decisions) {
+  for (const { id } of decisions) {
     await tx.run(
       "UPDATE decisions SET superseded_at = now_ms(), superseded_by = ? WHERE id = ? AND superseded_at IS NULL",
       by ?? null,
-      id,
-    );
-    await tx.run(
-      `UPDATE tool_invocations SET superseded_at = now_ms()
-        WHERE plan_id = ? AND attempt = ? AND decision_id = ? AND superseded_at IS NULL`,
-      planId,
-      attempt,
       id,
     );
   }
