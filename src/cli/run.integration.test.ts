@@ -83,12 +83,10 @@ test("the way to the same plan again, of one that was cancelled, is by the actor
   expect(again).toBe(
     "agents plan use local/run local/my-shop-js --arg 'request=write it' --execution-actor local/other",
   );
-  const words = [
-    ...again
-      .replace(/'([^']*)'/g, (_, word: string) => word.replace(" ", "\0"))
-      .split(" ")
-      .slice(1),
-  ];
+  const words = again
+    .replace(/'([^']*)'/g, (_, word: string) => word.replace(" ", "\0"))
+    .split(" ")
+    .slice(1);
   const made = await agents.json(...words.map((word) => word.replace("\0", " ")));
   expect(made.data).toMatchObject({ actors: { execution: "local/other" }, description: "write it" });
   expect((await agents.json("action", "show", "local/run")).data).toMatchObject({

@@ -82,11 +82,7 @@ export async function rootDecision(lease: Lease<"strategize">): Promise<Decision
  * Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are. False when people
  * have said more than the `heard` things the model was told of: its answer is superseded, and it must be asked again.
  */
-export async function recordWork(
-  lease: Lease<"strategize">,
-  strategy: Strategy,
-  heard?: number | undefined,
-): Promise<boolean> {
+export async function recordWork(lease: Lease<"strategize">, strategy: Strategy, heard?: number): Promise<boolean> {
   const { plan } = lease;
   const ids = monotonicIds();
   const byId = new Map(strategy.steps.map((step) => [step.id, step]));

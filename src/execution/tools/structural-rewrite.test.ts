@@ -1,5 +1,5 @@
 /** A rewrite takes nothing away that neither the pattern nor one of its holes names. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rewriter, type Language } from "./structural-rewrite.ts";
 
