@@ -2,6 +2,7 @@ import { globSync, rmSync, writeFileSync } from "node:fs";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { TOKENIZERS } from "../src/context/model.ts";
 import { publishedTokenizer, vocabularyFile } from "../src/context/tokens/tokenizer.ts";
+import { bundledPackages, noticesOf } from "./third-party-notices.ts";
 import { Vocabulary } from "../src/context/tokens/vocabulary.ts";
 
 // Start-up is dominated by the number of files loaded, so all of our own code is one file for each entry point; what is behind `import()`
@@ -17,6 +18,7 @@ const options = {
   minifyWhitespace: true,
   sourcemap: true,
   legalComments: "linked",
+  metafile: true,
   // Some dependencies are CommonJS and ask for Node's own modules by `require`.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
@@ -43,7 +45,7 @@ function fileOf(name: string): string {
 
 // What an earlier build left goes first; type declarations, which only a package needs, are not ours to remove.
 for (const file of globSync("dist/*.{cjs,js,map,txt,vocabulary}")) rmSync(file);
-await build({
+const heavy = await build({
   ...options,
   entryPoints: Object.fromEntries(HEAVY.map((name) => [fileOf(name), name])),
   splitting: true,
@@ -54,9 +56,9 @@ const own = {
   // Native code, found by its package; loaded by the first rewrite.
   external: ["@ast-grep/napi"],
 } satisfies BuildOptions;
-await build({ ...own, entryPoints: { index: "src/index.ts" } });
+const library = await build({ ...own, entryPoints: { index: "src/index.ts" } });
 // What Node starts by itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes 0.8 of the time.
-await build({
+const program = await build({
   ...own,
   entryPoints: {
     cli: "src/cli/main.ts",
@@ -71,3 +73,6 @@ await build({
 });
 for (const name of TOKENIZERS)
   writeFileSync(`dist/${vocabularyFile(name)}`, Vocabulary.of(publishedTokenizer(name)).toFile());
+const metafiles = [heavy, library, program].map(({ metafile }) => metafile);
+// The vocabularies are data of this one.
+writeFileSync("dist/THIRD-PARTY-NOTICES.txt", noticesOf(bundledPackages(metafiles, ["node_modules/gpt-tokenizer"])));

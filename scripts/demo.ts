@@ -228,7 +228,7 @@ async function lookBack(round: Made): Promise<void> {
   telling.said(message);
   telling.promise("the commit names its plan", message.includes(`CleverAgents-Plan: ${round.id}\n`));
   const { code } = await show("audit", "verify");
-  telling.promise("the audit log is complete and unchanged", code === 0);
+  telling.promise("the entries of the audit log are unchanged", code === 0);
 }
 
 /** The plan a run made: it says so first. */

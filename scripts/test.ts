@@ -7,6 +7,7 @@ const checks: [name: string, command: string[]][] = [
   ["typecheck", ["npm", "run", "--silent", "typecheck"]],
   ["lint", ["npm", "run", "--silent", "lint"]],
   ["check", ["npm", "run", "--silent", "check"]],
+  ["planted bugs", ["node", "scripts/planted.ts", "--sample", "6"]],
 ];
 const broken: string[] = [];
 for (const [name, command] of checks) {

@@ -66,7 +66,7 @@ export async function stageFiles(landing: Landing, direction: Direction, context
     }
     const content = await context.contentOf(goal.hash);
     if (goal.mode === LINK) hands.symlink(content, file);
-    else hands.write(file, content, permissionsFor(oldStat(landing, staging, move, index), goal));
+    else hands.write(file, content, permissionsFor(oldStat(landing, staging, move, index), move, goal));
   }
 }
 
@@ -293,9 +293,15 @@ function oldStat(landing: Landing, staging: string, move: FileMove, index: numbe
   return statOf(join(landing.root, move.path)) ?? statOf(asideOf(staging, "back", index));
 }
 
-/** What the user set on the old file stays; only whether it can be run follows the change. */
-function permissionsFor(old: Stats | undefined, goal: FileImage): number {
-  const permissions = old?.isFile() === true ? old.mode & 0o7777 : 0o666 & ~process.umask();
+const SET_ID = 0o6000;
+
+/**
+ * What the user set on the old file stays; only whether it can be run follows the change. Another content never runs with the rights that
+ * its owner gave to the old one (setuid, setgid): the kernel takes them off at a write, and a file that takes another's place is one.
+ */
+function permissionsFor(old: Stats | undefined, { before, after }: FileMove, goal: FileImage): number {
+  const kept = before?.hash === after?.hash ? 0o7777 : 0o7777 & ~SET_ID;
+  const permissions = old?.isFile() === true ? old.mode & kept : 0o666 & ~process.umask();
   if (goal.mode !== EXECUTABLE) return permissions & ~0o111;
   return permissions | ((permissions & 0o444) >> 2);
 }

@@ -109,6 +109,26 @@ test("permissions of replaced files stay the user's; whether a file can be run f
   expect(modes()).toEqual(["600", "664", "640", "600", "664", "640"]);
 });
 
+test("another content does not get the rights that the old one had: setuid and setgid go, the sticky bit stays", async () => {
+  const files = { "suid.sh": "a\n", "sgid.sh": "a\n", "sticky.sh": "a\n", "same.sh": "a\n" };
+  await using world = await World.make({ files, notes: files });
+  const given = { "suid.sh": 0o4755, "sgid.sh": 0o2755, "sticky.sh": 0o1755, "same.sh": 0o4755 };
+  for (const root of [world.repository, world.notes])
+    for (const [name, mode] of Object.entries(given)) chmodSync(join(root, name), mode);
+  world.git("commit", "--quiet", "--all", "--message=modes");
+  // Of the last only the mode changes, and whoever set the bit set it on this very content.
+  const command = "for f in suid.sh sgid.sh sticky.sh; do echo b >> $f; done; chmod -x same.sh";
+  const id = await world.executed(api("shell_execute", { command }), notes("shell_execute", { command }));
+  const modes = (): string[] =>
+    [world.repository, world.notes].flatMap((root) =>
+      Object.keys(files).map((name) => (statSync(join(root, name)).mode & 0o7777).toString(8)),
+    );
+  expect((await world.apply(id)).exit_code).toBe(0);
+  expect(modes()).toEqual(["755", "755", "1755", "4644", "755", "755", "1755", "4644"]);
+  expect((await world.undo(id)).exit_code).toBe(0);
+  expect(modes()).toEqual(["755", "755", "1755", "4755", "755", "755", "1755", "4755"]);
+});
+
 /** Blobs in the repository are plain; what the work tree has is git's to make of them. */
 const PLAIN = "one\ntwo\n$Id$\n";
 const KINDS = ["plain", "crlf", "rot", "wide", "id"] as const;

@@ -252,7 +252,9 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
   expect(cancelled.data).toMatchObject({
     state: "cancelled",
     reason: "why not",
-    recovery: [`agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]'`],
+    recovery: [
+      `agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]' --automation-profile ci --execution-actor local/other`,
+    ],
   });
 });
 
@@ -324,4 +326,19 @@ test("project delete asks, and without a terminal wants --yes", async () => {
   expect((await agents.json("project", "show", "shop")).exit_code).toBe(3);
   expect((await agents.json("project", "create", "shop")).exit_code).toBe(0);
   expect((await agents.json("project", "create", "Shop")).error).toMatchObject({ code: "ALREADY_EXISTS" });
+});
+
+test("audit verify says what it checked and what it did not, and how far an earlier head reaches", async () => {
+  using agents = new Agents();
+  const id = await agents.withPlan();
+  const first = await agents.json("audit", "verify");
+  expect(first.data).toMatchObject({ verified: true, entries_since_expected: null, not_checked: expect.any(Array) });
+  const head = String(first.data["head"]);
+  const same = await agents.json("audit", "verify", "--expect", head);
+  expect(same.data).toMatchObject({ entries_since_expected: 0 });
+  await agents.json("plan", "cancel", id);
+  const { stdout } = await agents.run(["audit", "verify", "--expect", head]);
+  expect(stdout).toContain("the state of every plan agrees with them");
+  expect(stdout).toContain("It says nothing about the 1 entry since.");
+  expect(stdout).toContain("Not checked, because it is kept beside the log: what plans decided, the tools they called");
 });

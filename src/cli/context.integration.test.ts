@@ -31,6 +31,23 @@ test("pack prints the text alone, within the budget to the token, the same each 
   expect(counter.count(small.stdout)).toBeLessThanOrEqual(150);
 });
 
+test("a small directory is shown whole, whatever is asked", async () => {
+  using world = new CodeWorld();
+  const { agents } = world;
+  const root = join(agents.directory, "two");
+  mkdirSync(root);
+  writeFileSync(join(root, "a.txt"), "one\n");
+  writeFileSync(join(root, "b.js"), "exports.ping = async () => 200;\n");
+  const files =
+    "# two:a.txt (lines 1-1)\n```\none\n```\n# two:b.js (lines 1-1)\n```\nexports.ping = async () => 200;\n```\n";
+  const { code, stdout } = await agents.run(["context", "pack", "what is this"], { cwd: root });
+  expect(code).toBe(0);
+  expect(stdout.endsWith(files)).toBe(true);
+  const small = await agents.run(["context", "pack", "what is this", "--budget", "100"], { cwd: root });
+  expect(small.stdout).toContain("exports.ping = async () => 200;");
+  expect(counter.count(small.stdout)).toBeLessThanOrEqual(100);
+});
+
 test("secrets are masked in whatever is shown, and the budget is counted with the masks", async () => {
   using world = new CodeWorld();
   const { agents } = world;

@@ -122,7 +122,7 @@ test.each([
       "repository and directory are as they were",
       "nothing was touched, in neither place",
       "so is Ann's work, committed or not",
-      "the audit log is complete and unchanged",
+      "the entries of the audit log are unchanged",
     ],
   ],
   [

@@ -60,8 +60,16 @@ test("a broken configuration file is named with its line and stops every command
   const { code, stderr } = await agents.run(["plan", "list"]);
   expect([code, stderr]).toEqual([1, expect.stringContaining("core.format (global)")]);
   expect((await agents.run(["plan", "--help"])).code).toBe(0);
-  writeFileSync(config, "core.user: alice\nunknown.key: 1\n");
-  expect((await agents.run(["diagnostics"])).stdout).toContain("unknown keys: unknown.key");
+  writeFileSync(
+    config,
+    "core.user: alice\nunknown.key: 1\nprovider.house.base-url: http://127.0.0.1:1/v1\nprovider.house.bas-url: x\n",
+  );
+  const { data } = await agents.json("diagnostics");
+  expect(data["checks"]).toContainEqual({
+    name: "configuration",
+    status: "warning",
+    message: `${config} has unknown keys: unknown.key, provider.house.bas-url`,
+  });
 });
 
 test("hostile words are refused with an error, never a crash, never a row", async () => {

@@ -26,7 +26,7 @@ test("what the README tells a new user to type works, and so does the library ex
   expect(stdout).toMatch(/^\w+ Undo: Fix issue 42\n\w+ Say when\n\w+ Fix issue 42\n\w+ Open the shop$/m);
   expect(readdirSync(join(agents.directory, "demo"))).toEqual([".git", "README.md"]);
   expect(readFileSync(join(agents.directory, "demo/README.md"), "utf8")).toBe("# Shop\nOpen on Sundays.\n");
-  expect(stdout).toContain("The audit log is complete and unchanged.");
+  expect(stdout).toContain("The entries of the audit log are unchanged");
 
   const [library = ""] = blocks("ts");
   const code = library

@@ -23,6 +23,24 @@ test("a plan rewrites code by its structure", async () => {
   expect(world.state()).toBe(before);
 });
 
+test("a declaration of which the pattern names only a part keeps all of it", async () => {
+  using world = new World();
+  const { agents } = world;
+  const several = "var a = require('a')\n  , b = require('b')\n  , c = require('c');\n";
+  writeFileSync(join(world.repository, "a.js"), `${several}var d = require('d');\n`);
+  world.commit("code");
+  const id = await world.plan(`  - id: rewrite
+    tool: rewrite_code
+    params: { language: javascript, pattern: "var $A = require($B)", rewrite: "const $A = require($B)" }
+`);
+  expect((await agents.json("plan", "execute", id)).data).toMatchObject({ changes: { files: 1 } });
+  const { data } = await agents.json("plan", "diff", id);
+  const changed = String(data["patch"])
+    .split("\n")
+    .filter((line) => /^[-+][^-+]/.test(line));
+  expect(changed).toEqual(["-var d = require('d');", "+const d = require('d');"]);
+});
+
 test("what cannot be rewritten is told", async () => {
   using world = new World();
   const id = await world.plan("  - { tool: rewrite_code, params: { language: Cobol, pattern: a, rewrite: b } }\n");

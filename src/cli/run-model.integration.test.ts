@@ -54,6 +54,49 @@ test("with the default profile and nobody to ask, it stops at the strategy; exec
   });
 });
 
+const ANOTHER = { id: "readme", description: "Say it in the README", risk: 0.2, confidence: 0.9 };
+
+test("guidance before the first step has the strategy made anew; the first is superseded, and paid for", async () => {
+  using world = new RunWorld();
+  const about = "/different from this strategy: note \\(Write the note\\)\\? no note, in the README/";
+  await world.answering(
+    strategyTurn([ANOTHER], {
+      match: { user: "Decide", system: about },
+      usage: { input_tokens: 1_000, output_tokens: 100 },
+    }),
+    ...WORKING,
+    stepTurn("readme", { tool_calls: [{ tool: "write_file", parameters: { path: "README", content: "note\n" } }] }),
+    stepTurn("readme", { match: { tool: "write_file" }, text: "It is written." }),
+  );
+  const { data } = await world.asked("write a note");
+  const id = String(data["plan_id"]);
+  const { data: prompted } = await world.json("plan", "prompt", id, "no note, in the README");
+  expect(prompted).toMatchObject({ revises_strategy: true, next_steps: [`agents plan execute ${id}`] });
+  const { stdout } = await world.run(["plan", "execute", id]);
+  expect(stdout).toContain("Strategy: 1 step\n  readme: Say it in the README\n");
+  expect((await world.json("plan", "status", id)).data).toMatchObject({
+    phase: "strategize",
+    state: "complete",
+    attempt: 1,
+    cost: { calls: 2, spent_usd: 0.009 },
+  });
+  expect((await world.json("plan", "execute", id)).data).toMatchObject({
+    state: "complete",
+    steps: [{ id: "readme" }],
+  });
+  expect((await world.json("plan", "diff", id)).data).toMatchObject({ files: [{ path: "README" }] });
+  using database = new DatabaseSync(world.database, { timeout: 5_000 });
+  const superseded = database
+    .prepare("SELECT step_id, superseded_by FROM decisions WHERE superseded_at IS NOT NULL ORDER BY sequence")
+    .all();
+  const by = prompted["decision_id"];
+  expect(superseded).toEqual([
+    { step_id: null, superseded_by: by },
+    { step_id: "note", superseded_by: by },
+  ]);
+  expect((await world.json("audit", "verify")).exit_code).toBe(0);
+});
+
 test("a strategy that nobody was shown is shown first, also when whoever made it died in between", async () => {
   using world = new RunWorld();
   await world.answering(...WORKING);

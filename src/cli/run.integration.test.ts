@@ -68,6 +68,33 @@ test("without a terminal and without --yes it stops before it lands, and says ho
   expect(applied.data).toMatchObject({ state: "applied", description: "write it down" });
 });
 
+test("the way to the same plan again, of one that was cancelled, is by the actor it had", async () => {
+  const { agents, repository } = await world();
+  using _ = agents;
+  agents.write("other.yaml", NOTE.replace("name: note", "name: other"));
+  await agents.json("actor", "add", "--config", "other.yaml");
+  const ran = async (actor: string): Promise<string> => {
+    const { stdout } = await agents.run(["run", "write it", "--actor", actor, "--format", "json"], { cwd: repository });
+    return String(JSON.parse(stdout).data.plan_id);
+  };
+  await ran("note");
+  const { data } = await agents.json("plan", "cancel", await ran("other"));
+  const [again = ""] = data["recovery"] as string[];
+  expect(again).toBe(
+    "agents plan use local/run local/my-shop-js --arg 'request=write it' --execution-actor local/other",
+  );
+  const words = again
+    .replace(/'([^']*)'/g, (_, word: string) => word.replace(" ", "\0"))
+    .split(" ")
+    .slice(1);
+  const made = await agents.json(...words.map((word) => word.replace("\0", " ")));
+  expect(made.data).toMatchObject({ actors: { execution: "local/other" }, description: "write it" });
+  expect((await agents.json("action", "show", "local/run")).data).toMatchObject({
+    action: { actors: { execution: null } },
+  });
+  expect(JSON.stringify((await agents.json()).data["next_steps"])).not.toContain("plan use local/run");
+});
+
 test("what a run needs is made once, also by many at the same moment", async () => {
   const { agents, repository } = await world();
   using _ = agents;

@@ -37,6 +37,7 @@ import type { TokenCounter } from "./tokens/token-counter.ts";
 import { patiently } from "./turns.ts";
 import { withinLimits } from "./view-limits.ts";
 import { Vetting } from "./vetting.ts";
+import { wholeFiles } from "./whole-files.ts";
 
 /** The preamble may take a twentieth of the budget, and never more than this. */
 const PREAMBLE_SHARE = 0.05;
@@ -258,7 +259,22 @@ async function findFragments(
     found.push(...vetted.fragments);
     gaps.push(...vetted.gaps);
   }
-  return { strategies, outcomes: executed.outcomes, found, gaps: [...gaps, ...indexGaps(opened.index.gaps())] };
+  const { index } = opened;
+  const whole = wholeFiles({
+    request,
+    files: index.files(),
+    found,
+    tokens: packable,
+    limits: order.view,
+    vetting,
+    count: (text) => counter.count(text),
+  });
+  return {
+    strategies,
+    outcomes: executed.outcomes,
+    found: whole ?? found,
+    gaps: [...gaps, ...indexGaps(index.gaps())],
+  };
 }
 
 /** What a stage put together anew is counted anew. */

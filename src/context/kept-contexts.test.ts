@@ -84,7 +84,7 @@ test("the same question to the same files is answered as before, without running
 });
 
 test("that nothing was found is kept, too", async () => {
-  const request = { ...REQUEST, query: "zebra" };
+  const request = { ...REQUEST, query: "zebra", strategy: "simple-keyword" };
   expect((await ask({ request })).context.fragments).toEqual([]);
   expect((await ask({ request })).ran).toBe(false);
 });

@@ -62,6 +62,19 @@ export class Vetting {
     patiently(fragments, (value) => this.#verdictOn(value, strategy)).catch(() => undefined);
   }
 
+  /** All of a file of the scope, as it may be shown; undefined when only blank lines are in it. */
+  whole(
+    file: IndexedFile,
+    known: Pick<FoundFragment, "relevance" | "reason" | "strategies" | "ranks">,
+  ): FoundFragment | undefined {
+    const { resource, path, hash, lines } = file;
+    const content = this.#textOf(file);
+    if (content.trim() === "") return undefined;
+    const provenance = { resource, path, startLine: 1, endLine: Math.max(1, lines), hash };
+    const entity = `${resource}:${path}`;
+    return frozen(this.#shown({ ...known, entity, level: "full", content, tokens: 0, provenance }));
+  }
+
   #verdictOn(value: unknown, strategy: string): Verdict {
     if (typeof value !== "object" || value === null) return "malformed";
     let verdicts = this.#verdicts.get(strategy);

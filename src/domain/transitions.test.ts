@@ -34,6 +34,11 @@ describe.each(STATUSES)("from %s", (from) => {
   });
 });
 
+test("only a strategy that is complete is revised", () => {
+  expect(sources("reviseStrategy")).toEqual(["strategize/complete"]);
+  expect(target("strategize/complete", "reviseStrategy")).toBe("strategize/queued");
+});
+
 test("sources are the other direction of the same table", () => {
   for (const operation of OPERATIONS) {
     const expected = EXPECTED_MOVES.filter((move) => move.operation === operation).map((move) => move.from);

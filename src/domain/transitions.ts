@@ -45,11 +45,12 @@ type ForwardOperation =
   | "cancelPlan";
 
 /**
+ * `reviseStrategy` has the strategy made anew within the attempt, for guidance that came before its first step;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
  * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once its lease
  * has lapsed.
  */
-type BackwardOperation = "revertPlan" | "rollbackPlan" | "executePlan" | "applyPlan";
+type BackwardOperation = "reviseStrategy" | "revertPlan" | "rollbackPlan" | "executePlan" | "applyPlan";
 
 export type Operation = ForwardOperation | BackwardOperation;
 
@@ -105,7 +106,7 @@ const FORWARD = {
 const BACKWARD = {
   "strategize/queued": {},
   "strategize/processing": {},
-  "strategize/complete": {},
+  "strategize/complete": { reviseStrategy: "strategize/queued" },
   "strategize/errored": { revertPlan: "strategize/queued" },
   "strategize/cancelled": {},
   "execute/queued": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },

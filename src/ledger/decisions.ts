@@ -105,10 +105,18 @@ export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: Ne
   return id;
 }
 
-/** Takes decisions out of what counts; the tool calls made for them go by `supersedeInvocations`. */
-export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[]): Promise<void> {
-  for (const { id } of decisions)
-    await tx.run("UPDATE decisions SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
+/**
+ * Takes decisions out of what counts; `by` is the decision for which they go, if there is one. The tool calls made for them go by
+ * `supersedeInvocations`.
+ */
+export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[], by?: DecisionId): Promise<void> {
+  for (const { id } of decisions) {
+    await tx.run(
+      "UPDATE decisions SET superseded_at = now_ms(), superseded_by = ? WHERE id = ? AND superseded_at IS NULL",
+      by ?? null,
+      id,
+    );
+  }
 }
 
 /**

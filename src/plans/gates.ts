@@ -36,21 +36,27 @@ const MANY_INVARIANTS = 10;
 export async function afterStrategy(
   store: Store,
   plan: Plan,
-  strategy: { readonly byModel: boolean; readonly steps: readonly RiskyStep[] },
+  strategy: {
+    readonly byModel: boolean;
+    readonly steps: readonly RiskyStep[];
+    /** By which `cameToGate` knows the strategy again. */
+    readonly decision?: DecisionId | undefined;
+  },
 ): Promise<Gate> {
-  return strategy.byModel ? gateOfSteps(store, plan, "autoExecute", strategy.steps) : { go: true };
+  const { byModel, steps, decision } = strategy;
+  return byModel ? gateOfSteps(store, plan, "autoExecute", steps, decision) : { go: true };
 }
 
 const STRATEGY_QUESTION = "Is this strategy carried out?";
 
-/** Whether the gate behind this attempt's strategy was come to: whoever died before it has not shown the strategy to anybody. */
-export async function cameToGate(store: Store, { id, attempt }: Plan): Promise<boolean> {
+/** Whether the gate behind this strategy was reached: a process that died before it has shown the strategy to no one. */
+export async function cameToGate(store: Store, { id }: Plan, strategy: DecisionId): Promise<boolean> {
   const events = await store.read((reader) =>
     reader.all<{ details: string }>("SELECT details FROM events WHERE plan_id = ? AND type = 'plan.assessed'", id),
   );
   return events.some(({ details }) => {
-    const told = JSON.parse(details) as { readonly question: string; readonly attempt: number };
-    return told.question === STRATEGY_QUESTION && told.attempt === attempt;
+    const told = JSON.parse(details) as { readonly question: string; readonly strategy?: string };
+    return told.question === STRATEGY_QUESTION && told.strategy === strategy;
   });
 }
 
@@ -102,6 +108,7 @@ async function gateOfSteps(
   plan: Plan,
   threshold: "autoExecute" | "autoApply",
   steps: readonly RiskyStep[],
+  strategy?: DecisionId,
 ): Promise<Gate> {
   const operation = { kind: "phase", phase: "execute", action: plan.action } as const;
   const risk = Math.max(0, ...steps.map(riskOf));
@@ -109,7 +116,7 @@ async function gateOfSteps(
   const needed = plan.profile.thresholds[threshold];
   const go = decide(needed, assessment.confidence) === "go";
   const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Does this result land?";
-  await recordAssessment(store, plan, { question, threshold: needed, assessment, go });
+  await recordAssessment(store, plan, { question, strategy, threshold: needed, assessment, go });
   return go ? { go } : { go, assessment };
 }
 
@@ -119,15 +126,16 @@ async function recordAssessment(
   plan: Plan,
   made: {
     readonly question: string;
+    readonly strategy?: DecisionId | undefined;
     readonly threshold: number;
     readonly assessment: Assessment;
     readonly go: boolean;
   },
 ): Promise<void> {
-  const { question, threshold, assessment, go } = made;
+  const { question, strategy, threshold, assessment, go } = made;
   const { confidence, factors } = assessment;
   const { attempt } = plan;
-  const details = { question, attempt, threshold, confidence, factors, outcome: go ? "go" : "ask" };
+  const details = { question, strategy, attempt, threshold, confidence, factors, outcome: go ? "go" : "ask" };
   await store.transaction(async (tx) => {
     const at = await databaseTime(tx);
     await appendEvent(tx, { id: ids(), type: "plan.assessed", at, planId: plan.id, details });

@@ -1,4 +1,4 @@
-import type { Decision } from "../domain/decision.ts";
+import type { ChosenWork, Decision } from "../domain/decision.ts";
 import { ConflictError, NotFoundError, PlanError, ValidationError, type AwaitingInputError } from "../domain/errors.ts";
 import { monotonicIds, type DecisionId, type PlanId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -18,6 +18,7 @@ import {
 } from "../ledger/questions.ts";
 import { findPlan } from "../store/plans.ts";
 import type { Reader, Store, Tx } from "../store/store.ts";
+import { isByModel, isRevisable } from "./revise-strategy.ts";
 
 /** Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked. */
 export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
@@ -55,6 +56,8 @@ export interface Prompted {
   readonly decision: DecisionId;
   /** The question it answers; undefined when it is guidance that nobody asked for. */
   readonly answered: Question | undefined;
+  /** Whether it comes between a model's strategy and its first step: the strategist is asked again. */
+  readonly revises: boolean;
 }
 
 /**
@@ -79,12 +82,15 @@ export async function promptPlan(
     if (plan === undefined) throw new NotFoundError("plan", said.planId, { next: ["agents plan list"] });
     const open = await openQuestion(tx, plan.id);
     if (open?.id !== said.answering) throw answeredMeanwhile(plan, open);
-    const decision = await recordIntervention(tx, plan, text, open);
+    const decisions = await findDecisions(tx, plan.id, plan.attempt);
+    const revises = isRevisable(plan) && isByModel(decisions);
+    const question = open?.question ?? (revises ? aboutStrategy(decisions) : undefined);
+    const decision = await recordIntervention(tx, plan, text, { question, decisions });
     if (open !== undefined && !(await answerQuestion(tx, open.id, decision))) throw answeredMeanwhile(plan, undefined);
     const type = open === undefined ? "plan.guided" : "plan.answered";
     const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
     await tellBeside(tx, { type, user: said.user, planId: plan.id, details });
-    return { plan, decision, answered: open };
+    return { plan, decision, answered: open, revises };
   });
 }
 
@@ -111,21 +117,34 @@ interface Said extends JsonObject {
   readonly question: string | null;
 }
 
-async function recordIntervention(tx: Tx, plan: Plan, text: string, open: Question | undefined): Promise<DecisionId> {
-  const root = (await findDecisions(tx, plan.id, plan.attempt)).find(({ parent }) => parent === undefined);
+async function recordIntervention(
+  tx: Tx,
+  plan: Plan,
+  text: string,
+  { question, decisions }: { question: string | undefined; decisions: readonly Decision[] },
+): Promise<DecisionId> {
+  const root = decisions.find(({ parent }) => parent === undefined);
   if (root === undefined || !isActive(plan)) throw notActive(plan);
-  const chosen: Said = { guidance: text, question: open?.question ?? null };
+  const chosen: Said = { guidance: text, question: question ?? null };
   return insertDecision(tx, ids, {
     planId: plan.id,
     attempt: plan.attempt,
     type: "user_intervention",
     phase: plan.phase,
     step: undefined,
-    question: open?.question ?? "What should be kept in mind from here on?",
+    question: question ?? "What should be kept in mind from here on?",
     chosen,
     parent: root.id,
     needs: [],
   });
+}
+
+/** The strategist does not remember what it answered: guidance such as "leave the second step out" comes with what it is about. */
+function aboutStrategy(decisions: readonly Decision[]): string {
+  const steps = decisions.flatMap(({ step, chosen }) =>
+    step === undefined ? [] : [`${step} (${(chosen as ChosenWork).description})`],
+  );
+  return storable(`What should be different from this strategy: ${steps.join("; ")}?`, LONGEST_LINE);
 }
 
 /** Whether there is anything ahead that guidance could reach. */

@@ -42,6 +42,7 @@ import type { PlanLifecycleService, StartOptions } from "./plan-lifecycle-servic
 import type { PricedModels } from "../actors/budgeted-models.ts";
 import { actorNamed, requireModel, type ModelActorDefinition } from "./actor-named.ts";
 import type { PlanThinking } from "./plan-thinking.ts";
+import { isByModel } from "./revise-strategy.ts";
 import { toldOfSteps, type OnRunEvent } from "./run-events.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
@@ -200,22 +201,29 @@ export class PlanExecutor {
   /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
   async #queue(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
     if (plan.phase === "strategize") {
-      const known = plan.state === "complete";
+      // Guidance that came since the strategy was shown is an answer to it.
+      const revised = plan.state === "complete" ? await this.#service.reviseStrategy(plan.id) : undefined;
+      const known = plan.state === "complete" && revised === undefined;
       if (!known) await this.#strategize(plan, options);
-      // Whoever says `plan execute` once more has seen the strategy, and that is the yes to it.
-      const stopped = known && (await cameToGate(this.#store, plan)) ? undefined : await this.#gate(plan, options);
+      // A second `plan execute` comes from a person who has seen the strategy, and is the yes to it.
+      const stopped = known && (await this.#cameToGate(plan)) ? undefined : await this.#gate(plan, options);
       if (stopped !== undefined) return stopped;
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
     return undefined;
   }
 
+  async #cameToGate(plan: Plan): Promise<boolean> {
+    const last = (await this.#decided(plan)).flat().at(-1);
+    return last !== undefined && cameToGate(this.#store, plan, last.decision);
+  }
+
   async #gate(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
     const decisions = await this.#store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
-    const byModel = decisions.some(({ phase, thought }) => phase === "strategize" && thought.snapshot !== undefined);
+    const byModel = isByModel(decisions);
     const decided = (await this.#decided(plan)).flat();
     const steps = decided.map((step) => ({ tool: step.tool, risk: riskOf(step) }));
-    const gate = await afterStrategy(this.#store, plan, { byModel, steps });
+    const gate = await afterStrategy(this.#store, plan, { byModel, steps, decision: decided.at(-1)?.decision });
     if (gate.go) return undefined;
     options.onEvent?.({ type: "decided", before: false, steps: decided.map(newsOf) });
     return gate.assessment;

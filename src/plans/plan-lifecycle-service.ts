@@ -19,6 +19,7 @@ import {
 } from "../store/plans.ts";
 import { findOwnProfiles, requireProfile } from "../store/profiles.ts";
 import type { Store } from "../store/store.ts";
+import { reviseStrategy } from "./revise-strategy.ts";
 import { rollBack, type RolledBack } from "./rollback.ts";
 import {
   ambienceOf,
@@ -199,6 +200,11 @@ export class PlanLifecycleService {
 
   async failStrategize(lease: Lease<"strategize">, failure: FailureInput): Promise<Plan> {
     return this.#end(lease, "failStrategize", failure);
+  }
+
+  /** Back to strategize/queued when guidance came after the strategy and before its first step; undefined when none did. */
+  async reviseStrategy(planId: PlanId): Promise<Plan | undefined> {
+    return this.#store.transaction((tx) => reviseStrategy(tx, this.#ambience, planId));
   }
 
   /** strategize/complete → execute/queued; an errored execute is queued again with the same strategy and its recorded steps. */

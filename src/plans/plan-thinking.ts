@@ -70,29 +70,27 @@ export class PlanThinking {
     const model = modelOf(actor);
     await using context = this.#parts.context?.executing(lease, actor.contextView ?? "strategize");
     const resources = await this.#resourcesOf(plan);
-    const briefing: Briefing = {
-      ...planBriefing(plan),
-      resources,
-      guidance: await this.#guidanceOf(plan),
-      steps: [],
-      context: await this.#contextFor({
-        hands,
-        step: STRATEGY,
-        model,
-        port: context?.port(new Map()),
-        query: goalOf(plan),
-      }),
-    };
-    const system = briefed(STRATEGIST_ROLE, actor.systemPrompt, briefing);
+    const port = context?.port(new Map());
+    const shown = await this.#contextFor({ hands, step: STRATEGY, model, port, query: goalOf(plan) });
     const names = resources.map(({ alias }) => alias);
-    const wish = { goal: plan.description, model, settings: settingsOf(actor), system, resources: names };
-    // Whoever has said something since the strategy was made is heard: it is made anew, and the earlier one counts no more.
-    const heard = briefing.guidance.length === 0 ? hands : below(hands, `after-${briefing.guidance.length}`);
-    const strategy = await this.#orGiveUp(plan, hands, gaveUp, () =>
-      strategize({ ...wish, decision: root, gaveUp }, heard),
-    );
-    await this.#letPeopleChoose(lease, strategy);
-    await recordWork(lease, strategy);
+    const wish = {
+      goal: plan.description,
+      model,
+      settings: settingsOf(actor),
+      resources: names,
+      decision: root,
+      gaveUp,
+    };
+    for (;;) {
+      const guidance = await this.#guidanceOf(plan);
+      const briefing: Briefing = { ...planBriefing(plan), resources, guidance, steps: [], context: shown };
+      const system = briefed(STRATEGIST_ROLE, actor.systemPrompt, briefing);
+      // Guidance that came since a strategy was made is heard: the strategy is made anew, under a key of its own.
+      const heard = guidance.length === 0 ? hands : below(hands, `after-${guidance.length}`);
+      const strategy = await this.#orGiveUp(plan, hands, gaveUp, () => strategize({ ...wish, system }, heard));
+      await this.#letPeopleChoose(lease, strategy);
+      if (await recordWork(lease, strategy, guidance.length)) return;
+    }
   }
 
   /** The steps of a graph are its nodes, which its author has decided on: the plan has one step, to run it. */

@@ -178,6 +178,7 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   };
 }
 
+/** Takes the changesets, and the tool calls they belong to, out of what counts: a call that has a decision has a changeset too. */
 async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {
   for (const id of changesets)
     await tx.run("UPDATE changesets SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);

@@ -25,21 +25,21 @@ export interface SetupServices {
   readonly resources: ResourceService;
 }
 
-/** Of plans made by `agents run`. */
-const ACTION = "local/run";
+/** Of plans made by `agents run`. It names no actor: each run brings its own. */
+export const RUN_ACTION = "local/run";
 const REQUEST = "request";
 const TRIES = 20;
 
 export async function setUpRun(
   services: SetupServices,
-  wish: { readonly directory: string; readonly project: string | undefined; readonly actor: string },
+  wish: { readonly directory: string; readonly project: string | undefined },
 ): Promise<RunSetup> {
   // Everything that can be refused is, before the first thing is written.
   await findRunAction(services.plans);
   const scope = await (wish.project === undefined
     ? repositoryScope(services, await repositoryAt(wish.directory))
     : namedScope(services.projects, wish.project));
-  const action = await runAction(services.plans, wish.actor);
+  const action = await runAction(services.plans);
   return { project: scope.name, action: action.name, made: [...scope.made, ...action.made] };
 }
 
@@ -155,15 +155,14 @@ function nameFrom(directory: string): string {
   return (word === "" ? "repository" : word).slice(0, 60);
 }
 
-async function runAction(service: PlanLifecycleService, actor: string): Promise<Named> {
+async function runAction(service: PlanLifecycleService): Promise<Named> {
   const found = await findRunAction(service);
   if (found !== undefined) return { name: found, made: [] };
   try {
     const { name } = await service.createAction({
-      name: ACTION,
+      name: RUN_ACTION,
       description: `{${REQUEST}}`,
       definitionOfDone: `{${REQUEST}}`,
-      executionActor: actor,
       arguments: [{ name: REQUEST, type: "string", required: true, description: "What is to become true", min: 1 }],
     });
     return { name, made: [`action ${name}`] };
@@ -176,14 +175,14 @@ async function runAction(service: PlanLifecycleService, actor: string): Promise<
 
 /** Undefined when there is none yet; one that cannot take a request is somebody else's and is left alone. */
 async function findRunAction(service: PlanLifecycleService): Promise<QualifiedName | undefined> {
-  const found = (await service.listActions()).find(({ name }) => nameKey(name) === ACTION);
+  const found = (await service.listActions()).find(({ name }) => nameKey(name) === RUN_ACTION);
   if (found === undefined) return undefined;
   const takesRequests = found.arguments.some((argument) => argument.name === REQUEST);
   if (found.state === "available" && takesRequests) return found.name;
   const why = takesRequests ? "archived" : `not the one for requests: it has no argument "${REQUEST}"`;
   throw new ConflictError(
-    `The action ${ACTION} is ${why}.`,
+    `The action ${RUN_ACTION} is ${why}.`,
     { expected: `an available action with the argument "${REQUEST}"`, actual: found.state },
-    { kept: "Nothing was written.", next: [`agents action show ${ACTION}`, "agents plan use <action> <project>"] },
+    { kept: "Nothing was written.", next: [`agents action show ${RUN_ACTION}`, "agents plan use <action> <project>"] },
   );
 }

@@ -5,7 +5,13 @@ import { monotonicIds, type DecisionId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { renderParams, stepOrder, type ToolActorDefinition } from "../domain/tool-actor.ts";
 import { storable } from "../domain/text.ts";
-import { findDecisions, insertDecision, stageExact } from "../ledger/decisions.ts";
+import {
+  findDecisions,
+  findInterventions,
+  insertDecision,
+  stageExact,
+  supersedeDecisions,
+} from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import type { StagedContent } from "../store/contents.ts";
 import type { Tx } from "../store/store.ts";
@@ -72,15 +78,24 @@ export async function rootDecision(lease: Lease<"strategize">): Promise<Decision
   });
 }
 
-/** Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are. */
-export async function recordWork(lease: Lease<"strategize">, strategy: Strategy): Promise<void> {
+/**
+ * Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are. False when people
+ * have said more than the `heard` things the model was told of: its answer is superseded, and it must be asked again.
+ */
+export async function recordWork(lease: Lease<"strategize">, strategy: Strategy, heard?: number): Promise<boolean> {
   const { plan } = lease;
   const ids = monotonicIds();
   const byId = new Map(strategy.steps.map((step) => [step.id, step]));
-  await lease.store.transaction(async (tx) => {
+  return lease.store.transaction(async (tx) => {
     await assertHeld(tx, lease);
     const known = await findDecisions(tx, plan.id, plan.attempt);
-    if (known.some(({ step }) => step !== undefined)) return;
+    if (known.some(({ step }) => step !== undefined)) return true;
+    const said = await findInterventions(tx, plan.id);
+    if (heard !== undefined && said.length > heard) {
+      const unheeding = known.filter(({ id }) => id === strategy.decision);
+      await supersedeDecisions(tx, unheeding, said.at(-1)?.id);
+      return false;
+    }
     const decided = new Map<string, DecisionId>();
     for (const step of stepOrder(strategy).flatMap((wave) => wave.flatMap((id) => byId.get(id) ?? []))) {
       const decision = await insertDecision(tx, ids, {
@@ -97,6 +112,7 @@ export async function recordWork(lease: Lease<"strategize">, strategy: Strategy)
       });
       decided.set(step.id, decision);
     }
+    return true;
   });
 }
 

@@ -294,6 +294,7 @@ const VERBS = {
   undoPlan: "undone",
   redoPlan: "brought back",
   cancelPlan: "cancelled",
+  reviseStrategy: "given another strategy",
   revertPlan: "sent back to strategize",
   rollbackPlan: "rolled back",
 } as const satisfies Record<Operation, string>;

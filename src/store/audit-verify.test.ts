@@ -314,9 +314,11 @@ describe("a head kept elsewhere", () => {
     const service = new PlanLifecycleService({ store: fixture.store });
     await service.createAction(ACTION);
     const plan = await service.useAction({ action: "fix" });
-    const { head = "" } = await verifyAudit(fixture.store, { at: 1 });
+    const { head = "", entries } = await verifyAudit(fixture.store, { at: 1 });
     await runPlan(service, plan);
     const later = await verifyAudit(fixture.store, { at: 2, expect: head });
+    expect(later.entries - (later.sinceExpected ?? 0)).toBe(entries);
+    expect(later.sinceExpected).toBeGreaterThan(0);
     expect(later).toMatchObject({ seals: 2, problem: undefined });
     expect(later.head).not.toBe(head);
     expect((await verifyAudit(fixture.store, { at: 3, expect: head.toUpperCase() })).problem).toBeUndefined();

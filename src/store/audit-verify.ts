@@ -22,6 +22,8 @@ export interface AuditVerification {
   readonly seals: number;
   /** The newest seal's hash: keep it elsewhere and hand it to `expect` later. */
   readonly head: string | undefined;
+  /** How many entries are younger than the expected head, which therefore says nothing about them. */
+  readonly sinceExpected: number | undefined;
   readonly problem: AuditProblem | undefined;
 }
 
@@ -51,7 +53,10 @@ export async function verifyAudit(
     problem === undefined
       ? await store.transaction((tx) => sealAudit(tx, options.at))
       : await store.read((reader) => newestSeal(reader));
-  return { entries: entries.count, chains: entries.chains, seals: head?.number ?? 0, head: head?.hash, problem };
+  const covered = options.expect === undefined ? undefined : await coveredBy(store, options.expect);
+  const sinceExpected = covered === undefined ? undefined : entries.count - covered;
+  const { count, chains } = entries;
+  return { entries: count, chains, seals: head?.number ?? 0, head: head?.hash, sinceExpected, problem };
 }
 
 interface EntryCheck {
@@ -233,6 +238,19 @@ async function checkExpected(store: Store, expected: string | undefined): Promis
     kind: "expected_head",
     message: `No seal of this log has the expected hash ${expected}: its history was cut or replaced.`,
   };
+}
+
+/** How many entries the seal with this hash, and the seals before it, cover. */
+async function coveredBy(store: Store, head: string): Promise<number> {
+  const row = await store.read((reader) =>
+    reader.get<{ covered: number | null }>(
+      `SELECT SUM(length) AS covered FROM (
+         SELECT MAX(length) AS length FROM audit_seal_heads
+          WHERE seal <= (SELECT number FROM audit_seals WHERE hash = ?) GROUP BY chain)`,
+      head.toLowerCase(),
+    ),
+  );
+  return row?.covered ?? 0;
 }
 
 function label(chain: string): string {

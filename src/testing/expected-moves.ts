@@ -14,6 +14,7 @@ const LINES = `
   strategize/processing  cancelPlan          strategize/cancelled
 
   strategize/complete    executePlan         execute/queued
+  strategize/complete    reviseStrategy      strategize/queued
   strategize/complete    cancelPlan          strategize/cancelled
 
   strategize/errored     startStrategize     strategize/processing

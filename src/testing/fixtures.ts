@@ -149,6 +149,8 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
       return service.cancelPlan(planId);
     case "revertPlan":
       return service.revertPlan(planId);
+    case "reviseStrategy":
+      throw new Error(`${operation} comes only with guidance for a model's strategy`);
     case "undoPlan":
     case "redoPlan":
       throw new Error(`${operation} comes only with a landing in the resources`);

@@ -66,7 +66,8 @@ export async function auditVerify(context: CommandContext, input: Input): Promis
   const { verifyAudit } = await import("../../store/audit-verify.ts");
   const store = await context.store();
   const stopProgress = progress("checking the audit log");
-  const { problem, ...found } = await verifyAudit(store, { expect: input.text("expect"), at: Date.now() }).finally(
+  const expect = input.text("expect");
+  const { problem, sinceExpected, ...found } = await verifyAudit(store, { expect, at: Date.now() }).finally(
     stopProgress,
   );
   if (problem !== undefined) {
@@ -78,7 +79,13 @@ export async function auditVerify(context: CommandContext, input: Input): Promis
     });
   }
   return {
-    data: { verified: true, ...found, head: found.head ?? null },
+    data: {
+      verified: true,
+      ...found,
+      head: found.head ?? null,
+      entries_since_expected: sinceExpected ?? null,
+      not_checked: [...NOT_CHECKED],
+    },
     view: [
       {
         kind: "fields",
@@ -91,9 +98,30 @@ export async function auditVerify(context: CommandContext, input: Input): Promis
         ],
       },
     ],
-    messages: info("The audit log is complete and unchanged."),
+    messages: [
+      ...info("The entries of the audit log are unchanged, and the state of every plan agrees with them."),
+      ...info(sealed(sinceExpected)),
+      ...info(`Not checked, because it is kept beside the log: ${NOT_CHECKED.join(", ")}.`),
+    ],
     ...(found.head === undefined ? {} : { next: [`agents audit verify --expect ${found.head}   # later`] }),
   };
+}
+
+/** What the entries do not tell of, and a change of which therefore goes unnoticed. */
+const NOT_CHECKED = [
+  "what plans decided",
+  "the tools they called",
+  "the changes they recorded",
+  "the models they asked and what that cost",
+] as const;
+
+/** An earlier head vouches for what was sealed under it; a log that was rewritten as a whole verifies without one. */
+function sealed(sinceExpected: number | undefined): string {
+  if (sinceExpected === undefined)
+    return "Only a head that was kept elsewhere (--expect) shows whether all of it was replaced.";
+  const since =
+    sinceExpected === 0 ? "" : ` It says nothing about the ${count(sinceExpected, "entry", "entries")} since.`;
+  return `Nothing was taken out of or put into the log before the expected head.${since}`;
 }
 
 /** On a terminal, says after a second that something is still going on. */

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { AgentsError } from "../../domain/errors.ts";
+import { providerSettingKeys } from "../../domain/provider-settings.ts";
 import { SETTINGS } from "../../domain/settings.ts";
 import type { CommandContext } from "../command-context.ts";
 import { count } from "../format.ts";
@@ -66,9 +67,9 @@ async function check(name: string, probe: () => Promise<string>): Promise<Check>
 
 async function configuration(context: CommandContext): Promise<string> {
   for (const { key } of SETTINGS) await context.setting(key);
-  const unknown = [...(await context.config()).global.keys()].filter(
-    (key) => !SETTINGS.some((known) => known.key === key),
-  );
+  const keys = [...(await context.config()).global.keys()];
+  const ofProviders = new Set(providerSettingKeys(keys));
+  const unknown = keys.filter((key) => !ofProviders.has(key) && !SETTINGS.some((known) => known.key === key));
   if (unknown.length > 0) throw new Warning(`${context.paths.config} has unknown keys: ${unknown.join(", ")}`);
   return existsSync(context.paths.config)
     ? context.paths.config

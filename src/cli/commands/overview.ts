@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { CommandContext } from "../command-context.ts";
 import { count } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
+import { RUN_ACTION } from "../../plans/run-setup.ts";
 import { VERSION } from "./version.ts";
 
 const RUN = 'agents run "<what should become true>"';
@@ -58,7 +59,8 @@ function nextSteps(known: {
   stopped: number;
   active: number;
 }): string[] {
-  const action = known.actions[0]?.name;
+  // Requests are what `agents run` is for.
+  const action = known.actions.find(({ name }) => name !== RUN_ACTION)?.name;
   const project = known.projects[0]?.name;
   const steps: string[] = [];
   if (known.stopped > 0) steps.push("agents plan list --state errored");

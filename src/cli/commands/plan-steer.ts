@@ -1,3 +1,4 @@
+import { ACTOR_ROLES, type Action } from "../../domain/action.ts";
 import type { Plan } from "../../domain/plan.ts";
 import { maskedText } from "../../store/masking.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -14,7 +15,10 @@ export async function planCancel(context: CommandContext, input: Input): Promise
   const plan = await service.cancelPlan(seen.id, { reason });
   const activity = await (await context.store()).read((reader) => planActivity(reader, plan.id));
   const inPlace = activity.changes > 0 && plan.undoneAt === undefined ? (await readInPlace(context, plan)).where : "";
-  const recovery = [...(inPlace === "" ? [] : [`agents plan undo ${plan.id}`]), sameAgain(plan)];
+  const recovery = [
+    ...(inPlace === "" ? [] : [`agents plan undo ${plan.id}`]),
+    sameAgain(plan, await service.getAction(plan.action)),
+  ];
   return {
     data: {
       plan_id: plan.id,
@@ -34,14 +38,20 @@ export async function planCancel(context: CommandContext, input: Input): Promise
   };
 }
 
-/** The command that makes the same plan anew. */
-function sameAgain(plan: Plan): string {
+/** The command that makes the same plan anew, by the same actors: those of its action may be others. */
+function sameAgain(plan: Plan, action: Action): string {
+  const actors = ACTOR_ROLES.flatMap((role) => {
+    const actor = plan.actors[role];
+    return actor === undefined || actor === action.actors[role] ? [] : [`--${role}-actor`, actor];
+  });
   const words = [
     ...plan.projects.map((link) => link.project),
     ...[...plan.arguments].flatMap(([name, value]) => [
       "--arg",
       maskedText(`${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`),
     ]),
+    ...(plan.profileSource === "plan" ? ["--automation-profile", plan.profile.name] : []),
+    ...actors,
   ];
   return `agents plan use ${plan.action} ${words.map(quoted).join(" ")}`;
 }

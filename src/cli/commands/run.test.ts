@@ -16,6 +16,16 @@ const STEPS = [
 ];
 const TURNS = [
   {
+    match: {
+      user: "Decide",
+      system: "/different from this strategy: note \\(Write the note\\)\\? say it aloud, and twice/",
+    },
+    tool_calls: [
+      { tool: "record_strategy", parameters: { steps: [{ id: "aloud", description: "Say it aloud, and twice" }] } },
+    ],
+    times: "always",
+  },
+  {
     match: { user: "Decide" },
     tool_calls: [{ tool: "record_strategy", parameters: { steps: STEPS } }],
     times: "always",
@@ -86,7 +96,10 @@ async function asked(profile: string, asking: Asking): Promise<Awaited<ReturnTyp
 }
 
 test("the strategy is shown and approved, then the difference, and it lands", async () => {
-  const somebody = person(["Carry this out? [y/N] ", "y"], ["Land 1 file (+1 −0)? [y/N] ", "yes"]);
+  const somebody = person(
+    ["Carry this out? [y/N, or what should be different] ", "y"],
+    ["Land 1 file (+1 −0)? [y/N] ", "yes"],
+  );
   const { data, next } = await asked("supervised", somebody);
   expect(data).toMatchObject({ state: "applied", landings: [{ files: ["note.txt"] }] });
   expect(next?.[0]).toBe(`agents plan undo ${String(data["plan_id"])}`);
@@ -96,13 +109,25 @@ test("the strategy is shown and approved, then the difference, and it lands", as
 });
 
 test("a no to the strategy changes nothing, and the plan waits", async () => {
-  const { data, status, messages } = await asked("supervised", person(["Carry this out? [y/N] ", "n"]));
+  const { data, status, messages } = await asked(
+    "supervised",
+    person(["Carry this out? [y/N, or what should be different] ", "n"]),
+  );
   expect({ phase: data["phase"], executed: data["executed"], status }).toEqual({
     phase: "strategize",
     executed: false,
     status: "warn",
   });
   expect(messages).toMatchObject([{ text: "Nothing was executed." }]);
+});
+
+test("an answer that is neither is guidance: another strategy is made and shown, and only that one is carried out", async () => {
+  const question = "Carry this out? [y/N, or what should be different] ";
+  const somebody = person([question, "say it aloud, and twice"], [question, "y"], ["Land 1 file", "y"]);
+  const { data } = await asked("supervised", somebody);
+  expect(data).toMatchObject({ state: "applied", landings: [{ files: ["note.txt"] }] });
+  expect(said).toMatch(/note: Write the note[^]*aloud: Say it aloud, and twice/);
+  expect(data["steps"]).toMatchObject([{ id: "aloud" }]);
 });
 
 test("a no to the difference lands nothing", async () => {

@@ -9,7 +9,7 @@ import { shouldApply } from "../../plans/gates.ts";
 import { setUpRun, uncommittedFiles } from "../../plans/run-setup.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
-import { answerTo, canAsk, confirmed, declined, type Asking } from "../confirm.ts";
+import { answerTo, canAsk, declined, type Asking } from "../confirm.ts";
 import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
 import { print } from "../gate.ts";
@@ -43,7 +43,7 @@ export async function run(context: CommandContext, input: Input, asking?: Asking
     projects: await context.projects(),
     resources: await context.resources(),
   };
-  const wish = { directory: process.cwd(), project: input.text("project"), actor };
+  const wish = { directory: process.cwd(), project: input.text("project") };
   const { project, action, made } = await setUpRun(services, wish);
   const plan = await services.plans.useAction({
     action,
@@ -93,10 +93,13 @@ async function carryOut(context: CommandContext, plan: Plan, input: Input, askin
     if (input.flag("yes")) continue;
     if (!canAsk(asking)) return outcome;
     await write(context, outcome.view);
-    if (!(await confirmed("Carry this out?", false, asking))) {
+    const answer = await answerTo("Carry this out? [y/N, or what should be different] ", asking);
+    if (/^y(es)?$/i.test(answer)) continue;
+    if (/^(no?)?$/i.test(answer)) {
       const { data, messages } = declined("executed");
       return { ...outcome, view: [], data: { ...outcome.data, ...data }, messages, status: "warn" };
     }
+    await planPrompt(context, new Input([plan.id, [answer]], {}));
   }
 }
 

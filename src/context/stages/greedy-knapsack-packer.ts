@@ -23,7 +23,9 @@ export class GreedyKnapsackPacker implements BudgetPacker {
     const packing = new Packing(tokens, help);
     const sorted = fragments.toSorted(compareScore);
     const firsts = firstOfEach(sorted.filter((fragment) => !isTooSmall(fragment)));
-    const share = Math.floor(tokens / Math.max(1, firsts.size));
+    const sum = sorted.reduce((total, fragment) => total + help.cost(fragment), 0);
+    // What fits together is not cut to give each strategy its share.
+    const share = sum <= tokens ? tokens : Math.floor(tokens / Math.max(1, firsts.size));
     const settled = new Set<ScoredFragment>();
     for (const fragment of firsts) {
       if (!packing.isShown(fragment) && packing.take(fragment, share)) settled.add(fragment);

@@ -41,7 +41,7 @@ export class WeightedCompositeScorer implements FragmentScorer {
     const changed = new Map(plan?.changedPaths.map((path, index, all) => [path, 1 - index / all.length]));
     return fragments.map((fragment) => {
       const agreement =
-        strategies.length < 2 ? 0 : Math.min(1, (fragment.strategies.length - 1) / (strategies.length - 1));
+        strategies.length < 2 ? 0 : Math.min(1, Math.max(0, fragment.strategies.length - 1) / (strategies.length - 1));
       const breakdown = {
         relevance: (fragment.relevance + placed(fragment)) / 2,
         hierarchy: focus.length === 0 ? agreement : (agreement + closeness(fragment, focus)) / 2,

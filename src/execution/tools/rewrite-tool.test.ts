@@ -26,7 +26,7 @@ describe("one text", () => {
     ["TypeScript", "foo($A)", "bar($A)", "\uFEFFfoo(1)\r\n", "\uFEFFbar(1)\r\n", 1],
     ["TypeScript", "foo($A)", "bar($A)", "foo(1); if (", "bar(1); if (", 1],
   ] as const)("%s: %s → %s", async (language, pattern, into, text, expected, replacements) => {
-    expect(await rewrite(language, pattern, into, text)).toEqual({ text: expected, replacements });
+    expect(await rewrite(language, pattern, into, text)).toEqual({ text: expected, replacements, partial: [] });
   });
 
   test("without a match is left alone", async () => {
@@ -88,7 +88,7 @@ describe("the files of a sandbox", () => {
       language: "TypeScript",
       replacements: 0,
       files: [],
-      message: "Nothing matched in 7 files.",
+      message: "Nothing was replaced in 7 files.",
     });
     expect((await open.entries()).map(({ path, operation }) => [path, operation])).toEqual([
       ["src/b.ts", "modify"],
@@ -100,6 +100,27 @@ describe("the files of a sandbox", () => {
       new Map([...(await plan.tree())].filter(([path]) => !path.startsWith("ignored"))),
     );
     expect(await open.call("read_file", { path: "src/b.ts" })).toMatchObject({ content: "bar('ü');\r\n" });
+  });
+
+  test("keep what fits only in part, and the answer names the place", async () => {
+    await open.call("write_file", { path: "part/a.js", content: "x;\nvar a = 1, b = 2;\nvar c = 3;\n" });
+    await open.call("write_file", { path: "part/b.js", content: "var a = 1, b = 2;\n" });
+    const call = { language: "JavaScript", pattern: "var $A = $B", rewrite: "let $A = $B", paths: ["part"] };
+    expect(await open.call("rewrite_code", call)).toEqual({
+      language: "JavaScript",
+      replacements: 1,
+      files: [{ path: "part/a.js", replacements: 1 }],
+      partial: [
+        { path: "part/a.js", lines: [2] },
+        { path: "part/b.js", lines: [1] },
+      ],
+      message:
+        "1 replaced in 1 of 2 files. Left as they were: 2 places that fit the pattern only in part, the first at part/a.js:2. Write all of such a place into the pattern, or change it by hand.",
+    });
+    expect(await open.call("read_file", { path: "part/a.js" })).toMatchObject({
+      content: "x;\nvar a = 1, b = 2;\nlet c = 3;\n",
+    });
+    for (const path of ["part/a.js", "part/b.js"]) await open.call("delete_file", { path });
   });
 
   test("stay as they are when one of them does not fit, or the words are wrong", async () => {

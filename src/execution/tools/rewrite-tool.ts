@@ -23,7 +23,8 @@ const language = z.string().transform((given, context): Language => {
 /** All files are rewritten in memory first: a pattern that does not fit one of them changes none. */
 export const REWRITE_TOOL: Tool = tool({
   name: "rewrite_code",
-  description: "Search and replace by structure: $A stands for one node, $$$ARGS for several",
+  description:
+    "Search and replace by structure: $A stands for one node, $$$ARGS for several. A node that the pattern describes only in part stays as it is",
   writes: true,
   parameters: z.strictObject({
     language,
@@ -35,12 +36,15 @@ export const REWRITE_TOOL: Tool = tool({
     const rewritten = await rewriter(language, pattern, rewrite);
     const candidates = await filesOf(workspace, language, paths);
     const changes: { path: string; before: FileState; after: Uint8Array; replacements: number }[] = [];
+    const partial: { path: string; lines: readonly number[] }[] = [];
     for (const path of candidates) {
       signal.throwIfAborted();
       const before = await workspace.read(path);
       if (before === undefined || before.mode === LINK || !isText(before.content)) continue;
       const result = rewritten(Buffer.from(before.content).toString("utf8"), path);
       if (result === undefined) continue;
+      if (result.partial.length > 0) partial.push({ path, lines: result.partial });
+      if (result.replacements === 0) continue;
       refuseMasks(rewrite, before, path);
       changes.push({ path, before, after: Buffer.from(result.text, "utf8"), replacements: result.replacements });
     }
@@ -54,9 +58,10 @@ export const REWRITE_TOOL: Tool = tool({
     const files = changes.map(({ path, replacements }) => ({ path, replacements }));
     const message =
       replacements === 0
-        ? `Nothing matched in ${candidates.length} files.`
+        ? `Nothing was replaced in ${candidates.length} files.`
         : `${replacements} replaced in ${files.length} of ${candidates.length} files.`;
-    return { language, replacements, files, message };
+    if (partial.length === 0) return { language, replacements, files, message };
+    return { language, replacements, files, partial, message: `${message} ${leftAlone(partial)}` };
   },
 });
 
@@ -74,6 +79,12 @@ async function filesOf(workspace: Workspace, language: Language, paths: readonly
     for (const file of below) if (endings.includes(file.slice(file.lastIndexOf(".") + 1))) chosen.add(file);
   }
   return [...chosen].sort();
+}
+
+function leftAlone(partial: readonly { path: string; lines: readonly number[] }[]): string {
+  const count = partial.reduce((sum, { lines }) => sum + lines.length, 0);
+  const [first] = partial;
+  return `Left as they were: ${count} places that fit the pattern only in part, the first at ${first?.path}:${first?.lines[0]}. Write all of such a place into the pattern, or change it by hand.`;
 }
 
 /** What would not come back as the same bytes is left alone. */

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+interface Report {
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+export interface TestRun {
+  readonly passed: number;
+  readonly failed: number;
+  /** The names of the tests that failed. */
+  readonly failures: readonly string[];
+  /** The file could not be loaded, or ended before its tests did. */
+  readonly broken: boolean;
+}
+
+/** Runs the tests of one file whose names fit the pattern, in a copy of the sources. */
+export async function vitestRun(copy: string, { test, pattern }: { test: string; pattern: string }): Promise<TestRun> {
+  const output = join(copy, "planted-report.json");
+  rmSync(output, { force: true });
+  const project = test.endsWith(".integration.test.ts") ? "integration" : "unit";
+  const words = ["run", "--project", project, test, "-t", pattern, "--reporter=json", `--outputFile=${output}`];
+  const { NODE_V8_COVERAGE: _measured, ...env } = process.env;
+  const vitest = spawn(process.execPath, [join(copy, "node_modules/vitest/vitest.mjs"), ...words], {
+    cwd: copy,
+    env,
+    stdio: "ignore",
+  });
+  await once(vitest, "close");
+  if (!existsSync(output)) return { passed: 0, failed: 0, failures: [], broken: true };
+  const { testResults } = JSON.parse(readFileSync(output, "utf8")) as Report;
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failures = results.flatMap(({ fullName, status }) => (status === "failed" ? [fullName] : []));
+  const passed = results.filter(({ status }) => status === "passed").length;
+  // vitest tells of a file that did not load as one that failed, with no test in it.
+  const broken = testResults.some(
+    ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
+  );
+  return { passed, failed: failures.length, failures, broken };
+}

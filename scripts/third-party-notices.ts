@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import type { Metafile } from "esbuild";
+
+/** A package of somebody else whose code or data is in what we publish. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** The texts that its license wants kept with every copy. */
+  readonly texts: readonly string[];
+}
+
+const LEGAL = /^(licen[cs]e|copying|notice)/i;
+
+/** The packages of which something is in the outputs: what was only looked at, or shaken off, is not. */
+export function bundledPackages(metafiles: readonly Metafile[], others: readonly string[]): BundledPackage[] {
+  const files = metafiles.flatMap(({ outputs }) =>
+    Object.values(outputs).flatMap(({ inputs }) =>
+      Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+    ),
+  );
+  const directories = new Set([...files.filter((file) => file.includes("node_modules/")), ...others].map(packageOf));
+  const packages = [...directories].map(readPackage);
+  return packages.map((one) => withTexts(one, packages)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+export function noticesOf(packages: readonly BundledPackage[]): string {
+  const sections = packages.map(
+    ({ license, texts, ...one }) => `${"=".repeat(80)}\n${keyOf(one)}\nLicense: ${license}\n\n${texts.join("\n\n")}\n`,
+  );
+  const about =
+    "This package holds code and data of the following packages, each under its own license.\n" +
+    "The text of the Apache License, Version 2.0, is in the file LICENSE.\n";
+  return `${about}\n${sections.join("\n")}`;
+}
+
+function keyOf({ name, version }: Pick<BundledPackage, "name" | "version">): string {
+  return `${name} ${version}`;
+}
+
+/** Some packages have a package.json in a directory of theirs that says nothing but "module". */
+function packageOf(file: string): string {
+  for (let directory = file; directory !== "." && directory !== "/"; directory = dirname(directory)) {
+    const manifest = join(directory, "package.json");
+    if (existsSync(manifest) && typeof manifestOf(directory).name === "string") return relative(".", directory);
+  }
+  throw new Error(`${file} is of no package`);
+}
+
+interface FoundPackage extends BundledPackage {
+  readonly repository: string | undefined;
+}
+
+function readPackage(directory: string): FoundPackage {
+  const { name = "", version = "", license = "", repository } = manifestOf(directory);
+  const names = readdirSync(directory).filter((file) => LEGAL.test(file));
+  const texts = names.sort().map((file) => readFileSync(join(directory, file), "utf8").trim());
+  return { name, version, license, texts, repository: typeof repository === "string" ? repository : repository?.url };
+}
+
+/** A package may leave its text to its siblings: then that of one from the same repository, under the same license, is its own. */
+function withTexts(one: FoundPackage, all: readonly FoundPackage[]): BundledPackage {
+  const { name, version, license, repository } = one;
+  const siblings = all.filter((other) => other.repository === repository && other.license === license);
+  const texts = [one, ...siblings].find((other) => other.texts.length > 0)?.texts;
+  // Such a package cannot be published as part of ours: the person who adds it must see that.
+  if (license === "" || texts === undefined) throw new Error(`${name} does not say its license, or has no text of it`);
+  return { name, version, license, texts };
+}
+
+interface Manifest {
+  readonly name?: string;
+  readonly version?: string;
+  readonly license?: string;
+  readonly repository?: string | { readonly url?: string };
+}
+
+function manifestOf(directory: string): Manifest {
+  return JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Manifest;
+}
