@@ -89,7 +89,7 @@ test("contents of any size, in the order of asking; one that is lost is told", a
   expect(Buffer.compare(states[3]?.content ?? Buffer.of(), LARGE)).toBe(0);
   await base.close();
   // Without what it borrows the sandbox has no contents; what a path's was is known all the same.
-  await rm(join(sandbox.root, ".git/objects/info/alternates"));
+  await rm(join(sandbox.root, "../git/objects/info/alternates"));
   await expect(base.state("a.txt")).rejects.toThrow('has lost its content of "a.txt"');
   await base.close();
 });

@@ -101,11 +101,10 @@ describe("what is not committed", () => {
 
 describe("made again", () => {
   test.each([
-    ["its repository", (): Promise<void> => rm(join(home(), "tree/.git"), { recursive: true })],
-    ["a part of its repository", (): Promise<void> => rm(join(home(), "tree/.git/HEAD"))],
-    ["what it borrows from", (): Promise<void> => rm(join(home(), "tree/.git/objects"), { recursive: true })],
+    ["its repository", (): Promise<void> => rm(join(home(), "git"), { recursive: true })],
+    ["a part of its repository", (): Promise<void> => rm(join(home(), "git/HEAD"))],
+    ["what it borrows from", (): Promise<void> => rm(join(home(), "git/objects"), { recursive: true })],
     ["its files", (): Promise<void> => rm(join(home(), "tree"), { recursive: true })],
-    ["what is kept beside it", (): Promise<void> => rm(join(home(), "git-config"))],
   ])("after %s was lost it starts where it did, not where the branch is now", async (_what, lose) => {
     await fill(user.path, { "a.txt": "dirty\n" });
     const first = await openSandbox(place, target({ includeDirty: true }));
