@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
-import { findProgram, requireProgram } from "../store/programs.ts";
+import { findProgram } from "../store/programs.ts";
 
 /** Whether commands can be confined: bubblewrap is installed, and this system lets it work. */
 let known: Promise<boolean> | undefined;
@@ -52,5 +52,5 @@ export function confined(command: readonly string[], confinement: Confinement): 
   const open = writable.flatMap((directory) => ["--bind", directory, directory]);
   const apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(network ? [] : ["--unshare-net"])];
   const limits = ["--cap-drop", "ALL", ...apart, "--die-with-parent", "--chdir", cwd];
-  return [requireProgram("bwrap"), ...view, ...seen, ...open, ...limits, "--", ...command];
+  return [findProgram("bwrap") ?? "bwrap", ...view, ...seen, ...open, ...limits, "--", ...command];
 }

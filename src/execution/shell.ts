@@ -49,7 +49,7 @@ const OUTPUT_LIMIT = 256 * 1024;
 const DIES_WITH_US = '{ read -r _ <&3; kill -s KILL -- -$$; } & exec 3<&-; exec "$@"';
 
 export function runShell(command: string, options: ProgramOptions): Promise<ProgramResult> {
-  return runProgram([requireProgram("sh"), "-c", command], options);
+  return runProgram(["sh", "-c", command], options);
 }
 
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
