@@ -49,10 +49,10 @@ class Watched implements AsyncDisposable {
   async allOf(id: string): Promise<Readonly<Record<string, string | undefined>>> {
     const { agents } = this.world;
     const told: Record<string, string | undefined> = {};
-    for (const words of [["execute"], ["execute"], ["diff"], ["status"], ["artifacts"], ["apply", "--yes"]]) {
+    for (const words of [["execute"], ["diff"], ["status"], ["apply", "--yes"]]) {
       const [word = "", ...more] = words;
       const { error } = await agents.json("plan", word, id, ...more);
-      told[word] ??= error === undefined ? undefined : `${error.code}: ${error.message}`;
+      told[word] = error === undefined ? undefined : `${error.code}: ${error.message}`;
     }
     return told;
   }
@@ -71,7 +71,6 @@ const WELL = {
   execute: undefined,
   diff: undefined,
   status: undefined,
-  artifacts: undefined,
   apply: undefined,
 } as const;
 
@@ -136,28 +135,31 @@ describe("programs that a command hides in a repository are not run by our git",
 });
 
 describe("links that a command put into its repository lead our git nowhere", () => {
-  test.each(["index", "HEAD", "logs/HEAD", "config", "objects", "refs", "info", "packed-refs", "COMMIT_EDITMSG"])(
-    "%s",
-    async (name) => {
-      await using watched = await Watched.make();
-      watched.hook("git diff --cached --quiet && exit 1; exit 0");
-      const missing = join(watched.home, "made");
-      const file = join(watched.home, "canary");
-      const attack = `mkdir -p .git/logs; rm -rf .git/${name}; ln -s ${missing} .git/${name}; echo x >> a.txt
+  test.each([
+    [["index", "logs/HEAD", "COMMIT_EDITMSG"]],
+    [["HEAD", "refs", "packed-refs"]],
+    [["config", "objects", "info"]],
+  ])("%s", async (names) => {
+    await using watched = await Watched.make();
+    watched.hook("git diff --cached --quiet && exit 1; exit 0");
+    const missing = join(watched.home, "made");
+    const file = join(watched.home, "canary");
+    const replace = (by: string): string =>
+      `mkdir -p .git/logs; ${names.map((name) => `rm -rf .git/${name}; ln -s ${by} .git/${name}`).join("; ")}`;
+    const attack = `${replace(missing)}; echo x >> a.txt
         echo 1111111111111111111111111111111111111111 > .git/HEAD.new; [ -L .git/HEAD ] || mv .git/HEAD.new .git/HEAD`;
-      const again = `rm -rf .git/${name}; ln -s ${file} .git/${name}; touch "$HOME/again"`;
-      const id = await watched.used(
-        ["shell_execute", { command: attack }],
-        // Fails the first time, so that the second execution makes the sandbox what it was.
-        ["shell_execute", { command: `[ -e "$HOME/again" ] || { ${again}; exit 1; }` }],
-        ...LOOKS,
-      );
-      const { agents } = watched.world;
-      expect((await agents.json("plan", "execute", id)).error).toMatchObject({ code: "TOOL_FAILED" });
-      expect(await watched.allOf(id)).toEqual(WELL);
-      watched.untouched();
-    },
-  );
+    const again = `${replace(file)}; touch "$HOME/again"`;
+    const id = await watched.used(
+      ["shell_execute", { command: attack }],
+      // Fails the first time, so that the second execution makes the sandbox what it was.
+      ["shell_execute", { command: `[ -e "$HOME/again" ] || { ${again}; exit 1; }` }],
+      ...LOOKS,
+    );
+    const { agents } = watched.world;
+    expect((await agents.json("plan", "execute", id)).error).toMatchObject({ code: "TOOL_FAILED" });
+    expect(await watched.allOf(id)).toEqual(WELL);
+    watched.untouched();
+  });
 
   test.each([
     ["gone", "rm -rf .git"],
@@ -180,28 +182,22 @@ describe("links that a command put into its repository lead our git nowhere", ()
     const after = Object.entries(watched.world.everything()).filter(([path]) => !path.includes("/cleveragents"));
     expect(Object.fromEntries(after)).toEqual(before);
     expect((await agents.json("plan", "apply", id, "--yes")).error).toBeUndefined();
+    expect((await agents.json("cleanup", "run", "--yes")).data["removed"]).toHaveLength(2);
     watched.untouched();
   });
 });
 
 describe("what is neither file, directory nor link holds nothing", () => {
   test.each([
-    ".gitignore",
-    "deep/down/.gitignore",
-    ".gitattributes",
-    ".gitmodules",
-    "a.txt",
-    "nested/.git",
-    "nested/.git/HEAD",
-    ".git/HEAD",
-    ".git/info",
-    ".git/index",
-    ".git/packed-refs",
-    ".git/objects/info/alternates",
-  ])("%s", async (path) => {
+    [[".gitignore", "deep/down/.gitignore"]],
+    [[".gitattributes", ".gitmodules", "a.txt"]],
+    [["nested/.git", "other/.git/HEAD", "other/.git/index"]],
+    [[".git/HEAD", ".git/index", ".git/packed-refs", ".git/objects/info/alternates", ".git/info"]],
+  ])("%s", async (paths) => {
     await using watched = await Watched.make();
     watched.hook("exit 0");
-    const command = `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}; echo new > new.txt`;
+    const pipes = paths.map((path) => `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}`);
+    const command = `${pipes.join("\n")}\necho new > new.txt`;
     const id = await watched.used(
       ["shell_execute", { command }],
       ["git_status", {}],

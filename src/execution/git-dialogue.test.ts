@@ -7,7 +7,9 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { monotonicIds, type PlanId } from "../index.ts";
 import { BaseContent } from "./base-content.ts";
+import { GitDialogue } from "./git-dialogue.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
+import { gitIn } from "./sandbox-facts.ts";
 import { openSandbox, type Sandbox } from "./sandbox.ts";
 import { AWKWARD_FILES, UserRepository } from "./testing/user-repository.ts";
 
@@ -79,6 +81,17 @@ test("one that gives up says why to all who wait, and the next question starts a
   });
   expect(await ignored.has("x.log")).toBe(true);
   await ignored.forget();
+});
+
+test("one that waits for what a command left is ended, and says so", async () => {
+  await promisify(execFile)("mkfifo", ["waiting"], { cwd: sandbox.root });
+  const place = gitIn(sandbox);
+  const lines = { length: (head: Buffer) => head.indexOf("\n") + 1 || undefined, read: String };
+  await using git = GitDialogue.start(["hash-object", "--stdin-paths"], place, lines, 300);
+  const asked = [git.ask("a.txt\n"), git.ask("waiting\n")];
+  expect(await asked[0]).toMatch(/^[0-9a-f]{40}\n$/);
+  await expect(asked[1]).rejects.toThrow("git does not answer any more: it gave no answer within 0.3 s");
+  await expect(git.ask("a.txt\n")).rejects.toThrow("gave no answer");
 });
 
 test("contents of any size, in the order of asking; one that is lost is told", async () => {

@@ -117,6 +117,15 @@ describe("made again", () => {
     expect(await readdir(join(home(), ".."))).toEqual(["api"]);
   });
 
+  test("when an older version made it, with its repository in the tree", async () => {
+    const first = await openSandbox(place, target());
+    await rm(join(home(), "git"), { recursive: true });
+    await writeFile(join(home(), "git-config"), "");
+    await writeFile(join(first.root, ".git", "commondir"), "evil\n");
+    expect(await openSandbox(place, target())).toEqual(first);
+    expect(existsSync(join(first.root, ".git", "commondir"))).toBe(false);
+  });
+
   test("with everything lost, from the commit that was recorded elsewhere", async () => {
     const first = await openSandbox(place, target());
     await user.commit({ "a.txt": "moved on\n" });
