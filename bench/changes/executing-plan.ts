@@ -13,7 +13,7 @@ import {
 import { openSandbox } from "../../src/execution/sandbox.ts";
 import { callTool } from "../../src/execution/tool-pipeline.ts";
 import { Workspace } from "../../src/execution/workspace.ts";
-import { insertDecision } from "../../src/ledger/decisions.ts";
+import { insertDecisionAgain } from "../../src/ledger/decisions.ts";
 import { ALIAS, target, text } from "./world.ts";
 
 /** A plan that is being executed; each tool call is recorded with its changeset, as in a step. */
@@ -56,7 +56,7 @@ export class ExecutingPlan implements AsyncDisposable {
     const sandbox = await openSandbox({ directory: join(dir, "sandboxes"), planId: id, attempt: 1 }, target(origin));
     const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
     const decision = await store.transaction((tx) =>
-      insertDecision(tx, monotonicIds(), {
+      insertDecisionAgain(tx, monotonicIds(), {
         planId: id,
         attempt: 1,
         type: "prompt_definition",

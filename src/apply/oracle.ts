@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { PlanError } from "../domain/errors.ts";
 import type { Plan } from "../domain/plan.ts";
-import { git } from "../execution/git.ts";
+import { git, WHOLE_TREE_MS } from "../execution/git.ts";
 import { sandboxesOf } from "../execution/kept-sandboxes.ts";
 import { netChanges, type NetChange } from "../execution/net-changes.ts";
-import { hasRepository } from "../execution/sandbox-repository.ts";
+import { hasRepository, sandboxGit } from "../execution/own-repository.ts";
+import { sweep } from "../execution/swept-tree.ts";
 import type { Sandbox } from "../execution/sandbox.ts";
 import { changedPaths, takeSnapshot } from "../execution/snapshot.ts";
 import type { PlanChange } from "../execution/step-runner.ts";
@@ -79,14 +80,16 @@ async function changedInCopy(sandbox: Sandbox): Promise<string[]> {
 }
 
 /**
- * Git compares with the commit, by an index of its own: what a command did to the sandbox's index must not hide a file. An index that
- * was just made knows no times, so that every file is read, in the one process that also lists what the commit does not have.
+ * Git compares with the commit, by an index of its own. An index that was just made knows no times, so that every file is read, in the
+ * one process that also lists what the commit does not have.
  */
 async function changedInRepository(sandbox: Sandbox): Promise<string[]> {
   const { root: cwd, base = "", submodules } = sandbox;
-  if (!(await hasRepository(cwd))) return [];
-  const index = join(cwd, "..", "oracle-index");
-  const own = { cwd, sandbox: true, index };
+  const place = sandboxGit(cwd, sandbox.objects);
+  if (!hasRepository(place.home)) return [];
+  await sweep(cwd);
+  const index = join(place.home, "oracle-index");
+  const own = { cwd, sandbox: place, index, timeoutMs: WHOLE_TREE_MS };
   try {
     // It borrows the user's objects: without them there is nothing to compare with, and nowhere to land either, which is told then.
     if ((await git(["read-tree", base], { ...own, accept: "any" })).code !== 0) return [];

@@ -97,7 +97,7 @@ test("what git ignores or a submodule holds is listed, and is no part of the pla
   expect((await agents.run(["plan", "diff", id, "--stat"])).stdout).toContain("4 paths left out");
   // With the sandbox they are gone; without its repository nothing is known, and the diff is there all the same.
   const tree = join(agents.dataDir, "sandboxes", id, "1", "api", "tree");
-  rmSync(join(tree, ".git"), { recursive: true });
+  rmSync(join(tree, "../git"), { recursive: true });
   expect((await agents.json("plan", "diff", id)).data).toMatchObject({ left_out: null, files: [{}, {}] });
   rmSync(join(agents.dataDir, "sandboxes"), { recursive: true });
   expect((await agents.json("plan", "diff", id)).data).toMatchObject({ left_out: [], files: [{}, {}] });

@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
+import { searchPath } from "../store/programs.ts";
 import { type GitAnswer, runGit } from "./git-process.ts";
 
 export interface Listing {
@@ -21,14 +22,58 @@ export interface Listing {
 const LIST = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
 const HARMLESS = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"]);
 
+export interface ListedTree {
+  readonly root: string;
+  /**
+   * The git directory whose rules count, or none. Undefined: the repository that git finds there, which is only for a user's own
+   * directories, as that of a sandbox may be a command's work.
+   */
+  readonly gitDir?: string | "none" | undefined;
+}
+
 /** @param spare a directory for the empty repository of ours; it is made when it is needed. */
-export async function listFiles(root: string, spare: string, signal: AbortSignal | undefined): Promise<Listing> {
+export async function listFiles(
+  { root, gitDir }: ListedTree,
+  spare: string,
+  signal: AbortSignal | undefined,
+): Promise<Listing> {
+  if (gitDir !== undefined) return listSandbox(root, gitDir === "none" ? undefined : gitDir, spare, signal);
   if (existsSync(join(root, ".git")) || (isBelowRepository(root) && (await isPartOfCheckout(root, signal)))) {
     return listing(await git(["-C", root, ...LIST], root, signal));
   }
+  return listPlain(root, spare, signal);
+}
+
+/** Of what a command left there may be something to wait for: longer than this nothing waits. */
+const SANDBOX_MS = 60_000;
+
+async function listSandbox(
+  root: string,
+  gitDir: string | undefined,
+  spare: string,
+  signal: AbortSignal | undefined,
+): Promise<Listing> {
+  const limit = AbortSignal.timeout(SANDBOX_MS);
+  const either = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  try {
+    if (gitDir === undefined) return await listPlain(root, spare, either);
+    return listing(await git([...apart(gitDir, root), ...LIST], root, either));
+  } catch (error) {
+    if (!limit.aborted || signal?.aborted === true) throw error;
+    throw new AgentsError("git_failed", `git did not list the files of ${shown(root, 200)} within 60 s.`, {
+      kept: "Nothing of yours was changed.",
+    });
+  }
+}
+
+async function listPlain(root: string, spare: string, signal: AbortSignal | undefined): Promise<Listing> {
   makeEmptyRepository(spare);
-  const own = [`--git-dir=${spare}`, `--work-tree=${root}`, "-C", root];
-  return listing(await git([...own, ...LIST, "--exclude=node_modules/"], root, signal));
+  return listing(await git([...apart(spare, root), ...LIST, "--exclude=node_modules/"], root, signal));
+}
+
+/** With a git directory that is not in the tree. */
+function apart(gitDir: string, root: string): string[] {
+  return [`--git-dir=${gitDir}`, `--work-tree=${root}`, "-C", root];
 }
 
 /** A directory that the checkout around it ignores is none of its parts: it counts by itself. */
@@ -124,5 +169,6 @@ function missing(cause: unknown): AgentsError {
 /** Settings that say which repository is meant would speak of another one than we ask about. */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || HARMLESS.has(name));
-  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+  const fixed = { PATH: searchPath(), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+  return { ...Object.fromEntries(kept), ...fixed };
 }

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -162,7 +162,20 @@ describe("git, asked again", () => {
     await runOnce();
     symlinkSync("/bin/sh", join(home, "sh"));
     const nothing = { ...process.env, PATH: home };
-    await expect(runGit([], nothing, undefined)).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(runGit([], nothing, undefined)).rejects.toThrow("git is not in any absolute directory of PATH");
+  });
+
+  test("is not looked for in a relative entry of PATH", async () => {
+    const directory = fakeGit("echo mine")["PATH"]?.split(":")[0] ?? "";
+    const before = process.cwd();
+    process.chdir(join(directory, ".."));
+    try {
+      const path = `${basename(directory)}::.:${process.env["PATH"] ?? ""}`;
+      const { stdout } = await runGit(["--version"], { ...process.env, PATH: path }, undefined);
+      expect(stdout.toString()).toContain("git version");
+    } finally {
+      process.chdir(before);
+    }
   });
 
   test("does without a shell", async () => {

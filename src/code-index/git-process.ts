@@ -8,6 +8,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { findProgram } from "../store/programs.ts";
 
 export interface GitAnswer {
   readonly code: number;
@@ -42,7 +43,9 @@ async function runHere(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
 ): Promise<GitAnswer> {
-  const child = spawn("git", args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const git = findProgram("git", env["PATH"]);
+  if (git === undefined) throw new Error("git is not in any absolute directory of PATH");
+  const child = spawn(git, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const stop = (): void => void child.kill("SIGKILL");
   signal?.addEventListener("abort", stop, { once: true });
   const stdout: Buffer[] = [];
@@ -65,16 +68,18 @@ async function askShell(
 ): Promise<GitAnswer | undefined> {
   // A command is a line.
   if (shell?.isBusy === true || args.some((word) => word.includes("\n"))) return undefined;
+  const [git, sh] = ["git", "sh"].map((name) => findProgram(name, env["PATH"]));
+  if (git === undefined || sh === undefined) return undefined;
   const environment = JSON.stringify(env);
   if (shell?.environment !== environment) {
     shell?.end();
     shell = undefined;
   }
-  if (shell?.isAlive !== true) shell = new Shell(env);
+  if (shell?.isAlive !== true) shell = new Shell(sh, env);
   const own = shell;
   const stop = (): void => own.end();
   signal?.addEventListener("abort", stop, { once: true });
-  const answer = await own.run(["git", ...args]).finally(() => signal?.removeEventListener("abort", stop));
+  const answer = await own.run([git, ...args]).finally(() => signal?.removeEventListener("abort", stop));
   return answer?.code === NOT_FOUND ? undefined : answer;
 }
 
@@ -92,11 +97,14 @@ class Shell {
   #isAlive = true;
   #answer: ((answer: GitAnswer | undefined) => void) | undefined;
 
-  constructor(env: NodeJS.ProcessEnv) {
+  constructor(program: string, env: NodeJS.ProcessEnv) {
     this.environment = JSON.stringify(env);
     // Ctrl-C is for this process, which stops what it began.
     const options = { cwd: "/", env, detached: true } as const;
-    this.#child = spawn("sh", ["-c", 'while IFS= read -r line; do eval "$line"; done'], { ...options, stdio: "pipe" });
+    this.#child = spawn(program, ["-c", 'while IFS= read -r line; do eval "$line"; done'], {
+      ...options,
+      stdio: "pipe",
+    });
     this.#child.on("error", () => this.end());
     this.#child.on("close", () => this.end());
     this.#child.stdin.on("error", () => this.end());

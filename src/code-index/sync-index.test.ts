@@ -253,6 +253,25 @@ describe("sandboxes", () => {
     expect(indexStatus(directory.indexFile)).toMatchObject({ is: "indexed", files: 1, overlays: ["plan-1"] });
   });
 
+  test.each([
+    ["a repository beside the tree", (home: string): string => join(home, "own.git"), ["a.ts", "hidden.ts"]],
+    ["no repository", (): string => "none", ["a.ts", "hidden.ts"]],
+    ["the one that is found", (): undefined => undefined, ["a.ts"]],
+  ])("are listed by the rules of %s", async (_whose, gitDirOf, paths) => {
+    using directory = new IndexedDirectory({ "a.ts": "export const a = 1;\n" });
+    const root = join(directory.home, "sandbox");
+    for (const name of ["a.ts", "hidden.ts"]) directory.write(name, "export const a = 1;\n", root);
+    execFileSync("git", ["init", "--quiet", "--bare", "own.git"], { cwd: directory.home });
+    execFileSync("git", ["init", "--quiet"], { cwd: root });
+    // As a command may write it, to hide a file from the context or to lead elsewhere.
+    directory.write(".git/info/exclude", "hidden.ts\n", root);
+    const { generation } = await directory.sync({
+      overlay: { name: "plan-1", root, gitDir: gitDirOf(directory.home) },
+    });
+    using sandbox = openScopedIndex({ trees: [directory.tree(generation, { overlay: "plan-1" })] });
+    expect(sandbox.files().map(({ path }) => path)).toEqual(paths);
+  });
+
   test("do not change how the base is ranked", async () => {
     using directory = new IndexedDirectory({
       "a.txt": "alpha beta beta",

@@ -15,7 +15,7 @@ import { isCorrupt, storeError } from "../store/sqlite-errors.ts";
 import type { Analyzer } from "./analyze.ts";
 import { languageOf } from "./language-of.ts";
 import { ContentWriter } from "./content-writer.ts";
-import { listFiles } from "./git-listing.ts";
+import { listFiles, type ListedTree } from "./git-listing.ts";
 import { eraseIndex, lockFileOf, openForSync, realRoot } from "./index-file.ts";
 import { type FileToRead, readInThreads } from "./index-threads.ts";
 import { type Look, Looker } from "./look.ts";
@@ -29,7 +29,7 @@ export interface SyncOptions {
   /** The directory the index is of. */
   readonly root: string;
   /** A copy of it to look at instead, kept under a name of its own: a sandbox. */
-  readonly overlay?: { readonly name: string; readonly root: string };
+  readonly overlay?: { readonly name: string } & ListedTree;
   readonly onProgress?: (progress: SyncProgress) => void;
   readonly signal?: AbortSignal;
   /** Threads that parse. */
@@ -114,7 +114,7 @@ async function syncOnce(options: SyncOptions, damage: string | undefined): Promi
   const root = realRoot(overlay?.root ?? options.root);
   const { database, rebuilt = damage } = openForSync(indexFile);
   try {
-    const listed = listFiles(root, join(dirname(indexFile), "empty.git"), signal);
+    const listed = listFiles({ root, gitDir: overlay?.gitDir }, join(dirname(indexFile), "empty.git"), signal);
     // Whoever waits for it hears of a failure.
     listed.catch(() => undefined);
     const tree = new TreeRecord(database, overlay?.name ?? "", root);

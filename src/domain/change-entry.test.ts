@@ -175,6 +175,11 @@ describe("paths", () => {
     expect(relativePathProblem("x".repeat(4_097))).toMatch(/longer/);
   });
 
+  test("200 segments are still a path", () => {
+    expect(relativePathProblem(Array.from({ length: 200 }, () => "d").join("/"))).toBeUndefined();
+    expect(relativePathProblem(Array.from({ length: 201 }, () => "d").join("/"))).toBe("has more than 200 segments");
+  });
+
   test("what names .git on some file system lies inside it on all", () => {
     const aliases = [
       // HFS+ ignores zero-width characters and the byte order mark.

@@ -116,6 +116,9 @@ export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   };
 }
 
+/** Deeper paths are refused: whoever goes along one holds a directory for each segment, or calls itself for each. */
+export const PATH_SEGMENTS = 200;
+
 /** Undefined when `path` names something below a resource's root, by segments and not by string prefix. */
 export function relativePathProblem(path: string): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
@@ -125,6 +128,7 @@ export function relativePathProblem(path: string): string | undefined {
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute";
   if (path.includes("\\")) return 'contains "\\" (separate segments with "/")';
   const segments = path.split("/");
+  if (segments.length > PATH_SEGMENTS) return `has more than ${PATH_SEGMENTS} segments`;
   if (segments.includes("..")) return 'contains ".."';
   if (segments.some((segment) => segment === "" || segment === ".")) return "has an empty segment";
   if (segments.some(namesGitDirectory)) return "lies inside .git";

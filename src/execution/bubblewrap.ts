@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
+import { findProgram } from "../store/programs.ts";
 
 /** Whether commands can be confined: bubblewrap is installed, and this system lets it work. */
 let known: Promise<boolean> | undefined;
@@ -12,6 +13,7 @@ export function canConfine(): Promise<boolean> {
 
 /** Tried with all that a command is confined by: some containers allow one part of it and not another. */
 async function works(): Promise<boolean> {
+  if (findProgram("bwrap") === undefined) return false;
   const [program = "", ...args] = confined(["true"], { readable: [], writable: [], cwd: "/", network: false });
   return promisify(execFile)(program, args).then(
     () => true,
@@ -50,5 +52,5 @@ export function confined(command: readonly string[], confinement: Confinement): 
   const open = writable.flatMap((directory) => ["--bind", directory, directory]);
   const apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(network ? [] : ["--unshare-net"])];
   const limits = ["--cap-drop", "ALL", ...apart, "--die-with-parent", "--chdir", cwd];
-  return ["bwrap", ...view, ...seen, ...open, ...limits, "--", ...command];
+  return [findProgram("bwrap") ?? "bwrap", ...view, ...seen, ...open, ...limits, "--", ...command];
 }

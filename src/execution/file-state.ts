@@ -116,3 +116,14 @@ export function sameBytes(a: FileState | undefined, b: FileState | undefined): b
 export function stateHash(state: FileState): string {
   return hash("sha256", state.content);
 }
+
+/** Of two states that differ. */
+export function operationOf(
+  before: { readonly mode: number } | undefined,
+  after: { readonly mode: number } | undefined,
+  sameBytes: boolean,
+): "create" | "delete" | "modify" | "mode" {
+  if (before === undefined) return "create";
+  if (after === undefined) return "delete";
+  return sameBytes && (before.mode === LINK) === (after.mode === LINK) ? "mode" : "modify";
+}

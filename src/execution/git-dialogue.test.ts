@@ -7,7 +7,9 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { monotonicIds, type PlanId } from "../index.ts";
 import { BaseContent } from "./base-content.ts";
+import { GitDialogue } from "./git-dialogue.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
+import { gitIn } from "./sandbox-facts.ts";
 import { openSandbox, type Sandbox } from "./sandbox.ts";
 import { AWKWARD_FILES, UserRepository } from "./testing/user-repository.ts";
 
@@ -81,6 +83,17 @@ test("one that gives up says why to all who wait, and the next question starts a
   await ignored.forget();
 });
 
+test("one that waits for what a command left is ended, and says so", async () => {
+  await promisify(execFile)("mkfifo", ["waiting"], { cwd: sandbox.root });
+  const place = gitIn(sandbox);
+  const lines = { length: (head: Buffer) => head.indexOf("\n") + 1 || undefined, read: String };
+  await using git = GitDialogue.start(["hash-object", "--stdin-paths"], place, lines, 300);
+  const asked = [git.ask("a.txt\n"), git.ask("waiting\n")];
+  expect(await asked[0]).toMatch(/^[0-9a-f]{40}\n$/);
+  await expect(asked[1]).rejects.toThrow("git does not answer any more: it gave no answer within 0.3 s");
+  await expect(git.ask("a.txt\n")).rejects.toThrow("gave no answer");
+});
+
 test("contents of any size, in the order of asking; one that is lost is told", async () => {
   const base = new BaseContent(sandbox);
   const paths = ["large.bin", "empty.txt", "a.txt", "large.bin", "link"];
@@ -89,7 +102,7 @@ test("contents of any size, in the order of asking; one that is lost is told", a
   expect(Buffer.compare(states[3]?.content ?? Buffer.of(), LARGE)).toBe(0);
   await base.close();
   // Without what it borrows the sandbox has no contents; what a path's was is known all the same.
-  await rm(join(sandbox.root, ".git/objects/info/alternates"));
+  await rm(join(sandbox.root, "../git/objects/info/alternates"));
   await expect(base.state("a.txt")).rejects.toThrow('has lost its content of "a.txt"');
   await base.close();
 });

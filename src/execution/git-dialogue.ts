@@ -1,8 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { AgentsError } from "../domain/errors.ts";
-import { spawnGit } from "./git.ts";
+import { LISTING_MS, spawnGit } from "./git.ts";
+import { endGroup } from "./process-group.ts";
 import type { GitPlace } from "./sandbox-facts.ts";
-import { disarm } from "./sandbox-repository.ts";
 
 /**
  * A git that stays and answers one question after another: starting one takes milliseconds, an answer of one that runs takes
@@ -30,10 +30,14 @@ export class GitDialogue<T> implements AsyncDisposable {
   /** Length of the answer that is coming in, as soon as it is known. */
   #expected: number | undefined;
   #failure: AgentsError | undefined;
+  readonly #patienceMs: number;
+  /** Runs while an answer is waited for. */
+  #timer: NodeJS.Timeout | undefined;
 
-  private constructor(child: ChildProcessWithoutNullStreams, answers: Answers<T>) {
+  private constructor(child: ChildProcessWithoutNullStreams, answers: Answers<T>, patienceMs: number) {
     this.#child = child;
     this.#answers = answers;
+    this.#patienceMs = patienceMs;
     let complaint = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
     child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk));
@@ -49,9 +53,13 @@ export class GitDialogue<T> implements AsyncDisposable {
     });
   }
 
-  static async start<T>(args: readonly string[], place: GitPlace, answers: Answers<T>): Promise<GitDialogue<T>> {
-    if (place.sandbox) await disarm(place.cwd);
-    return new GitDialogue(spawnGit(args, place), answers);
+  static start<T>(
+    args: readonly string[],
+    place: GitPlace,
+    answers: Answers<T>,
+    patienceMs = LISTING_MS,
+  ): GitDialogue<T> {
+    return new GitDialogue(spawnGit(args, place), answers, patienceMs);
   }
 
   /** Answers come in the order of the questions. */
@@ -59,11 +67,19 @@ export class GitDialogue<T> implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
       this.#asked.push({ resolve, reject });
+      this.#timer ??= setTimeout(() => this.#giveUp(), this.#patienceMs);
       this.#child.stdin.write(question);
     });
   }
 
+  /** It may wait for what a command left: a pipe in place of a file of rules. */
+  #giveUp(): void {
+    this.#fail(`it gave no answer within ${this.#patienceMs / 1000} s`);
+    endGroup(this.#child.pid);
+  }
+
   #hear(chunk: Buffer): void {
+    this.#timer?.refresh();
     this.#said.push(chunk);
     this.#size += chunk.byteLength;
     for (;;) {
@@ -76,6 +92,7 @@ export class GitDialogue<T> implements AsyncDisposable {
       this.#size -= this.#expected;
       this.#expected = undefined;
       this.#asked.shift()?.resolve(this.#answers.read(answer));
+      if (this.#asked.length === 0) this.#stopWaiting();
     }
   }
 
@@ -87,8 +104,15 @@ export class GitDialogue<T> implements AsyncDisposable {
     return joined;
   }
 
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** The first reason is the one that is told. */
   #fail(why: string): void {
-    this.#failure = new AgentsError("git_failed", `git does not answer any more: ${why}`, {
+    this.#stopWaiting();
+    this.#failure ??= new AgentsError("git_failed", `git does not answer any more: ${why}`, {
       kept: "Nothing of yours was changed.",
     });
     for (const { reject } of this.#asked.splice(0)) reject(this.#failure);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { EXECUTABLE, LINK, REGULAR } from "./file-state.ts";
-import { GitPack } from "./git-pack.ts";
+import { GitPack, objectName } from "./git-pack.ts";
 import { treesOf } from "./git-tree.ts";
 
 let directory: string;
@@ -77,6 +77,12 @@ test("trees are sorted and named as git does it", async () => {
   mine.child.stdin?.end(input);
   await mine;
   expect((await git("write-tree")).toString("utf8").trim()).toBe(top);
+});
+
+test("trees of thousands of levels do not fill the stack", () => {
+  const object = objectName("blob", Buffer.from("x"));
+  const { trees } = treesOf([{ path: `${"d/".repeat(20_000)}f`, mode: REGULAR, object }]);
+  expect(trees.size).toBe(20_001);
 });
 
 test("a pack that is not complete is not finished", () => {

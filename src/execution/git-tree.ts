@@ -19,18 +19,24 @@ export function treesOf(files: readonly { readonly path: string; readonly mode: 
     directory.entries.set(name, { mode, object });
   }
   const trees = new Map<string, Uint8Array>();
-  return { top: write(root, trees), trees };
+  // Below before above, and without a call for each level: records of older versions hold paths of thousands of segments.
+  const directories: Directory[] = [root];
+  for (const directory of directories)
+    for (const entry of directory.entries.values()) if ("entries" in entry) directories.push(entry);
+  const names = new Map<Directory, string>();
+  for (const directory of directories.toReversed()) names.set(directory, write(directory, names, trees));
+  return { top: names.get(root) ?? "", trees };
 }
 
 interface Directory {
   readonly entries: Map<string, Directory | { readonly mode: number; readonly object: string }>;
 }
 
-function write(directory: Directory, trees: Map<string, Uint8Array>): string {
+function write(directory: Directory, names: ReadonlyMap<Directory, string>, trees: Map<string, Uint8Array>): string {
   const lines = [...directory.entries].map(([name, entry]) => {
     if (!("entries" in entry)) return line(name, entry.mode.toString(8), entry.object);
     // Git sorts a directory as if its name ended with "/".
-    return { ...line(name, "40000", write(entry, trees)), order: Buffer.from(`${name}/`) };
+    return { ...line(name, "40000", names.get(entry) ?? ""), order: Buffer.from(`${name}/`) };
   });
   lines.sort((a, b) => Buffer.compare(a.order, b.order));
   const content = Buffer.concat(lines.map(({ bytes }) => bytes));

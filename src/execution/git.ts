@@ -4,10 +4,9 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
+import { findProgram, searchPath } from "../store/programs.ts";
+import { ownRepository, type SandboxGit } from "./own-repository.ts";
 import { endGroup } from "./process-group.ts";
-import { disarm, ownRepository } from "./sandbox-repository.ts";
-
-export { PLAIN_ATTRIBUTES } from "./sandbox-repository.ts";
 
 /**
  * Our own git plumbing, and the only place that starts git: the user's hooks never run, nothing is asked, nothing is collected in the
@@ -16,8 +15,8 @@ export { PLAIN_ATTRIBUTES } from "./sandbox-repository.ts";
  */
 export interface GitOptions {
   readonly cwd: string;
-  /** `cwd` is a sandbox: its own repository and tree are meant, whatever a command made of its settings or of its `.git`. */
-  readonly sandbox?: boolean;
+  /** `cwd` is its tree: our repository beside it is meant, and never the `.git` in it. */
+  readonly sandbox?: SandboxGit | undefined;
   /** What comes piece by piece is given as git takes it. */
   readonly input?: Uint8Array | string | AsyncIterable<Uint8Array>;
   /** Exit codes that are answers, not failures; `any` takes each one. */
@@ -44,16 +43,20 @@ const SETTINGS = [
   "advice.detachedHead=false",
 ];
 
+/** A submodule has a repository of its own, with settings and filters that a command may have written: git does not go into any. */
+const SANDBOX_SETTINGS = ["submodule.recurse=false", "diff.ignoreSubmodules=all", "status.submoduleSummary=false"];
+
 /** `merge-tree --write-tree`, which apply is made with, came with it. */
 const OLDEST = [2, 38] as const;
-/** Git that works on files may take its time; git that hangs must not hold a plan for ever. */
-const PATIENCE_MS = 1_800_000;
+/** Git that reads or writes a whole tree may take its time; git that hangs must not hold a plan for ever. */
+export const WHOLE_TREE_MS = 1_800_000;
+/** In a sandbox, where git may wait for what a command left there, it gets no more than this for a listing or an answer. */
+export const LISTING_MS = 60_000;
 
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, sandbox = false, accept = [0] } = options;
+  const { cwd, accept = [0] } = options;
   await requireGit();
-  if (sandbox) await disarm(cwd);
-  const result = await run(withSettings(args), { ...options, env: environmentFor(options) });
+  const result = await run(args, options);
   if (accept === "any" || accept.includes(result.code)) return result;
   const lines = result.stderr.trim().split("\n");
   // What git advises comes after what went wrong.
@@ -65,25 +68,25 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   });
 }
 
-/** Just the process, of a git that was asked for before. Whoever starts one in a sandbox disarms it first. */
+/**
+ * Just the process. Every git of ours is started here, those in sandboxes too, in a group of its own: an interrupt on the terminal is ours to answer, and a
+ * limit ends what git started as well.
+ */
 export function spawnGit(
   args: readonly string[],
-  options: Pick<GitOptions, "cwd" | "sandbox">,
+  { cwd, sandbox, index, env }: Pick<GitOptions, "cwd" | "sandbox" | "index" | "env">,
 ): ChildProcessWithoutNullStreams {
-  return spawn("git", withSettings(args), { cwd: options.cwd, env: environmentFor(options), stdio: "pipe" });
-}
-
-function withSettings(args: readonly string[]): string[] {
-  return [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args];
-}
-
-function environmentFor({ cwd, sandbox = false, index, env }: GitOptions): NodeJS.ProcessEnv {
-  return {
+  const program = findProgram("git");
+  if (program === undefined) throw missing();
+  const settings = sandbox === undefined ? SETTINGS : [...SETTINGS, ...SANDBOX_SETTINGS];
+  const environmentOfGit = {
     ...environment(),
     ...env,
-    ...(sandbox ? ownRepository(cwd) : {}),
+    ...(sandbox === undefined ? {} : ownRepository(sandbox)),
     ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
   };
+  const line = [...settings.flatMap((setting) => ["-c", setting]), ...args];
+  return spawn(program, line, { cwd, env: environmentOfGit, stdio: "pipe", detached: true });
 }
 
 export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
@@ -102,7 +105,7 @@ export function requireGit(): Promise<string> {
 }
 
 async function version(): Promise<string> {
-  const { stdout } = await run(["--version"], { cwd: "/", env: environment(), timeoutMs: 30_000 });
+  const { stdout } = await run(["--version"], { cwd: "/", timeoutMs: 30_000 });
   const [found = "of unknown version", major = "0", minor = "0"] = /(\d+)\.(\d+)[\w.]*/.exec(stdout.toString()) ?? [];
   const [oldestMajor, oldestMinor] = OLDEST;
   if (Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor)) return found;
@@ -116,13 +119,9 @@ async function version(): Promise<string> {
   );
 }
 
-async function run(
-  args: readonly string[],
-  options: Pick<GitOptions, "cwd" | "input" | "timeoutMs"> & { readonly env: NodeJS.ProcessEnv },
-): Promise<GitResult> {
-  const { cwd, env, input, timeoutMs = PATIENCE_MS } = options;
-  // A group of its own: an interrupt on the terminal is ours to answer, and a limit ends what git started too.
-  const child = spawn("git", args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
+async function run(args: readonly string[], options: GitOptions): Promise<GitResult> {
+  const { cwd, sandbox, input, timeoutMs = sandbox === undefined ? WHOLE_TREE_MS : LISTING_MS } = options;
+  const child = spawnGit(args, options);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
@@ -170,10 +169,15 @@ async function feed(stdin: Writable, input: GitOptions["input"]): Promise<{ read
 
 /** The same failure of the system stands for a missing program and for a missing directory to start it in. */
 function notStarted(cause: Error, cwd: string): AgentsError {
+  if (existsSync(cwd)) return missing(cause);
   const extras = { cause, kept: "Nothing was changed." };
-  if (!existsSync(cwd)) return new AgentsError("git_failed", `${shown(cwd, 200)} is not there any more.`, extras);
+  return new AgentsError("git_failed", `${shown(cwd, 200)} is not there any more.`, extras);
+}
+
+function missing(cause?: Error): ConfigurationError {
   return new ConfigurationError("git cannot be run, and a git-checkout needs it.", {
-    ...extras,
+    cause,
+    kept: "Nothing was changed.",
     next: ["agents diagnostics"],
   });
 }
@@ -192,6 +196,7 @@ function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || HARMLESS.has(name));
   return {
     ...Object.fromEntries(kept),
+    PATH: searchPath(),
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_REPLACE_OBJECTS: "1",

@@ -1,8 +1,10 @@
 import { constants } from "node:fs";
-import { access, rm, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { git, gitText } from "./git.ts";
+import { git, gitText, WHOLE_TREE_MS } from "./git.ts";
 import type { NetChange } from "./net-changes.ts";
+import { sandboxGit } from "./own-repository.ts";
+import { copyRepository } from "./sandbox-repository.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** The hooks of a user's repository that speak about a commit, in the order in which git runs them. */
@@ -44,16 +46,17 @@ async function isExecutable(file: string): Promise<boolean> {
 }
 
 /**
- * Makes the sandbox look as it does to a hook of `git commit`: HEAD at the commit the plan started from, and exactly the plan's
- * changes in the index. Both are made anew, because a command may have committed, or marked files in the index as unchanged.
+ * Makes a repository in `directory` that looks as it does to a hook of `git commit`: HEAD at the commit the plan started from, and
+ * exactly the plan's changes in the index. It is for the hook alone: once the hook has run, nothing in it is read.
  */
-export async function stageChanges(sandbox: Sandbox, changes: ReadonlyMap<string, NetChange>): Promise<void> {
-  const own = { cwd: sandbox.root, sandbox: true };
-  const base = sandbox.base ?? "";
-  // What a killed git left locked.
-  for (const file of ["index.lock", "HEAD.lock"]) await rm(join(sandbox.root, ".git", file), { force: true });
-  await git(["update-ref", "--no-deref", "HEAD", base], own);
-  await git(["read-tree", base], own);
+export async function stageChanges(
+  sandbox: Sandbox,
+  changes: ReadonlyMap<string, NetChange>,
+  directory: string,
+): Promise<void> {
+  const place = sandboxGit(sandbox.root, sandbox.objects);
+  copyRepository(place, directory);
+  const own = { cwd: place.tree, sandbox: { ...place, repository: directory }, timeoutMs: WHOLE_TREE_MS };
   const paths = (wanted: "gone" | "there"): string =>
     [...changes]
       .flatMap(([path, { after }]) => ((after === undefined) === (wanted === "gone") ? [`${path}\0`] : []))

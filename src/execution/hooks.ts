@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentsError } from "../domain/errors.ts";
 import { monotonicIds, type ChangesetId, type DecisionId } from "../domain/ids.ts";
@@ -15,6 +15,8 @@ import { commitMessage } from "./commit-message.ts";
 import { git } from "./git.ts";
 import { findHooks, HOOK_NAMES, identityOf, stageChanges, type HookName } from "./hook-files.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
+import { removeTree } from "./remove-tree.ts";
+import { gitIn } from "./sandbox-facts.ts";
 import { borrowedBy, failureOf, runProgram, type ProgramResult } from "./shell.ts";
 import { planChanges, type OpenSandboxes } from "./step-runner.ts";
 import type { Workspace } from "./workspace.ts";
@@ -179,16 +181,17 @@ interface Attempt {
 async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, NetChange>): Promise<Attempt> {
   const { workspace, id, program, directory } = hook;
   const { root, path } = workspace.sandbox;
-  await stageChanges(workspace.sandbox, changes);
-  const scratch = await mkdtemp(join(root, "..", "message-"));
-  const file = join(scratch, "COMMIT_EDITMSG");
+  // Outside of the tree and of our own repository: the hook writes there, and nothing of it is read but the message.
+  const repository = await mkdtemp(join(root, "..", "hook-"));
+  const file = join(repository, "COMMIT_EDITMSG");
   try {
+    await stageChanges(workspace.sandbox, changes, repository);
     await writeFile(file, commitMessage(run.lease.plan), { flag: "wx" });
     const environment = {
       ...(await identityOf(path)),
-      GIT_DIR: join(root, ".git"),
+      GIT_DIR: repository,
       GIT_WORK_TREE: root,
-      GIT_INDEX_FILE: join(root, ".git", "index"),
+      GIT_INDEX_FILE: join(repository, "index"),
       GIT_PREFIX: "",
       GIT_EDITOR: ":",
     };
@@ -203,26 +206,28 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         network: workspace.network,
         environment,
         readable: [path, directory, ...borrowedBy(workspace.sandbox)],
-        writable: [scratch],
+        writable: [repository],
       }),
     );
     run.signal.throwIfAborted();
     const wanted = id.hook === "commit-msg" && failureOf(result, TIMEOUT_MS) === undefined;
     return { result, message: wanted ? await messageIn(file, run, hook) : undefined };
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await removeTree(repository);
   }
 }
 
-/** What the hook left in the file, tidied as git does it. A link put there would show us a file of somebody else's. */
+/** What the hook left in the file, tidied as git does it. A link put there would show us another file, and a pipe would hold us. */
 async function messageIn(file: string, run: HookRun, hook: Hook): Promise<string> {
   const complain = (why: string): AgentsError => failed(run, hook, `left a message that ${why}`, undefined);
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined,
+  );
   if (handle === undefined) throw complain("cannot be read");
   await using opened = handle;
   const found = await opened.stat();
   if (!found.isFile() || found.size > TEXT_LIMIT) throw complain(`is no file of at most ${TEXT_LIMIT} bytes`);
-  const { stdout } = await git(["stripspace"], { cwd: hook.workspace.sandbox.root, input: await opened.readFile() });
+  const { stdout } = await git(["stripspace"], { ...gitIn(hook.workspace.sandbox), input: await opened.readFile() });
   const message = stdout.toString("utf8");
   const problem = message.trim() === "" ? "is empty" : textProblem(message);
   if (problem !== undefined) throw complain(problem);

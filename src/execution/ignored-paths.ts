@@ -7,27 +7,27 @@ import { gitIn, type GitPlace } from "./sandbox-facts.ts";
  */
 export class IgnoredPaths {
   readonly #place: GitPlace;
-  #git: Promise<GitDialogue<boolean>> | undefined;
+  #git: GitDialogue<boolean> | undefined;
 
   constructor(sandbox: Parameters<typeof gitIn>[0]) {
     this.#place = gitIn(sandbox);
   }
 
   async has(path: string): Promise<boolean> {
-    const starting = (this.#git ??= GitDialogue.start(QUESTION, this.#place, VERDICTS));
+    const git = (this.#git ??= GitDialogue.start(QUESTION, this.#place, VERDICTS));
     try {
       // With "./" in front a name that begins with ":" is no pattern.
-      return await (await starting).ask(`./${path}\0`);
+      return await git.ask(`./${path}\0`);
     } catch (error) {
-      // Whoever asks next gets a new one.
-      if (this.#git === starting) this.#git = undefined;
+      // The next question starts a new one.
+      if (this.#git === git) this.#git = undefined;
       throw error;
     }
   }
 
   /** Ends the git that answers; the next question starts another. */
   async forget(): Promise<void> {
-    const git = await this.#git?.catch(() => undefined);
+    const git = this.#git;
     this.#git = undefined;
     await git?.[Symbol.asyncDispose]();
   }

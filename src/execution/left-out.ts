@@ -8,6 +8,7 @@ import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
 import { sandboxesOf } from "./kept-sandboxes.ts";
 import { netChanges } from "./net-changes.ts";
+import { gitIn } from "./sandbox-facts.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Something in a plan's sandbox that is no part of the plan: ignored by git, or in a submodule. A directory ends with "/". */
@@ -47,9 +48,9 @@ async function leftOutOf(sandbox: Sandbox, changed: readonly string[]): Promise<
   const part = new Set([...files.keys(), ...changed]);
   const above = directoriesAbove(part);
   // A directory of which nothing is part of the plan is named as one: there may be a hundred thousand files in it.
-  const ignored = await ignoredIn(sandbox.root, ["--directory"]);
+  const ignored = await ignoredIn(sandbox, ["--directory"]);
   const mixed = ignored.filter((path) => above.has(path));
-  const inMixed = mixed.length === 0 ? [] : await ignoredIn(sandbox.root, ["--", ...mixed.map((path) => `./${path}`)]);
+  const inMixed = mixed.length === 0 ? [] : await ignoredIn(sandbox, ["--", ...mixed.map((path) => `./${path}`)]);
   const all = [...ignored.filter((path) => !above.has(path)), ...inMixed];
   for (const path of submodules) if (await isFilled(join(sandbox.root, path))) all.push(`${path}/`);
   return all.filter((path) => !part.has(path)).sort();
@@ -68,9 +69,9 @@ function directoriesAbove(paths: Iterable<string>): ReadonlySet<string> {
   return above;
 }
 
-async function ignoredIn(root: string, options: readonly string[]): Promise<string[]> {
+async function ignoredIn(sandbox: Sandbox, options: readonly string[]): Promise<string[]> {
   const listing = ["--literal-pathspecs", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", ...options];
-  const { stdout } = await git(listing, { cwd: root, sandbox: true });
+  const { stdout } = await git(listing, gitIn(sandbox));
   return stdout.toString("utf8").split("\0").slice(0, -1);
 }
 

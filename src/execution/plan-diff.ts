@@ -7,10 +7,11 @@ import type { FileImage } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 import type { ChangesetStore } from "../ledger/changesets.ts";
-import { git, PLAIN_ATTRIBUTES } from "./git.ts";
+import { git } from "./git.ts";
 import { GitPack } from "./git-pack.ts";
 import { treesOf } from "./git-tree.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
+import { PLAIN_ATTRIBUTES } from "./own-repository.ts";
 import type { PlanChange } from "./step-runner.ts";
 
 /** A plan's changes as git would show them, made from what was recorded alone: the sandbox need not be there any more. */

@@ -101,11 +101,10 @@ describe("what is not committed", () => {
 
 describe("made again", () => {
   test.each([
-    ["its repository", (): Promise<void> => rm(join(home(), "tree/.git"), { recursive: true })],
-    ["a part of its repository", (): Promise<void> => rm(join(home(), "tree/.git/HEAD"))],
-    ["what it borrows from", (): Promise<void> => rm(join(home(), "tree/.git/objects"), { recursive: true })],
+    ["its repository", (): Promise<void> => rm(join(home(), "git"), { recursive: true })],
+    ["a part of its repository", (): Promise<void> => rm(join(home(), "git/HEAD"))],
+    ["what it borrows from", (): Promise<void> => rm(join(home(), "git/objects"), { recursive: true })],
     ["its files", (): Promise<void> => rm(join(home(), "tree"), { recursive: true })],
-    ["what is kept beside it", (): Promise<void> => rm(join(home(), "git-config"))],
   ])("after %s was lost it starts where it did, not where the branch is now", async (_what, lose) => {
     await fill(user.path, { "a.txt": "dirty\n" });
     const first = await openSandbox(place, target({ includeDirty: true }));
@@ -116,6 +115,15 @@ describe("made again", () => {
     expect(again).toEqual(first);
     expect(await readTree(again.root)).toEqual(begun);
     expect(await readdir(join(home(), ".."))).toEqual(["api"]);
+  });
+
+  test("when an older version made it, with its repository in the tree", async () => {
+    const first = await openSandbox(place, target());
+    await rm(join(home(), "git"), { recursive: true });
+    await writeFile(join(home(), "git-config"), "");
+    await writeFile(join(first.root, ".git", "commondir"), "evil\n");
+    expect(await openSandbox(place, target())).toEqual(first);
+    expect(existsSync(join(first.root, ".git", "commondir"))).toBe(false);
   });
 
   test("with everything lost, from the commit that was recorded elsewhere", async () => {

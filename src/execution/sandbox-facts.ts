@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxStrategy } from "../domain/resource.ts";
 import { ifCode } from "./contained-path.ts";
+import { sandboxGit, type SandboxGit } from "./own-repository.ts";
 
 export type { SandboxStrategy } from "../domain/resource.ts";
 
@@ -52,14 +54,37 @@ export function isVersioned({ strategy, versioned = false }: Pick<SandboxTarget,
   return strategy === "git_worktree" || versioned;
 }
 
-/** Where our git is to run. In the user's own repository nothing is disarmed: what is set there is the user's. */
-export function gitIn({ root, strategy }: { readonly root: string; readonly strategy: SandboxStrategy }): GitPlace {
-  return { cwd: root, sandbox: strategy !== "none" };
+/** Where our git is to run: in place that is the user's own repository, and what is set there is the user's. */
+export function gitIn({ root, strategy, objects }: GitSandbox): GitPlace {
+  return { cwd: root, sandbox: strategy === "none" ? undefined : sandboxGit(root, objects) };
 }
+
+type GitSandbox = Pick<SandboxFacts, "strategy" | "objects"> & { readonly root: string };
 
 export interface GitPlace {
   readonly cwd: string;
-  readonly sandbox: boolean;
+  readonly sandbox: SandboxGit | undefined;
+}
+
+/** A sandbox's files, to be listed by git's rules. */
+export interface ReadTree {
+  readonly root: string;
+  /** Whose rules count: those of this git directory, of none, or (undefined, in place) of the repository that git finds. */
+  readonly gitDir: string | "none" | undefined;
+}
+
+/** Where commands can write, what git finds may be their work: the repository is one beside the tree, or none. */
+export function readTreeOf({
+  root,
+  strategy,
+}: {
+  readonly root: string;
+  readonly strategy: SandboxStrategy;
+}): ReadTree {
+  if (strategy === "none") return { root, gitDir: undefined };
+  if (strategy === "git_worktree") return { root, gitDir: sandboxGit(root, undefined).repository };
+  const copied = join(root, "..", "base", ".git");
+  return { root, gitDir: existsSync(copied) ? copied : "none" };
 }
 
 const FILE = "target.json";

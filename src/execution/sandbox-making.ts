@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { appendFile, copyFile, mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { AgentsError, StoreError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
+import { requireProgram, searchPath } from "../store/programs.ts";
 import { checkoutProblem, commitAt } from "./checkout.ts";
 import { git, gitText } from "./git.ts";
+import { sandboxGit } from "./own-repository.ts";
 import { writeFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
-import { PRISTINE_CONFIG } from "./sandbox-repository.ts";
+import { makeRepositories, type Layout } from "./sandbox-repository.ts";
 import { withTemporaryHome } from "./temporary-home.ts";
 import { commitUncommitted } from "./uncommitted.ts";
 
@@ -32,7 +33,8 @@ async function borrowInto(home: string, pin: string, target: SandboxTarget): Pro
   const { alias, strategy, path, branch, readOnly } = target;
   const beginning = await beginningOf(home, target);
   const { commit: base, ref, dirty = false } = beginning;
-  const { objects, shallow, format } = await layoutOf(path);
+  const layout = await layoutOf(path);
+  const { objects } = layout;
   const submodules = await submodulesOf(path, base);
   const facts: SandboxFacts = { alias, strategy, path, branch, readOnly, base, ref, dirty, objects, submodules };
   // First, so that whoever finds a half-made one knows in which repository its ref is.
@@ -41,35 +43,12 @@ async function borrowInto(home: string, pin: string, target: SandboxTarget): Pro
   // Kept alive in the user's repository for as long as the sandbox borrows it.
   await git(["update-ref", pin, base], { cwd: path });
   try {
-    await checkOut(home, { base, objects, shallow, format });
+    await makeRepositories(sandboxGit(join(home, "tree"), objects), base, layout);
   } catch (error) {
     if (pinned.code !== 0) await git(["update-ref", "-d", pin], { cwd: path });
     throw error;
   }
   return facts;
-}
-
-/** Not a clone: that would bring the user's branches along, and copy everything where the history is shallow. */
-async function checkOut(home: string, { base, objects, shallow, format }: Layout & { base: string }): Promise<void> {
-  const tree = join(home, "tree");
-  await git(["init", "--quiet", "--template=", `--object-format=${format}`, tree], { cwd: home });
-  const own = join(tree, ".git");
-  await mkdir(join(own, "objects", "info"), { recursive: true });
-  await writeFile(join(own, "objects", "info", "alternates"), `${objects}\n`);
-  if (existsSync(shallow)) await copyFile(shallow, join(own, "shallow"));
-  await appendFile(join(own, "config"), PLAIN_CONFIG);
-  await copyFile(join(own, "config"), join(home, PRISTINE_CONFIG));
-  await git(["checkout", "--quiet", "--detach", base], { cwd: tree, sandbox: true });
-}
-
-/** Without conversions the files are the bytes of the commit. */
-const PLAIN_CONFIG = "[core]\n\tautocrlf = false\n\thooksPath = /dev/null\n[gc]\n\tauto = 0\n";
-
-interface Layout {
-  readonly objects: string;
-  /** Where it says at which commits a shallow history ends; often not there. */
-  readonly shallow: string;
-  readonly format: string;
 }
 
 async function layoutOf(path: string): Promise<Layout> {
@@ -139,7 +118,10 @@ async function copyInto(home: string, target: SandboxTarget): Promise<SandboxFac
 
 /** `cp` copies links as links, keeps modes and shares blocks where the file system can; fs.cp measured ten times slower. */
 export async function copyDirectory(from: string, to: string): Promise<void> {
-  const child = spawn("cp", ["-a", "--reflink=auto", "--", `${from}/.`, to], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(requireProgram("cp"), ["-a", "--reflink=auto", "--", `${from}/.`, to], {
+    env: { ...process.env, PATH: searchPath() },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const code = await new Promise<number | null>((resolve, reject) => {

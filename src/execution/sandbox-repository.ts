@@ -1,63 +1,54 @@
-import { copyFileSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentsError } from "../domain/errors.ts";
+import { git, WHOLE_TREE_MS } from "./git.ts";
+import { PLAIN_ATTRIBUTES, type SandboxGit } from "./own-repository.ts";
+import { removeTree } from "./remove-tree.ts";
 
-/**
- * The repository inside a sandbox. A command may do to it whatever it likes; our own git, which is not confined, must neither run nor
- * obey what it finds there.
- */
+/** Without conversions the files are the bytes of the commit. */
+const PLAIN_CONFIG = "[core]\n\tautocrlf = false\n\thooksPath = /dev/null\n[gc]\n\tauto = 0\n";
 
-/** A copy of the sandbox's git configuration as it was made, kept beside it. */
-export const PRISTINE_CONFIG = "git-config";
+export interface Layout {
+  readonly objects: string;
+  /** Where it says at which commits a shallow history ends; often not there. */
+  readonly shallow: string;
+  readonly format: string;
+}
 
-/** Wins over the repository's own attributes, which may ask for other line ends, filters or encodings. */
-export const PLAIN_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding\n";
-
-/**
- * Takes away the filters, exclusions and settings that a command may have written there. Synchronously: these are ten small calls
- * before each git, and as promises they would each wait for whatever else is being done.
- */
-export async function disarm(root: string): Promise<void> {
-  await requireRepository(root);
-  requireOwn(root);
-  const own = join(root, ".git");
-  for (const name of ["config", "info"]) removeLink(join(own, name));
-  mkdirSync(join(own, "info"), { recursive: true });
-  for (const name of ["attributes", "exclude", "sparse-checkout", "grafts"])
-    rmSync(join(own, "info", name), { recursive: true, force: true });
-  rmSync(join(own, "config.worktree"), { recursive: true, force: true });
+/** Not a clone: that would bring the user's branches along, and copy everything where the history is shallow. */
+export async function makeRepositories(place: SandboxGit, base: string, layout: Layout): Promise<void> {
+  const { home, tree, repository: own } = place;
+  const { objects, shallow, format } = layout;
+  // Git finds out what the file system can, such as telling upper from lower case, in the tree.
+  await git(["init", "--quiet", "--template=", `--object-format=${format}`, tree], { cwd: home });
+  await rename(join(tree, ".git"), own);
+  for (const directory of ["info", join("objects", "info")]) mkdirSync(join(own, directory), { recursive: true });
+  writeFileSync(join(own, "objects", "info", "alternates"), `${objects}\n`);
+  if (existsSync(shallow)) copyFileSync(shallow, join(own, "shallow"));
+  await appendFile(join(own, "config"), PLAIN_CONFIG);
   writeFileSync(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
-  rmSync(join(own, "config"), { recursive: true, force: true });
-  copyFileSync(join(root, "..", PRISTINE_CONFIG), join(own, "config"));
+  await git(["checkout", "--quiet", "--detach", base], { cwd: tree, sandbox: place, timeoutMs: WHOLE_TREE_MS });
+  copyRepository(place, join(tree, ".git"));
 }
 
-/** A repository without that copy beside it is none of ours, and what is set in it is somebody's. */
-function requireOwn(root: string): void {
-  if (lstatSync(join(root, "..", PRISTINE_CONFIG), { throwIfNoEntry: false })?.isFile() === true) return;
-  throw new AgentsError("git_failed", `${root} is not known as a sandbox: there is no ${PRISTINE_CONFIG} beside it.`, {
-    kept: "Nothing of yours was changed.",
-    detail: { sandbox: root },
-  });
+/** Puts the tree back to the commit, with a new repository for the commands. Ignored files stay. */
+export async function resetRepositories(place: SandboxGit, base: string): Promise<void> {
+  const { tree, repository } = place;
+  await removeTree(join(tree, ".git"));
+  // What a killed git left locked; and the index, because a setting of the user's may have git compare files by fewer facts than a
+  // command can forge.
+  for (const file of ["index.lock", "HEAD.lock", "index"]) rmSync(join(repository, file), { force: true });
+  const own = { cwd: tree, sandbox: place, timeoutMs: WHOLE_TREE_MS };
+  await git(["checkout", "--quiet", "--force", "--detach", base], own);
+  await git(["clean", "--quiet", "-ffd"], own);
+  copyRepository(place, join(tree, ".git"));
 }
 
-/** What makes git take this repository and this tree, and no other. */
-export function ownRepository(root: string): NodeJS.ProcessEnv {
-  return { GIT_DIR: join(root, ".git"), GIT_WORK_TREE: root };
-}
-
-/** Without it, or through a link, git would go and find somebody else's. */
-export async function requireRepository(root: string): Promise<void> {
-  if (await hasRepository(root)) return;
-  throw new AgentsError("git_failed", `The sandbox ${root} has lost its git repository.`, {
-    kept: "Nothing of yours was changed. The next execute makes the sandbox again from what is recorded.",
-    detail: { sandbox: root },
-  });
-}
-
-export async function hasRepository(root: string): Promise<boolean> {
-  return lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-function removeLink(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(path);
+/** A repository with the state of ours, that borrows the same objects: for commands and hooks. Its index knows the files by their times. */
+export function copyRepository({ repository: own }: SandboxGit, to: string): void {
+  for (const directory of ["refs", "info", join("objects", "info")])
+    mkdirSync(join(to, directory), { recursive: true });
+  const files = ["HEAD", "config", "index", join("info", "attributes"), join("objects", "info", "alternates")];
+  for (const file of files) copyFileSync(join(own, file), join(to, file));
+  if (existsSync(join(own, "shallow"))) copyFileSync(join(own, "shallow"), join(to, "shallow"));
 }

@@ -81,7 +81,7 @@ describe.each(["git_worktree", "filesystem_copy"] as const)("%s", (strategy) => 
     for (const api = join(home(), "api"); !ready; await new Promise((resolve) => setImmediate(resolve))) {
       if (!existsSync(api)) continue;
       expect(await readTree(join(api, "tree"))).toEqual(whole);
-      expect(existsSync(join(api, strategy === "git_worktree" ? "git-config" : "base"))).toBe(true);
+      expect(existsSync(join(api, strategy === "git_worktree" ? "git" : "base"))).toBe(true);
     }
     expect((await making).fresh).toBe(true);
   });

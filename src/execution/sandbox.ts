@@ -1,14 +1,17 @@
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { PlanId } from "../domain/ids.ts";
 import { emptyDirectory } from "./contained-directories.ts";
 import { ifCode } from "./contained-path.ts";
 import { git } from "./git.ts";
 import { openInPlace } from "./in-place.ts";
-import { readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
+import { hasRepository, sandboxGit } from "./own-repository.ts";
+import { removeTree } from "./remove-tree.ts";
+import { gitIn, readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
 import { copyDirectory, makeSandbox } from "./sandbox-making.ts";
-import { hasRepository, PRISTINE_CONFIG, requireRepository } from "./sandbox-repository.ts";
+import { resetRepositories } from "./sandbox-repository.ts";
+import { sweep } from "./swept-tree.ts";
 import { withTemporaryHome } from "./temporary-home.ts";
 
 export type { SandboxStrategy, SandboxTarget } from "./sandbox-facts.ts";
@@ -63,12 +66,15 @@ export async function removeHome(home: string): Promise<void> {
   await withTemporaryHome(home, (temporary) => rename(home, temporary).catch(ifCode("ENOENT")));
 }
 
-/** A command can remove all it reaches: its files are put back by a reset, but not without a repository, or the copy of the beginning. */
-async function isWhole(home: string, { strategy, base }: SandboxFacts): Promise<boolean> {
-  if (strategy === "filesystem_copy") return existsSync(join(home, "base"));
+/** A reset puts back all that a command can remove, but not without our repository, or the copy of the beginning. */
+async function isWhole(home: string, facts: SandboxFacts): Promise<boolean> {
+  if (facts.strategy === "filesystem_copy") return existsSync(join(home, "base"));
   const root = join(home, "tree");
-  if (!(await hasRepository(root)) || !existsSync(join(home, PRISTINE_CONFIG))) return false;
-  const { code } = await git(["cat-file", "-e", `${base}^{tree}`], { cwd: root, sandbox: true, accept: "any" });
+  if (!hasRepository(home) || !existsSync(root)) return false;
+  const { code } = await git(["cat-file", "-e", `${facts.base}^{tree}`], {
+    ...gitIn({ ...facts, root }),
+    accept: "any",
+  });
   return code === 0;
 }
 
@@ -80,16 +86,13 @@ function beginningOf(facts: SandboxFacts | undefined): SandboxBeginning | undefi
 export async function resetSandbox(sandbox: Sandbox): Promise<void> {
   if (sandbox.strategy === "none") throw new Error(`${sandbox.root} is the user's own directory: nothing resets it`);
   if (sandbox.base === undefined) {
-    await rm(sandbox.root, { recursive: true, force: true });
+    await removeTree(sandbox.root);
     await copyDirectory(join(sandbox.root, "..", "base"), sandbox.root);
     return;
   }
-  await requireRepository(sandbox.root);
-  // What a killed git left locked; and the index goes too, because files marked there as unchanged would be left as they are.
-  for (const file of ["index.lock", "HEAD.lock", "index"]) await rm(join(sandbox.root, ".git", file), { force: true });
-  const own = { cwd: sandbox.root, sandbox: true };
-  await git(["checkout", "--quiet", "--force", "--detach", sandbox.base], own);
-  await git(["clean", "--quiet", "-ffd"], own);
+  const { root: tree, objects, base } = sandbox;
+  await sweep(tree);
+  await resetRepositories(sandboxGit(tree, objects), base);
   // Git leaves what is in a submodule to its own repository, of which there is none here.
   for (const submodule of sandbox.submodules) await emptyDirectory(sandbox.root, submodule);
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { relativePathProblem } from "../domain/change-entry.ts";
+import { requireProgram, searchPath } from "../store/programs.ts";
 import { canConfine, confined } from "./bubblewrap.ts";
 import { requireDirectory } from "./contained-directories.ts";
 import { refused } from "./contained-path.ts";
@@ -57,7 +58,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   await mkdir(home, { recursive: true });
   const confine = await canConfine();
   const line = confine ? confined(command, { readable, writable: [root, home, ...writable], cwd, network }) : command;
-  const child = spawn("sh", ["-c", DIES_WITH_US, "sh", ...line], {
+  const child = spawn(requireProgram("sh"), ["-c", DIES_WITH_US, "sh", ...line], {
     cwd,
     env: { ...environment(home), ...options.environment },
     detached: true,
@@ -117,6 +118,14 @@ export function failureOf({ code, timedOut }: ProgramResult, timeoutMs: number):
 
 /** What a command needs to run, and nothing that is secret. */
 function environment(home: string): NodeJS.ProcessEnv {
-  const { PATH, LANG, TZ } = process.env;
-  return { PATH, LANG: LANG ?? "C.UTF-8", TZ, HOME: home, TERM: "dumb", GIT_TERMINAL_PROMPT: "0", CI: "1" };
+  const { LANG, TZ } = process.env;
+  return {
+    PATH: searchPath(),
+    LANG: LANG ?? "C.UTF-8",
+    TZ,
+    HOME: home,
+    TERM: "dumb",
+    GIT_TERMINAL_PROMPT: "0",
+    CI: "1",
+  };
 }

@@ -1,6 +1,6 @@
 /** Looking at a sandbox: no change escapes, and nothing is taken for part of a plan that is none. */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,6 +52,23 @@ describe.each(["git_worktree", "filesystem_copy"] as const)("%s", (strategy) => 
     const sameTick = new Map(before).set("a.txt", { ...seen, modified, changed, looked: changed + 1 });
     await sleep(40);
     expect(changedPaths(before, await takeSnapshot(sandbox, sameTick))).toEqual(["a.txt"]);
+  });
+
+  test("what may change is limited; what was there before is not, however large it is", async () => {
+    const large = join(sandbox.root, "large.bin");
+    await writeFile(large, "");
+    await truncate(large, 101 * 1024 * 1024);
+    const before = await takeSnapshot(sandbox);
+    await utimes(large, 1, 1);
+    expect(changedPaths(before, await takeSnapshot(sandbox, before))).toEqual([]);
+    await using handle = await open(large, "r+");
+    await handle.write("x");
+    await expect(takeSnapshot(sandbox, before)).rejects.toMatchObject({
+      code: "tool_failed",
+      message: expect.stringContaining(
+        '"large.bin" is a file of 101 MB, and a step can change files of at most 100 MB',
+      ),
+    });
   });
 
   test("files that were left alone are not read again", async () => {

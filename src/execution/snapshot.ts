@@ -1,9 +1,10 @@
-import { createReadStream, lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { createReadStream, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { createHash, hash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { AgentsError } from "../domain/errors.ts";
+import { ChangedBytes } from "./change-limits.ts";
 import { git } from "./git.ts";
 import { ifCode } from "./contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR } from "./file-state.ts";
@@ -47,32 +48,56 @@ const READ_AT_ONCE = 1024 * 1024;
 const TURN_MS = 10;
 
 /**
+ * With a snapshot from before, what changed since then is limited, and that is told before anything is read.
+ *
  * Files are looked at synchronously: for what the kernel has in memory that takes 2 µs, handing it to a thread 10 to 40 µs. A sandbox
  * lies beside the database, which must be on a local disk anyway.
  */
 export async function takeSnapshot(
   sandbox: Sandbox,
-  previous: Snapshot = new Map(),
+  previous?: Snapshot,
   known: KnownPaths = { files: [], submodules: [] },
 ): Promise<Snapshot> {
   const { root } = sandbox;
   const started = Date.now();
   const all = isVersioned(sandbox) ? await versionable(sandbox, known) : await walk(root, "");
   const paths = sandbox.strategy === "none" ? all.filter((path) => !path.startsWith(STAGING_PREFIX)) : all;
-  const snapshot = new Map<string, SeenFile>();
+  const found: FoundFile[] = [];
+  const changed = new ChangedBytes();
   const directories = new Map<string, boolean>();
-  let turned = performance.now();
+  const isTurn = turns();
   for (const path of paths.sort()) {
-    if (performance.now() - turned > TURN_MS) {
-      await turn();
-      turned = performance.now();
-    }
+    if (isTurn()) await turn();
     // Git also names what it knew below a directory that is a file or a link by now.
     if (!isDirectory(root, dirname(path), directories)) continue;
-    const seen = await look(join(root, path), previous.get(path), started);
-    if (seen !== undefined) snapshot.set(path, seen);
+    const file = find(root, path, previous?.get(path));
+    if (file === undefined) continue;
+    found.push(file);
+    // What is new or has another size is changed, whatever it holds.
+    if (previous !== undefined && previous.get(path)?.size !== file.facts.size) changed.add(path, file.facts.size);
+  }
+  const snapshot = new Map<string, SeenFile>();
+  for (const file of found) {
+    if (isTurn()) await turn();
+    const { path, facts } = file;
+    const seen = await look(join(root, path), file, started);
+    if (seen === undefined) continue;
+    snapshot.set(path, seen);
+    const before = previous?.get(path);
+    if (before?.size === facts.size && before.hash !== seen.hash) changed.add(path, facts.size);
   }
   return snapshot;
+}
+
+/** Says when it is time to let others have a turn. */
+function turns(): () => boolean {
+  let turned = performance.now();
+  return () => {
+    const now = performance.now();
+    if (now - turned <= TURN_MS) return false;
+    turned = now;
+    return true;
+  };
 }
 
 /** Paths that differ, in order. */
@@ -86,8 +111,16 @@ export function changedPaths(before: Snapshot, after: Snapshot): string[] {
     .sort();
 }
 
-async function look(file: string, known: SeenFile | undefined, started: number): Promise<SeenFile | undefined> {
-  const found = lstatSync(file, { throwIfNoEntry: false });
+interface FoundFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly facts: Pick<SeenFile, "size" | "inode" | "modified" | "changed">;
+  /** What it was when it was last seen, if nothing says that it is something else by now. */
+  readonly same: SeenFile | undefined;
+}
+
+function find(root: string, path: string, known: SeenFile | undefined): FoundFile | undefined {
+  const found = lstatSync(join(root, path), { throwIfNoEntry: false });
   if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined;
   const facts = { size: found.size, inode: found.ino, modified: found.mtimeMs, changed: found.ctimeMs };
   const same =
@@ -98,14 +131,19 @@ async function look(file: string, known: SeenFile | undefined, started: number):
     known.changed === facts.changed &&
     known.changed < known.looked - TICK_MS;
   const mode = found.isSymbolicLink() ? LINK : (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE;
-  if (same) return { ...known, mode };
+  return { path, mode, facts, same: same ? known : undefined };
+}
+
+async function look(file: string, found: FoundFile, started: number): Promise<SeenFile | undefined> {
+  const { mode, facts, same } = found;
+  if (same !== undefined) return { ...same, mode };
   const content = await contentHash(file, found).catch(ifCode("ENOENT"));
   return content === undefined ? undefined : { ...facts, looked: started, mode, hash: content };
 }
 
-async function contentHash(file: string, found: Stats): Promise<string> {
-  if (found.isSymbolicLink()) return hash("sha256", readlinkSync(file, { encoding: "buffer" }));
-  if (found.size <= READ_AT_ONCE) return hash("sha256", readFileSync(file));
+async function contentHash(file: string, { mode, facts }: FoundFile): Promise<string> {
+  if (mode === LINK) return hash("sha256", readlinkSync(file, { encoding: "buffer" }));
+  if (facts.size <= READ_AT_ONCE) return hash("sha256", readFileSync(file));
   const whole = createHash("sha256");
   for await (const piece of createReadStream(file, { highWaterMark: READ_AT_ONCE })) whole.update(piece as Buffer);
   return whole.digest("hex");

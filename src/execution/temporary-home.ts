@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { StoreError } from "../domain/errors.ts";
 import { withFileLock } from "../store/file-lock.ts";
 import { ifCode } from "./contained-path.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /**
  * A sandbox is made, and taken away, under a name that is never taken for one. Whoever works under such a name holds a kernel lock
@@ -19,7 +20,7 @@ export async function withTemporaryHome<T>(home: string, work: (temporary: strin
       try {
         return await work(`${name}.tmp`);
       } finally {
-        await rm(`${name}.tmp`, { recursive: true, force: true });
+        await removeTree(`${name}.tmp`);
         await rm(`${name}.lock`, { force: true });
       }
     },
@@ -44,7 +45,7 @@ export async function isHeld(path: string): Promise<boolean> {
 export function removeLeftOver(path: string, section: (temporary: string) => Promise<void>): Promise<boolean> {
   return unlessHeld(path, async () => {
     await section(`${path}.tmp`);
-    await rm(`${path}.tmp`, { recursive: true, force: true });
+    await removeTree(`${path}.tmp`);
     await rm(`${path}.lock`, { force: true });
   });
 }

@@ -6,6 +6,7 @@ import type { Check } from "../domain/validation.ts";
 import { notInPlace } from "./in-place.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { borrowedBy, failureOf, runShell, workingDirectory } from "./shell.ts";
+import { requireSwept } from "./swept-tree.ts";
 import { changedPaths, takeSnapshot, type Snapshot } from "./snapshot.ts";
 import { perform } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
@@ -149,6 +150,7 @@ interface PutBack {
 async function putBack({ sandbox, restore }: ValidationRoot, before: Snapshot | undefined): Promise<PutBack> {
   if (before === undefined) return { changedFiles: [], problem: undefined, after: undefined };
   try {
+    await requireSwept(sandbox.root);
     const after = await takeSnapshot(sandbox, before);
     const changedFiles = changedPaths(before, after);
     if (changedFiles.length === 0) return { changedFiles, problem: undefined, after };

@@ -35,6 +35,36 @@ describe("operations", () => {
   });
 });
 
+describe("what a command left that cannot be recorded", () => {
+  test("is put back, and the next call goes on from there", async () => {
+    await using plan = await ExecutingPlan.start();
+    const { call, entries } = await plan.open();
+    await call("write_file", { path: "new.txt", content: "new" }, "one");
+    await call("delete_file", { path: "crlf.txt" }, "one");
+    const before = await plan.tree();
+    const bad =
+      "echo x >> a.txt; rm new.txt; echo back > crlf.txt; touch 'back\\slash'; mkdir -p src; echo x > src/new";
+    await expect(call("shell_execute", { command: bad }, "two")).rejects.toMatchObject({
+      code: "contained",
+      kept: expect.stringContaining("as they were before"),
+    });
+    expect(await plan.tree()).toEqual(before);
+    await call("shell_execute", { command: "cat a.txt new.txt > all.txt" }, "three");
+    expect((await entries()).map(({ path }) => path)).toEqual(["new.txt", "crlf.txt", "all.txt"]);
+    expect(await plan.replayed(await entries())).toEqual(await plan.tree());
+  });
+
+  test("stops the plan where a recorded change of git's rules uncovered it", async () => {
+    await using plan = await ExecutingPlan.start();
+    const { call } = await plan.open();
+    await call("shell_execute", { command: "truncate -s 101M big.log" }, "one");
+    await expect(call("write_file", { path: ".gitignore", content: "ignored/\n" }, "two")).rejects.toMatchObject({
+      code: "resource_failed",
+      message: expect.stringContaining('"big.log" is a file of 101 MB'),
+    });
+  });
+});
+
 test("a read-only resource is not written by any tool, and ignored paths are refused", async () => {
   await using fixed = await ExecutingPlan.start({ target: { readOnly: true } });
   const before = await fixed.user.fingerprint();

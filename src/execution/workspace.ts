@@ -6,7 +6,7 @@ import { Exclusion } from "./exclusion.ts";
 import { BaseContent } from "./base-content.ts";
 import {
   existingPlace,
-  LINK,
+  operationOf,
   readState,
   removeState,
   sameBytes,
@@ -17,15 +17,23 @@ import {
 } from "./file-state.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
 import { removeEmptyDirectories, requireDirectory, requireRoom } from "./contained-directories.ts";
-import { planStepOf } from "./step-records.ts";
+import { PathClaims } from "./path-claims.ts";
 import { ifCode, refused } from "./contained-path.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { NetChange } from "./net-changes.ts";
 import { notInPlace, PendingCalls, type PendingChange, type PendingChanges } from "./in-place.ts";
-import { isVersioned } from "./sandbox-facts.ts";
+import { isVersioned, readTreeOf, type ReadTree } from "./sandbox-facts.ts";
 import { resetSandbox, type Sandbox } from "./sandbox.ts";
-import { disarm } from "./sandbox-repository.ts";
+import { requireSwept } from "./swept-tree.ts";
 import { changedPaths, takeSnapshot, type SeenFile, type Snapshot } from "./snapshot.ts";
+import {
+  notPutBackError,
+  notThere,
+  occupied,
+  putBackError,
+  requireRecordable,
+  unknownBefore,
+} from "./workspace-failures.ts";
 
 /** What a look found is recorded in portions: each is one commit, and not more is in memory at a time. */
 const PORTION = { entries: 256, bytes: 8 * 1024 * 1024 } as const;
@@ -45,10 +53,7 @@ export class Workspace implements AsyncDisposable {
   readonly #ignored: IgnoredPaths;
   /** What recorded changes left at a path: where the bytes before the next change are found. */
   readonly #left = new Map<string, FileImage>();
-  /** Which call of the current wave changed a path last. */
-  readonly #touched = new Map<string, string>();
-  /** The calls that are under way. */
-  readonly #running = new Set<string>();
+  readonly #claims = new PathClaims();
   /** In place: what each call is about to change. */
   readonly pending = new PendingCalls();
   #snapshot: Snapshot | undefined;
@@ -67,43 +72,21 @@ export class Workspace implements AsyncDisposable {
     this.#ignored = new IgnoredPaths(parts.sandbox);
   }
 
-  /**
-   * Steps of one wave run at the same time; what an earlier wave changed is free for all again. `touched`: which call of this wave changed
-   * a path before the run was interrupted.
-   */
   beginWave(touched: ReadonlyMap<string, string> = new Map()): void {
-    this.#touched.clear();
-    for (const [path, call] of touched) this.#touched.set(path, call);
+    this.#claims.beginWave(touched);
   }
 
-  /** What a call changes is its own until it has ended, also when a step makes several at the same time. */
-  async during<T>(by: string, call: () => Promise<T>): Promise<T> {
-    this.#running.add(by);
-    try {
-      return await call();
-    } finally {
-      this.#running.delete(by);
-    }
-  }
-
-  /** Whoever else changes the path at the same time, so that it would be chance who was last. */
-  #rival(by: string, path: string): string | undefined {
-    const other = this.#touched.get(path);
-    if (other === undefined || other === by) return undefined;
-    return planStepOf(other) !== planStepOf(by) || this.#running.has(other) ? other : undefined;
+  during<T>(by: string, call: () => Promise<T>): Promise<T> {
+    return this.#claims.during(by, call);
   }
 
   read(path: string): Promise<FileState | undefined> {
     return this.#exclusion.onPaths([path], () => readState(this.sandbox.root, path));
   }
 
-  /** Looks at the sandbox as it is, while no command changes it; what commands did to its `.git` does not decide what is seen. */
-  reading<T>(section: (root: string) => Promise<T>): Promise<T> {
-    const { root, strategy } = this.sandbox;
-    return this.#exclusion.onPaths([], async () => {
-      if (strategy === "git_worktree") await disarm(root);
-      return section(root);
-    });
+  /** Looks at the sandbox as it is, while no command changes it. */
+  reading<T>(section: (tree: ReadTree) => Promise<T>): Promise<T> {
+    return this.#exclusion.onPaths([], () => section(readTreeOf(this.sandbox)));
   }
 
   /** Everything that is part of the plan, while no command changes it. */
@@ -121,7 +104,7 @@ export class Workspace implements AsyncDisposable {
     await this.#writing(by, [path], async () => {
       const before = await readState(this.sandbox.root, path);
       await this.#assertPartOfPlan(path);
-      this.#claim(by, path);
+      this.#claims.claim(by, path);
       const after = next(before);
       if (sameState(before, after)) return;
       const operation = operationOf(before, after, sameBytes(before, after));
@@ -137,7 +120,7 @@ export class Workspace implements AsyncDisposable {
       const there = await readState(root, to);
       for (const path of [from, to]) {
         await this.#assertPartOfPlan(path);
-        this.#claim(by, path);
+        this.#claims.claim(by, path);
       }
       if (state === undefined) throw notThere(from);
       if (there !== undefined) throw occupied(to);
@@ -152,7 +135,7 @@ export class Workspace implements AsyncDisposable {
       await requireDirectory(this.sandbox.root, path);
       const below = [...(await this.#look()).keys()].filter((file) => file.startsWith(`${path}/`));
       for (const file of below) {
-        this.#claim(by, file);
+        this.#claims.claim(by, file);
         const before = await readState(this.sandbox.root, file);
         if (before === undefined) continue;
         await this.#carryOut(by, { path: file, operation: "delete", before, after: undefined });
@@ -235,7 +218,7 @@ export class Workspace implements AsyncDisposable {
       } finally {
         // What a failing command left behind is there too, and is recorded.
         await this.#ignored.forget();
-        const after = await this.#look(before);
+        const after = await this.#lookAfter(before, apart);
         await this.#assertOwn(by, before, after);
         await this.#recordDifferences(by, before, after, apart);
         await this.#base.close();
@@ -243,13 +226,41 @@ export class Workspace implements AsyncDisposable {
     });
   }
 
+  /**
+   * What a command left, if all of it can be recorded. If not, the files are put back as they were, so that whoever made the call may go
+   * on from there. Where a recorded change of the rules made it part of the plan, there is nothing to go back to, and the plan stops.
+   */
+  async #lookAfter(before: Snapshot, apart: readonly string[]): Promise<Snapshot> {
+    try {
+      await requireSwept(this.sandbox.root);
+      const after = await this.#look(before);
+      for (const path of changedPaths(before, after)) requireRecordable(path);
+      return after;
+    } catch (error) {
+      this.#snapshot = undefined;
+      if (apart.length > 0) throw notPutBackError(error);
+      try {
+        await resetSandbox(this.sandbox);
+        await this.#putBack(before, await this.#look());
+      } catch {
+        throw notPutBackError(error);
+      }
+      throw putBackError(error);
+    }
+  }
+
   /** A command is looked at when it is too late to refuse it: if it changed what is another step's, all it did is put back. */
   async #assertOwn(by: string, before: Snapshot, after: Snapshot): Promise<void> {
-    const changed = changedPaths(before, after);
-    const foreign = changed.find((path) => this.#rival(by, path) !== undefined);
+    const foreign = changedPaths(before, after).find((path) => this.#claims.rival(by, path) !== undefined);
     if (foreign === undefined) return;
+    await this.#putBack(before, after);
+    this.#claims.claim(by, foreign);
+  }
+
+  async #putBack(before: Snapshot, now: Snapshot): Promise<void> {
     const { root } = this.sandbox;
-    for (const path of changed) if (after.has(path)) await removeState(root, path);
+    const changed = changedPaths(before, now);
+    for (const path of changed) if (now.has(path)) await removeState(root, path);
     for (const path of changed) {
       const seen = before.get(path);
       if (seen === undefined) continue;
@@ -258,7 +269,6 @@ export class Workspace implements AsyncDisposable {
       if (content === undefined) throw unknownBefore(path);
       await writeState(root, path, { content, mode: seen.mode });
     }
-    this.#claim(by, foreign);
   }
 
   async #look(previous = this.#snapshot): Promise<Snapshot> {
@@ -268,30 +278,12 @@ export class Workspace implements AsyncDisposable {
     return this.#snapshot;
   }
 
-  /** Which of two steps that run at the same time was last would be chance: the outcome must not depend on it. */
-  #claim(by: string, path: string): void {
-    const other = this.#rival(by, path);
-    if (other !== undefined) {
-      const steps = [other, by].map(planStepOf);
-      const [first, second] = steps[0] === steps[1] ? [other, by] : steps;
-      throw new AgentsError(
-        "tool_failed",
-        `The steps "${first}" and "${second}" run at the same time and both change ${shown(path)}.`,
-        {
-          detail: { path, steps: [first, second] },
-          next: [`let "${second}" need "${first}" in the actor's file`],
-        },
-      );
-    }
-    this.#touched.set(path, by);
-  }
-
   async #recordDifferences(by: string, before: Snapshot, after: Snapshot, apart: readonly string[]): Promise<void> {
     let portion: ChangeEntryInput[] = [];
     let bytes = 0;
     for (const path of changedPaths(before, after)) {
       if (apart.includes(path)) continue;
-      this.#claim(by, path);
+      this.#claims.claim(by, path);
       const old = await this.#stateBefore(path, before.get(path));
       const now = after.has(path) ? await readState(this.sandbox.root, path) : undefined;
       const operation = operationOf(old, now, before.get(path)?.hash === after.get(path)?.hash);
@@ -386,36 +378,4 @@ export class Workspace implements AsyncDisposable {
     const { alias, readOnly } = this.sandbox;
     if (readOnly) throw refused(join(alias, path), "belongs to a read-only resource");
   }
-}
-
-/** No failure of the tool: what it changed cannot be recorded, so nobody may go on from there. */
-function unknownBefore(path: string): AgentsError {
-  return new AgentsError("resource_failed", `What ${shown(path)} held before the command is not known.`, {
-    detail: { path },
-  });
-}
-
-/** Of two states that differ. */
-function operationOf(
-  before: { readonly mode: number } | undefined,
-  after: { readonly mode: number } | undefined,
-  sameBytes: boolean,
-): "create" | "delete" | "modify" | "mode" {
-  if (before === undefined) return "create";
-  if (after === undefined) return "delete";
-  return sameBytes && (before.mode === LINK) === (after.mode === LINK) ? "mode" : "modify";
-}
-
-export function notThere(path: string): AgentsError {
-  return new AgentsError("tool_failed", `There is no file ${shown(path)}.`, {
-    kept: "Nothing was changed.",
-    detail: { path },
-  });
-}
-
-export function occupied(path: string): AgentsError {
-  return new AgentsError("tool_failed", `There is already a file ${shown(path)}.`, {
-    kept: "It was not changed.",
-    detail: { path },
-  });
 }

@@ -7,6 +7,7 @@ import {
   type ResolvedView,
 } from "../domain/context-policy.ts";
 import { rootedGlobs } from "../domain/glob.ts";
+import type { ReadTree } from "../execution/sandbox-facts.ts";
 
 /** The directories that context is taken from. */
 export interface ContextPlace {
@@ -25,7 +26,7 @@ interface SandboxPlace {
   /** Of its tree in the index. */
   readonly name: string;
   /** Runs `look` while nothing changes the sandbox. */
-  readonly reading: <T>(look: (root: string) => Promise<T>) => Promise<T>;
+  readonly reading: <T>(look: (tree: ReadTree) => Promise<T>) => Promise<T>;
 }
 
 export function filterOf(view: ResolvedView): FileFilter {

@@ -55,7 +55,7 @@ async function indexPlace(place: ContextPlace, options: IndexOptions): Promise<I
   const result =
     sandbox === undefined
       ? await syncIndex(common)
-      : await sandbox.reading((tree) => syncIndex({ ...common, overlay: { name: sandbox.name, root: tree } }));
+      : await sandbox.reading((tree) => syncIndex({ ...common, overlay: { name: sandbox.name, ...tree } }));
   return { place, indexFile, result, durationMs: performance.now() - started };
 }
 

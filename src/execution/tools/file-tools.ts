@@ -9,7 +9,8 @@ import { maskedText } from "../../store/masking.ts";
 import { ContainedDirectory, ifCode } from "../contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
-import { notThere, occupied, type Workspace } from "../workspace.ts";
+import { notThere, occupied } from "../workspace-failures.ts";
+import type { Workspace } from "../workspace.ts";
 import { refuseMasks } from "./masks.ts";
 
 const path = z.string();

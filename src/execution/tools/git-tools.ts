@@ -8,25 +8,32 @@ import { tool, type Tool, type ToolCall } from "../tool.ts";
 
 const path = z.string().optional();
 
-/** Looking at the sandbox's history. None of them writes. */
+/** As an argument: a `.gitmodules` in the tree wins over settings, and git would run the filters of a repository in the tree. */
+const NO_SUBMODULES = ["--ignore-submodules=all"];
+const DIFF = ["diff", "--no-ext-diff", "--no-textconv", "--no-color"];
+
+/**
+ * Looking at the sandbox's history. None of them writes. They ask our repository, which stays at the commit the plan began with: what
+ * commands commit or stage in theirs does not show.
+ */
 export const GIT_TOOLS: readonly Tool[] = [
   tool({
     name: "git_status",
-    description: "Show what is changed in the sandbox",
+    description: "Show which files differ from the commit the plan began with, new ones included",
     writes: false,
     parameters: z.strictObject({ path }),
-    run: ({ path }, call) => show(["status", "--short", "--untracked-files=all"], path, call),
+    run: ({ path }, call) => show(["status", "--short", "--untracked-files=all", ...NO_SUBMODULES], path, call),
   }),
   tool({
     name: "git_diff",
-    description: "Show the changes in the sandbox to files git knows",
+    description: "Show how files differ from the commit the plan began with; git_status also names new ones",
     writes: false,
     parameters: z.strictObject({ path }),
-    run: ({ path }, call) => show(["diff", "--no-ext-diff", "--no-textconv", "--no-color"], path, call),
+    run: ({ path }, call) => show([...DIFF, ...NO_SUBMODULES], path, call),
   }),
   tool({
     name: "git_log",
-    description: "Show the newest commits",
+    description: "Show the newest commits the plan began with, without those that commands made",
     writes: false,
     parameters: z.strictObject({ path, limit: z.int().min(1).max(1000).default(20) }),
     run: ({ path, limit }, call) => show(["log", "--oneline", "--no-color", `--max-count=${limit}`], path, call),

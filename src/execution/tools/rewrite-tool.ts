@@ -6,7 +6,8 @@ import { shown } from "../../domain/text.ts";
 import { refused } from "../contained-path.ts";
 import { LINK, type FileState } from "../file-state.ts";
 import { tool, type Tool } from "../tool.ts";
-import { notThere, type Workspace } from "../workspace.ts";
+import { notThere } from "../workspace-failures.ts";
+import type { Workspace } from "../workspace.ts";
 import { refuseMasks } from "./masks.ts";
 import { LANGUAGES, rewriter, type Language } from "./structural-rewrite.ts";
 
