@@ -43,6 +43,7 @@ import type { PricedModels } from "../actors/budgeted-models.ts";
 import { actorNamed, requireModel, type ModelActorDefinition } from "./actor-named.ts";
 import type { PlanThinking } from "./plan-thinking.ts";
 import { toldOfSteps, type OnRunEvent } from "./run-events.ts";
+import { requireConfinedCommands } from "./required-confinement.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -134,6 +135,8 @@ export class PlanExecutor {
     });
     // Without it nothing can be done, and the plan stays as it is.
     if (targets.some(isVersioned)) await requireGit();
+    const { verify = true } = options;
+    await requireConfinedCommands(plan, { targets, validations, verify, steps: () => this.#knownSteps(plan) });
     const stopped = await this.#queue(plan, options);
     if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
@@ -272,6 +275,14 @@ export class PlanExecutor {
       signal: signal ?? new AbortController().signal,
       onEvent,
     });
+  }
+
+  /** The steps that are known before a model is asked. */
+  async #knownSteps(plan: Plan): Promise<{ readonly id: string; readonly tool: string | undefined }[]> {
+    const decided = await decidedWaves(this.#store, plan.id, plan.attempt);
+    if (decided.length > 0) return decided.flat();
+    const actor = await this.#actorOf(plan, "execution");
+    return actor.type === "tool" ? actor.steps.map(({ id, tool }) => ({ id, tool })) : [];
   }
 
   async #decided(plan: Plan): Promise<DecidedStep[][]> {
