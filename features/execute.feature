@@ -1,3 +1,4 @@
+@commands
 Feature: Executing a plan in a sandbox
   Background:
     Given an empty data directory

@@ -1,3 +1,4 @@
+@commands
 Feature: Holding plans back
   Background:
     Given an empty data directory

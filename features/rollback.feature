@@ -1,3 +1,4 @@
+@commands
 Feature: Rolling a plan back to a checkpoint
   Background:
     Given an empty data directory

@@ -1,3 +1,4 @@
+@commands
 Feature: Validating what a plan made
   A validation is a command or a tool that looks. It is attached to a resource, and runs at the end of execute; what it
   found decides whether the plan may be applied.
