@@ -1,10 +1,10 @@
-@commands
 Feature: Validating what a plan made
   A validation is a command or a tool that looks. It is attached to a resource, and runs at the end of execute; what it
   found decides whether the plan may be applied.
 
   Background:
     Given an empty data directory
+    And plans may run commands on this machine
     And a git repository "shop-code"
     And the file "greeter.yaml":
       """

@@ -6,7 +6,7 @@ export const COMMAND_TESTS: readonly string[] = [
   "src/cli/confinement-required.integration.test.ts",
   "src/cli/hooks.integration.test.ts",
   "src/cli/validation.integration.test.ts",
-  "src/execution/tools/real-confinement.integration.test.ts",
+  "src/execution/confinement/",
   "src/execution/tools/shell-tool.integration.test.ts",
   "src/execution/work-steps.test.ts",
 ];

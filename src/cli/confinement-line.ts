@@ -46,17 +46,20 @@ export function loudMessages({ enforced, message }: CommandsHere): Message[] {
 }
 
 /** Warns before the first command that runs unconfined: people on stderr, machines in the messages. */
-export function unconfinedWarning(
-  commands: CommandsHere,
+export async function unconfinedWarning(
+  profile: Rules,
   format: OutputFormat,
-): { readonly warn: () => void; readonly messages: () => Message[] } {
+): Promise<{ readonly warn: () => void; readonly messages: () => Message[] }> {
+  // Where confinement is required nothing runs without it, and nothing needs to be tried.
+  const commands = profile.requireConfinement ? undefined : await commandsHere(profile);
+  if (commands === undefined || commands.enforced) return { warn: () => undefined, messages: () => [] };
   const machine = format === "json" || format === "yaml";
   let warned = false;
   return {
     warn: () => {
-      if (!warned && !machine && !commands.enforced) process.stderr.write(confinementLine(commands));
+      if (!warned && !machine) process.stderr.write(confinementLine(commands));
       warned = true;
     },
-    messages: () => (warned && machine ? loudMessages(commands) : []),
+    messages: () => (warned && machine ? [commands.message] : []),
   };
 }

@@ -5,7 +5,7 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
-import { commandsHere, unconfinedWarning } from "../confinement-line.ts";
+import { unconfinedWarning } from "../confinement-line.ts";
 import { confirmed, declined, type Asking } from "../confirm.ts";
 import { count, instant } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
@@ -30,7 +30,7 @@ export async function planApply(context: CommandContext, input: Input, asking?: 
 
   const format = await context.format();
   const told = progress(format);
-  const unconfined = unconfinedWarning(await commandsHere(seen.profile), format);
+  const unconfined = await unconfinedWarning(seen.profile, format);
   const onProgress = (doing: string, runsCommand = false): void => {
     if (runsCommand) unconfined.warn();
     told(doing);
