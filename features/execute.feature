@@ -1,6 +1,7 @@
 Feature: Executing a plan in a sandbox
   Background:
     Given an empty data directory
+    And plans may run commands on this machine
     And a git repository "shop-code"
     And the file "greeter.yaml":
       """

@@ -1,6 +1,7 @@
 Feature: Holding plans back
   Background:
     Given an empty data directory
+    And plans may run commands on this machine
     And a git repository "shop-code"
     And the file "greeter.yaml":
       """
@@ -26,6 +27,7 @@ Feature: Holding plans back
       name: careful
       description: Never the shell
       extends: trusted
+      require_confinement: false
       guards: { tool_denylist: ["shell_*"] }
       """
     When I run "agents automation-profile add --config careful.yaml"
@@ -51,6 +53,7 @@ Feature: Holding plans back
       description: A person looks at the result
       extends: trusted
       require_human_approval: true
+      require_confinement: false
       """
     When I run "agents automation-profile add --config careful.yaml"
     And I run "agents actor add --config greeter.yaml"

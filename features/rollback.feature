@@ -1,6 +1,7 @@
 Feature: Rolling a plan back to a checkpoint
   Background:
     Given an empty data directory
+    And plans may run commands on this machine
     And a git repository "shop-code"
     And the file "greeter.yaml":
       """

@@ -4,6 +4,7 @@ Feature: Validating what a plan made
 
   Background:
     Given an empty data directory
+    And plans may run commands on this machine
     And a git repository "shop-code"
     And the file "greeter.yaml":
       """

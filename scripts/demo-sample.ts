@@ -76,9 +76,15 @@ export const REQUESTS: readonly Request[] = [
 /** A request that no budget of the demo allows. */
 export const TOO_DEAR = "Rewrite everything";
 
-/** What the model answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a last word. */
-export function transcript(): string {
-  return `turns:\n${REQUESTS.flatMap(turnsFor)
+/** A request whose command reaches out of its sandbox. */
+export const REACHING_OUT = "Tidy up";
+
+/**
+ * What the model answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a last word.
+ * `directory`: where shop and manual are.
+ */
+export function transcript(directory: string): string {
+  return `turns:\n${[...REQUESTS.flatMap(turnsFor), ...turnsReachingOut(directory)]
     .map((turn) => `  - ${JSON.stringify(turn)}\n`)
     .join("")}`;
 }
@@ -115,6 +121,26 @@ function turnsFor({ text, code, manual }: Request): object[] {
       usage: { input_tokens: 1_100, output_tokens: 50 },
     },
     { match: { ...goal, user: 'step "manual"', tool: writes }, text: "The manual says it.", ...LAST },
+  ];
+}
+
+function turnsReachingOut(directory: string): object[] {
+  const goal = { system: `# Goal\n\n${REACHING_OUT}` };
+  const step = { id: "tidy", description: "Tidy up", confidence: 0.9, risk: 0.2, complexity: "low" };
+  const outside = `echo gone > '${directory}/shop/shop.js'; echo left > '${directory}/outside.txt'`;
+  const command = `echo tidied > tidy.txt; { ${outside}; } 2>/dev/null; true`;
+  return [
+    {
+      match: { ...goal, user: "Decide how this is done" },
+      tool_calls: [{ tool: "record_strategy", parameters: { steps: [{ ...step, resources: ["code"] }] } }],
+      usage: { input_tokens: 900, output_tokens: 60 },
+    },
+    {
+      match: { ...goal, user: 'step "tidy"' },
+      tool_calls: [{ tool: "shell_execute", parameters: { resource: "code", command } }],
+      usage: { input_tokens: 1_000, output_tokens: 60 },
+    },
+    { match: { ...goal, user: 'step "tidy"', tool: "shell_execute" }, text: "It is tidy.", ...LAST },
   ];
 }
 

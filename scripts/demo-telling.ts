@@ -9,6 +9,7 @@ const dim = (text: string): string => styleText("dim", text);
 export class Telling {
   #kept = 0;
   #broken = 0;
+  readonly #leftOut: string[] = [];
 
   get broken(): number {
     return this.#broken;
@@ -18,6 +19,12 @@ export class Telling {
     console.log(`\n${bold(title)}`);
     for (const line of fold(meaning, "")) console.log(line);
     console.log();
+  }
+
+  /** A chapter that cannot be told here. */
+  leaveOut(title: string, why: string): void {
+    this.chapter(title, `Left out: ${why}`);
+    this.#leftOut.push(title);
   }
 
   command(shown: string): void {
@@ -45,6 +52,7 @@ export class Telling {
   end(): void {
     const all = this.#kept + this.#broken;
     console.log(this.#broken === 0 ? bold(`\nAll ${all} promises were kept.`) : `\n${this.#broken} of ${all} BROKEN.`);
+    for (const title of this.#leftOut) for (const line of fold(`Left out: ${title}`, "  ")) console.log(line);
   }
 }
 

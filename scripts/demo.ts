@@ -1,14 +1,15 @@
 /**
  * `npm run demo`: three requests at once on a git repository and a plain directory. A model, scripted here, decides on steps and carries
  * them out in sandboxes. Two plans land, the third wants the same line as the first and is told so; the first is undone beside everybody
- * else's work, and then the third one fits; and a fourth is stopped by its budget. Every command is the real one, in a process of its own;
+ * else's work, and then the third one fits; a fourth is stopped by its budget, and the command of a fifth by what confines it. Where nothing
+ * can confine commands, that scene is left out and named. Every command is the real one, in a process of its own;
  * every promise is checked on the files, and the exit code is not 0 if one is broken. Needs no network and no key, and leaves nothing
  * behind.
  */
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { LINES, MANUAL, REQUESTS, SHOP_CODE, TOO_DEAR, transcript, type Request } from "./demo-sample.ts";
+import { LINES, MANUAL, REACHING_OUT, REQUESTS, SHOP_CODE, TOO_DEAR, transcript, type Request } from "./demo-sample.ts";
 import { Telling } from "./demo-telling.ts";
 import { DemoWorld, type Finished } from "./demo-world.ts";
 
@@ -18,6 +19,8 @@ interface Answer {
     readonly phase?: string;
     readonly state?: string;
     readonly plans?: readonly { readonly id: string; readonly short_id: string }[];
+    readonly confinement?: { readonly kind: string; readonly finding: string };
+    readonly files?: readonly { readonly path: string }[];
     readonly cost?: { readonly calls: number; readonly spent_usd: number };
   };
 }
@@ -63,6 +66,7 @@ async function story(): Promise<number> {
   await undoFirst(round);
   await applyThird(discount);
   await stopAtTheCap();
+  await stayInside();
   await lookBack(round);
   telling.end();
   return telling.broken === 0 ? 0 : 1;
@@ -77,7 +81,7 @@ async function openShop(): Promise<void> {
   await mkdir(join(world.directory, "manual"));
   await write("shop/shop.js", SHOP_CODE);
   await write("manual/manual.md", MANUAL);
-  await write("model.yaml", transcript());
+  await write("model.yaml", transcript(world.directory));
   await world.git("init", "--quiet", "--initial-branch=main");
   await world.git("config", "user.name", "Ann");
   await world.git("config", "user.email", "ann@example.org");
@@ -209,8 +213,31 @@ async function applyThird(discount: Made): Promise<void> {
   );
 }
 
+async function stayInside(): Promise<void> {
+  const title = "10. A command that reaches out";
+  const { confinement } = await ask("init");
+  if (confinement?.kind === "none") {
+    telling.leaveOut(
+      title,
+      `this scene runs a command that tries to change files outside of its sandbox, and nothing here can confine it (${confinement.finding}).`,
+    );
+    return;
+  }
+  telling.chapter(
+    title,
+    "Besides a file in its sandbox, the command of this plan writes to Ann's shop.js and beside the shop.",
+  );
+  const before = await world.everything();
+  const { code, stderr } = await show(...request(REACHING_OUT, "1"));
+  const { files = [] } = await ask("plan", "diff", planOf({ code, stderr, stdout: "" }));
+  const changed = files.map(({ path }) => path).join();
+  telling.promise("it ran, and its file is in the sandbox", code === 0 && changed === "tidy.txt");
+  const outside = existsSync(join(world.directory, "outside.txt"));
+  telling.promise("nothing else was changed", !outside && before === (await world.everything()));
+}
+
 async function lookBack(round: Made): Promise<void> {
-  telling.chapter("10. What happened", "Each plan is one commit, which says what plan and decisions it is of.");
+  telling.chapter("11. What happened", "Each plan is one commit, which says what plan and decisions it is of.");
   telling.command("git -C shop log --oneline --graph");
   telling.said(await world.git("log", "--oneline", "--graph"));
   const subjects = (await world.git("log", "--reverse", "--format=%s")).trimEnd().split("\n");

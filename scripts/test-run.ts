@@ -1,7 +1,9 @@
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { confinementHere } from "../src/execution/confinement/here.ts";
+import { COMMAND_TESTS } from "./command-tests.ts";
 import { stage } from "./stage.ts";
 
 /**
@@ -10,6 +12,7 @@ import { stage } from "./stage.ts";
  */
 const RAW = "coverage/raw";
 const STRIPPED = "coverage/stripped";
+const VITEST_REPORT = "coverage/vitest.json";
 const THRESHOLDS = ["--lines", "97", "--branches", "93"];
 
 export interface TestRun {
@@ -25,20 +28,41 @@ export async function runTests(): Promise<TestRun> {
     NODE_V8_COVERAGE: join(process.cwd(), RAW),
     NODE_OPTIONS: `--import=${pathToFileURL(stripSources()).href}`,
   };
-  const vitest = ["vitest", "run", "--reporter=default", "--reporter=json", "--outputFile.json=coverage/vitest.json"];
-  await stage("tests", vitest, environment);
+  await stage("tests", vitest(VITEST_REPORT), environment);
+  const again = await withoutBubblewrap(environment);
   await stage("features", ["cucumber-js", "--format", "json:coverage/cucumber.json"], environment);
   keepOwnSources();
   const report = ["c8", "report", "--temp-directory", RAW, "--include", "src/**/*.ts", "--all", "--src", "src"];
   const exclude = ["--exclude", "**/*.test.ts", "--exclude", "**/testing/**"];
   const output = ["--reporter", "text", "--reporter", "html", "--reports-dir", "coverage/report"];
   const coverageMet = await stage("coverage", [...report, ...exclude, ...output, "--check-coverage", ...THRESHOLDS]);
-  const counts = [countVitest(), countCucumber()];
+  const counts = [countVitest(VITEST_REPORT), again, countCucumber()];
   return {
     passed: counts.reduce((sum, one) => sum + one.passed, 0),
     failed: counts.reduce((sum, one) => sum + one.failed, 0),
     coverageMet,
   };
+}
+
+function vitest(report: string, files: readonly string[] = []): string[] {
+  return ["vitest", "run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+}
+
+/** The tests of commands once more, with what confines them where bubblewrap does not; nothing where that was so anyway. */
+async function withoutBubblewrap(environment: NodeJS.ProcessEnv): Promise<Count> {
+  const { kind } = await confinementHere();
+  if (kind !== "bubblewrap") {
+    console.log(`\n── commands without bubblewrap: the tests ran so already (${kind})`);
+    return { passed: 0, failed: 0 };
+  }
+  const directory = join(process.cwd(), "coverage/broken-programs");
+  mkdirSync(directory);
+  // Found before the real one, and tried as it would be.
+  writeFileSync(join(directory, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const path = { PATH: `${directory}${delimiter}${process.env["PATH"]}` };
+  const report = "coverage/vitest-without-bubblewrap.json";
+  await stage("commands without bubblewrap", vitest(report, COMMAND_TESTS), { ...environment, ...path });
+  return countVitest(report);
 }
 
 /** Returns the module that gives processes the stripped sources. */
@@ -75,13 +99,13 @@ interface Count {
 /** A runner that broke before it could report has failed, whatever else passed. */
 const BROKEN: Count = { passed: 0, failed: 1 };
 
-function countVitest(): Count {
+function countVitest(file: string): Count {
   const report = readReport<{
     numPassedTests: number;
     numFailedTests: number;
     numFailedTestSuites: number;
     success: boolean;
-  }>("coverage/vitest.json");
+  }>(file);
   if (report === undefined || report.numPassedTests === 0) return BROKEN;
   const unexplained = !report.success && report.numFailedTests === 0 ? 1 : 0;
   return { passed: report.numPassedTests, failed: report.numFailedTests + unexplained };

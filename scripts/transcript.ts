@@ -49,5 +49,6 @@ function stable(text: string): string {
       // What was decided is part of the context, ids and all.
       .replaceAll(/^(context .*) [\d,]+ tokens$/gm, "$1 … tokens")
       .replaceAll(/\b[0-9a-f]{10}\b/g, "c0ffee0000")
+      .replaceAll(/^(Commands are confined) by .*?:/gm, "$1 by bubblewrap:")
   );
 }

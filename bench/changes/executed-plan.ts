@@ -10,6 +10,7 @@ import {
   type Plan,
   type Store,
 } from "../../src/index.ts";
+import { profileAnywhere } from "../../src/testing/profile-anywhere.ts";
 import { ALIAS } from "./world.ts";
 
 /** A store below `data` that knows the repository as the only resource of the project that plans are made for. */
@@ -32,7 +33,8 @@ export async function executedPlan(
   await new ActorService({ store }).addActor({ name, type: "tool", description: "Changes", steps });
   const definition = { description: "Change", definitionOfDone: "Changed", executionActor: `local/${name}` };
   await service.createAction({ name, ...definition });
-  const { id } = await service.useAction({ action: name, projects: ["bench"] });
+  const automationProfile = await profileAnywhere(store);
+  const { id } = await service.useAction({ action: name, projects: ["bench"], automationProfile });
   const { plan } = await new PlanExecutor({ store, service, directory: join(data, "sandboxes") }).execute(id);
   return { plan, apply: () => new PlanApplier({ store, service, directory: data }).apply(id) };
 }

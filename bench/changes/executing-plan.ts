@@ -54,7 +54,12 @@ export class ExecutingPlan implements AsyncDisposable {
     const context = new PlanExecutionContext({ store, plan: id, lease });
     const changesets = new ChangesetStore(store);
     const sandbox = await openSandbox({ directory: join(dir, "sandboxes"), planId: id, attempt: 1 }, target(origin));
-    const workspace = new Workspace({ sandbox, context, contents: (hash) => changesets.content(hash) });
+    const workspace = new Workspace({
+      sandbox,
+      requireConfinement: false,
+      context,
+      contents: (hash) => changesets.content(hash),
+    });
     const decision = await store.transaction((tx) =>
       insertDecisionAgain(tx, monotonicIds(), {
         planId: id,

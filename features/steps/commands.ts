@@ -3,11 +3,17 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Given, Then, When, type DataTable } from "@cucumber/cucumber";
+import { allowCommands } from "../../src/cli/testing/confinement.ts";
 import { makeRepository } from "../../src/testing/git-repository.ts";
 import type { CommandWorld } from "../support/command-world.ts";
 
 Given("an empty data directory", function (this: CommandWorld) {
   assert.ok(!existsSync(this.agents.dataDir));
+});
+
+// Without confinement only a profile that does not require it runs them, and the default one does.
+Given("plans may run commands on this machine", async function (this: CommandWorld) {
+  await allowCommands(this.agents);
 });
 
 Given("the file {string}:", function (this: CommandWorld, name: string, text: string) {

@@ -40,7 +40,7 @@ export async function validateMerged(work: MergedWork): Promise<void> {
   const { lease, records, landings, validations } = work;
   const place = { directory: work.directory, planId: lease.planId, attempt: MERGED_ATTEMPT };
   const wanted = new Set(validations.map(({ resource }) => resource));
-  const network = lease.plan.profile.allowUnsafeTools;
+  const { allowUnsafeTools: network, requireConfinement } = lease.plan.profile;
   const roots = new Map<string, ValidationRoot>();
   const made: string[] = [];
   try {
@@ -48,7 +48,7 @@ export async function validateMerged(work: MergedWork): Promise<void> {
       await discardSandbox(place, record.alias);
       made.push(record.alias);
       const sandbox = await mergedSandbox(work, place, record);
-      roots.set(record.alias, { sandbox, network, restore: () => resetSandbox(sandbox) });
+      roots.set(record.alias, { sandbox, network, requireConfinement, restore: () => resetSandbox(sandbox) });
     }
     const tree = createHash("sha256").update(JSON.stringify(landings)).digest("hex");
     await validatePlan({ ...work, where: "merged", tree, roots });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { put, World, type Step } from "./testing/user-world.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
@@ -40,16 +40,16 @@ test("a valid update and an addition that cannot be made: the update does not st
 
 test("what another plan and a person write while a plan is executed is neither credited to it nor undone with it", async () => {
   await using world = await World.make({ files: FILES, notes: FILES });
-  const gate = join(world.agents.directory, "gate");
-  const command = `while [ ! -e '${gate}' ]; do sleep 0.02; done; echo A > a-of-A.txt`;
+  const command = "touch $HOME/began; while [ ! -e $HOME/gate ]; do sleep 0.02; done; echo A > a-of-A.txt";
   const first = await world.used(both("shell_execute", { command }));
   const executing = world.execute(first);
-  while (!existsSync(world.sandbox(first, "api"))) await sleep(10);
+  const homes = ["api", "notes"].map((alias) => new SandboxHome(world.agents.dataDir, first, { alias }));
+  await homes[0]?.until("began");
   const second = await world.executed(...both("write_file", { path: "b-of-B.txt", content: "B\n" }));
   expect((await world.apply(second)).exit_code).toBe(0);
   for (const root of [world.repository, world.notes])
     put(root, { "human.txt": "human\n", "c.txt": "edited by a person\n" });
-  put(world.agents.directory, { gate: "" });
+  for (const home of homes) home.write("gate");
   await executing;
 
   const { data } = await world.agents.json("plan", "diff", first);

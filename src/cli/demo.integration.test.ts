@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { confinementHere } from "../execution/confinement/here.ts";
 import { ROOT, type Finished } from "./testing/agents.ts";
+import { unconfinedPath } from "./testing/confinement.ts";
 
 interface Disturbance {
   readonly at: string;
@@ -16,12 +18,13 @@ const NOTHING: Disturbance = { at: "", deed: () => undefined };
 /** Where a demo puts its temporary directory, so that what it leaves behind shows. */
 class Place implements Disposable {
   readonly directory: string = mkdtempSync(join(tmpdir(), "cleveragents-demo-test-"));
+  readonly environment: NodeJS.ProcessEnv = {};
 
   /** Runs the demo; as soon as it says `at`, the deed is done to it. */
   async demo(root: string, { at, deed }: Disturbance = NOTHING): Promise<Finished> {
     const { FORCE_COLOR: _, ...environment } = process.env;
     const child = spawn(process.execPath, [join(root, "scripts/demo.ts")], {
-      env: { ...environment, TMPDIR: this.directory },
+      env: { ...environment, ...this.environment, TMPDIR: this.directory },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [stdout, stderr, done] = ["", "", false];
@@ -66,6 +69,8 @@ class Place implements Disposable {
   }
 }
 
+const confined = (await confinementHere()).kind !== "none";
+
 test("the demo keeps all its promises, fits 80 columns and leaves nothing behind", async () => {
   using place = new Place();
   const { code, stdout, stderr } = await place.demo(ROOT);
@@ -75,9 +80,18 @@ test("the demo keeps all its promises, fits 80 columns and leaves nothing behind
   const [, conflict = ""] = /^```text\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
   expect(conflict).toContain("error: ");
   for (const line of conflict.trimEnd().split("\n")) expect(stdout).toContain(`  ${line}\n`);
-  expect(stdout).toContain("All 17 promises were kept.");
+  expect(stdout).toContain(`All ${confined ? 19 : 17} promises were kept.`);
+  expect(stdout.includes("Left out: 10. A command that reaches out")).toBe(!confined);
   expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(place.leftovers()).toEqual([]);
+});
+
+test.runIf(confined)("where nothing can confine commands, the demo names the scene that it leaves out", async () => {
+  using place = new Place();
+  place.environment["PATH"] = unconfinedPath(place.directory);
+  const { code, stdout } = await place.demo(ROOT);
+  expect(code).toBe(0);
+  expect(stdout).toContain("All 17 promises were kept.\nLeft out: 10. A command that reaches out\n");
 });
 
 test.each([

@@ -7,7 +7,10 @@ import { World } from "./testing/world.ts";
 
 /** A world with a profile of these lines, and a plan of these steps that was made with it. */
 async function guarded(world: World, steps: string, profile: string): Promise<string> {
-  world.agents.write("own.yaml", `name: own\ndescription: Mine\nextends: trusted\n${profile}`);
+  world.agents.write(
+    "own.yaml",
+    `name: own\ndescription: Mine\nextends: trusted\nrequire_confinement: false\n${profile}`,
+  );
   const { error } = await world.agents.json("automation-profile", "add", "--config", "own.yaml");
   if (error !== undefined) throw new Error(error.message);
   return world.plan(steps, "--automation-profile", "own");
@@ -97,7 +100,10 @@ test("a tool has a limit of its own, and a step that fails is called no more oft
   );
   const limited = await agents.json("plan", "execute", id);
   expect(limited.error?.detail).toMatchObject({ guard: "max_calls_per_tool", step: "w2", limit: 2 });
-  agents.write("step.yaml", "name: step\ndescription: d\nguards: { max_tool_calls_per_step: 2 }\n");
+  agents.write(
+    "step.yaml",
+    "name: step\ndescription: d\nrequire_confinement: false\nguards: { max_tool_calls_per_step: 2 }\n",
+  );
   await agents.json("automation-profile", "add", "--config", "step.yaml");
   const other = await world.another("--automation-profile", "step");
   const codes = [];

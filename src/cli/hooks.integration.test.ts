@@ -1,8 +1,9 @@
 /** The repository's own hooks at the end of execute: what they see, what they rewrite, and what their failing means. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commitMessage, openStore, PlanLifecycleService, recordedCommitMessage, recordedHooks } from "../index.ts";
+import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { ShopWorld } from "./testing/shop-world.ts";
 
 const STEPS = `  - { id: write, tool: write_file, params: { path: hello.txt, content: "hello\\n" } }
@@ -30,17 +31,16 @@ async function recorded(world: ShopWorld, id: string) {
 test("hooks see the plan's changes as git would show them; what they rewrite is credited to them, also the message", async () => {
   using world = new ShopWorld();
   const { agents } = world;
-  const out = join(agents.directory, "out");
   hook(
     world,
     "pre-commit",
-    `{ git diff-files --name-only; git diff --cached --name-status; git status --short; pwd; git config user.name; git var GIT_AUTHOR_IDENT; } > '${out}' &&
+    `{ git diff-files --name-only; git diff --cached --name-status; git status --short; pwd; git config user.name; git var GIT_AUTHOR_IDENT; } > $HOME/out &&
      tr a-z A-Z < hello.txt > x && cat x > hello.txt && rm x && git add hello.txt && echo formatted > formatted.txt && echo l > l.log`,
   );
   hook(
     world,
     "commit-msg",
-    `git diff --cached --name-status >> '${out}'; printf 'Reviewed-by: hook  \\n\\n\\n' >> "$1"; echo noted >> hello.txt`,
+    `git diff --cached --name-status >> $HOME/out; printf 'Reviewed-by: hook  \\n\\n\\n' >> "$1"; echo noted >> hello.txt`,
   );
   agents.write("v.yaml", "name: v\ndescription: v\ncommand: cat hello.txt\n");
   const id = await world.plan(STEPS);
@@ -56,7 +56,7 @@ test("hooks see the plan's changes as git would show them; what they rewrite is 
   // The validations look at what the hooks left.
   expect(data["validations"]).toMatchObject([{ passed: true, output: "HELLO\nnoted\n" }]);
   const tree = join(agents.dataDir, "sandboxes", id, "1", "api", "tree");
-  expect(readFileSync(out, "utf8").split("\n")).toEqual([
+  expect(new SandboxHome(agents.dataDir, id).read("out").split("\n")).toEqual([
     "D\ta.txt",
     "A\thello.txt",
     "D  a.txt",
@@ -81,11 +81,10 @@ test("hooks see the plan's changes as git would show them; what they rewrite is 
 test("a failing hook stops the plan with what it said; repeated, the steps stay recorded; --no-verify skips it", async () => {
   using world = new ShopWorld();
   const { agents } = world;
-  const count = join(agents.directory, "count");
   hook(
     world,
     "pre-commit",
-    `echo half > half.txt; printf 'no \\033[31mtabs\\033[0m here\\n'; echo x >> '${count}'; exit 1`,
+    `echo half > half.txt; printf 'no \\033[31mtabs\\033[0m here\\n'; echo x >> $HOME/count; exit 1`,
   );
   hook(world, "commit-msg", "exit 1");
   const id = await world.plan(STEPS);
@@ -132,7 +131,7 @@ test("a failing hook stops the plan with what it said; repeated, the steps stay 
     { resource: "api", hook: "commit-msg", skipped: true },
   ]);
   // Twice for each of the two: it had changed a file, and so was tried again on what it left.
-  expect(readFileSync(count, "utf8")).toBe("x\nx\nx\nx\n");
+  expect(new SandboxHome(agents.dataDir, id).read("count")).toBe("x\nx\nx\nx\n");
 });
 
 test("a formatter that fails because it rewrote something is run again on what it rewrote, once", async () => {
@@ -151,32 +150,31 @@ test("a formatter that fails because it rewrote something is run again on what i
 test("the hooks are those git would run: core.hooksPath, executable files, only where something changed", async () => {
   using world = new ShopWorld();
   const { agents } = world;
-  const log = join(agents.directory, "log");
-  hook(world, "pre-commit", `echo default >> '${log}'`);
-  hook(world, "pre-commit", `echo custom >> '${log}'`, "my hooks");
-  hook(world, "commit-msg", `echo unused >> '${log}'`, "my hooks", 0o644);
+  hook(world, "pre-commit", "echo default >> $HOME/log");
+  hook(world, "pre-commit", "echo custom >> $HOME/log", "my hooks");
+  hook(world, "commit-msg", "echo unused >> $HOME/log", "my hooks", 0o644);
   world.git("config", "core.hooksPath", "my hooks");
   const id = await world.plan(STEPS);
   const { data } = await agents.json("plan", "execute", id);
   expect(data["hooks"]).toEqual([{ resource: "api", hook: "pre-commit", skipped: false }]);
-  expect(readFileSync(log, "utf8")).toBe("custom\n");
+  expect(new SandboxHome(agents.dataDir, id).read("log")).toBe("custom\n");
   world.git("config", "--unset", "core.hooksPath");
   await agents.json("plan", "revert", id);
   await agents.json("plan", "execute", id);
-  expect(readFileSync(log, "utf8")).toBe("custom\ndefault\n");
+  expect(new SandboxHome(agents.dataDir, id, { attempt: 2 }).read("log")).toBe("default\n");
 
   agents.write("reader.yaml", "name: reader\ntype: tool\ndescription: reads\nsteps: [{ tool: git_status }]\n");
   await agents.json("actor", "add", "--config", "reader.yaml");
-  const idle = await agents.json("plan", "use", "greet", "shop", "--execution-actor", "local/reader");
-  expect((await agents.json("plan", "execute", String(idle.data["plan_id"]))).data["hooks"]).toEqual([]);
-  expect(readFileSync(log, "utf8")).toBe("custom\ndefault\n");
+  const { data: used } = await agents.json("plan", "use", "greet", "shop", "--execution-actor", "local/reader");
+  const idle = String(used["plan_id"]);
+  expect((await agents.json("plan", "execute", idle)).data["hooks"]).toEqual([]);
+  expect(new SandboxHome(agents.dataDir, idle).has("log")).toBe(false);
 });
 
 test("neither a commit in the sandbox nor marks in its index hide changes from a hook", async () => {
   using world = new ShopWorld();
   const { agents } = world;
-  const out = join(agents.directory, "out");
-  hook(world, "pre-commit", `git diff --cached --name-status > '${out}'`);
+  hook(world, "pre-commit", "git diff --cached --name-status > $HOME/out");
   const id = await world.plan(`  - id: hide
     tool: shell_execute
     params:
@@ -188,25 +186,22 @@ test("neither a commit in the sandbox nor marks in its index hide changes from a
         touch .git/index.lock .git/HEAD.lock
 `);
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);
-  expect(readFileSync(out, "utf8")).toBe("M\ta.txt\nA\tnew.txt\n");
+  expect(new SandboxHome(agents.dataDir, id).read("out")).toBe("M\ta.txt\nA\tnew.txt\n");
 });
 
 test("interrupted, a hook has not failed; resumed, it runs once more and the recorded ones do not", async () => {
   using world = new ShopWorld();
   const { agents } = world;
-  const [log, go] = [join(agents.directory, "log"), join(agents.directory, "go")];
-  hook(world, "pre-commit", `echo pre >> '${log}'; echo formatted > formatted.txt`);
-  hook(world, "commit-msg", `echo half > half.txt; echo msg >> '${log}'; test -e '${go}' || sleep 60; rm half.txt`);
+  hook(world, "pre-commit", "echo pre >> $HOME/log; echo formatted > formatted.txt");
+  hook(world, "commit-msg", "echo half > half.txt; echo msg >> $HOME/log; test -e $HOME/go || sleep 60; rm half.txt");
   const id = await world.plan(STEPS);
-  const { code, stderr } = await world.interrupted(
-    id,
-    () => existsSync(log) && readFileSync(log, "utf8").includes("msg"),
-  );
+  const home = new SandboxHome(agents.dataDir, id);
+  const { code, stderr } = await world.interrupted(id, () => home.read("log").includes("msg"));
   expect([code, stderr]).toEqual([1, expect.stringContaining("was interrupted")]);
-  writeFileSync(go, "");
+  home.write("go");
   const { data } = await agents.json("plan", "execute", id);
   expect(data).toMatchObject({ state: "complete", changes: { files: 3 } });
-  expect(readFileSync(log, "utf8")).toBe("pre\nmsg\nmsg\n");
+  expect(home.read("log")).toBe("pre\nmsg\nmsg\n");
 });
 
 test("a message that is no message fails the hook, and a link in its place is not followed", async () => {
@@ -235,7 +230,7 @@ test("a resumed plan runs the hooks like any other, and lands with the message t
   hook(world, "commit-msg", 'echo "Reviewed-by: hook" >> "$1"');
   const id = await world.plan(STEPS);
   expect((await agents.json("plan", "execute", id)).error?.code).toBe("HOOK_FAILED");
-  writeFileSync(join(agents.dataDir, "sandboxes", id, "1", "api", "home", "ready"), "");
+  new SandboxHome(agents.dataDir, id).write("ready");
   expect((await agents.json("plan", "resume", id)).data["hooks"]).toMatchObject([
     { skipped: false },
     { skipped: false },

@@ -13,6 +13,7 @@ import { planChanges } from "../execution/step-runner.ts";
 import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
+import { allowCommands } from "./testing/confinement.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const KILLS = FULL ? 300 : 10;
@@ -54,6 +55,7 @@ class Killable implements Disposable {
     await this.agents.json("action", "create", "--config", "action.yaml");
     await this.agents.json("resource", "add", "git-checkout", "api", "--path", this.repository);
     await this.agents.json("project", "create", "shop", "--resource", "api");
+    await allowCommands(this.agents);
   }
 
   async plan(): Promise<PlanId> {

@@ -31,14 +31,3 @@ test("the network is closed to commands, hooks and validations unless the plan's
   const { data } = await agents.json(...use);
   expect(await calls(String(data["plan_id"]))).toEqual([true, true, true]);
 });
-
-test("a plan's status says when commands cannot be confined", async () => {
-  using world = new World();
-  const { agents } = world;
-  agents.write("bwrap", "#!/bin/sh\nexit 1\n");
-  chmodSync(join(agents.directory, "bwrap"), 0o755);
-  agents.environment["PATH"] = `${agents.directory}:${process.env["PATH"]}`;
-  const id = await world.plan(`  - { id: a, tool: write_file, params: { path: a, content: a } }\n`);
-  expect((await agents.run(["plan", "status", id])).stdout).toContain("not confined: bubblewrap does not work here");
-  expect((await agents.json("plan", "status", id)).data["confined"]).toBe(false);
-});

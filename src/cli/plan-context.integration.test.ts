@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { startEmbeddingServer, tokensOf } from "../context/testing/embedding-server.ts";
 import type { Agents } from "./testing/agents.ts";
 import { CodeWorld, outputOf } from "./testing/code-world.ts";
+import { allowCommands } from "./testing/confinement.ts";
 
 interface Asked {
   readonly text: string;
@@ -35,6 +36,7 @@ test("a step sees at once what the steps before it wrote, and nobody else does",
   using world = new CodeWorld();
   const { agents } = world;
   await world.project();
+  await allowCommands(agents);
   const id = await planOf(
     agents,
     `  - { id: write, tool: write_file, params: { path: src/wombat.ts, content: "import { validateSession } from './session.ts';\\nexport const wombatFence = validateSession;\\n" } }

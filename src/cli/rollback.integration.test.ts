@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
@@ -127,17 +128,16 @@ test("what was refused is on record, and a failure with control characters in it
 
 test("what was decided is what runs, although the actor is gone", async () => {
   using agents = new Agents();
-  const flag = join(agents.directory, "flag");
   const plan = await ToolPlan.make(
     agents,
-    `  - { id: first, tool: shell_execute, params: { command: "test -e '${flag}'" } }
+    `  - { id: first, tool: shell_execute, params: { command: "test -e $HOME/flag" } }
   - { id: second, tool: write_file, params: { path: second.txt, content: decided } }\n`,
   );
   expect((await agents.json("plan", "execute", plan.id)).exit_code).toBe(1);
   const database = new DatabaseSync(agents.database);
   database.exec("DELETE FROM actor_steps; DELETE FROM actors");
   database.close();
-  agents.write("flag", "");
+  new SandboxHome(agents.dataDir, plan.id).write("flag");
   expect((await agents.json("plan", "execute", plan.id)).exit_code).toBe(0);
   expect(plan.file("second.txt")).toBe("decided");
   // Another attempt would have to be decided on, and there is nobody to ask.
@@ -147,17 +147,17 @@ test("what was decided is what runs, although the actor is gone", async () => {
 
 test("a plan that is being executed is not rolled back; of several who roll one back at once one does", async () => {
   using agents = new Agents();
-  const wait = join(agents.directory, "go");
   const plan = await ToolPlan.make(
     agents,
     `  - { id: first, tool: write_file, params: { path: first.txt, content: "1" } }
-  - { id: slow, tool: shell_execute, params: { command: "until test -e '${wait}'; do sleep 0.05; done; echo s > s" } }\n`,
+  - { id: slow, tool: shell_execute, params: { command: "touch $HOME/began; until test -e $HOME/go; do sleep 0.05; done; echo s > s" } }\n`,
   );
   const running = agents.run(["plan", "execute", plan.id]);
-  while ((await checkpointAfter(plan, "first")) === "") await sleep(50);
+  const home = new SandboxHome(agents.dataDir, plan.id);
+  await home.until("began");
   const refused = await agents.json("plan", "rollback", plan.id, "start", "--yes");
   expect(refused).toMatchObject({ exit_code: 4, error: { message: expect.stringContaining("worked on") } });
-  agents.write("go", "");
+  home.write("go");
   expect((await running).code).toBe(0);
 
   const checkpoint = await checkpointAfter(plan, "first");

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { LOADED_WORDS, withEveryHostileString } from "../store/testing/hostile-strings.ts";
-import { DEFAULT_PROFILE, findProfile, PROFILE_NAMES, THRESHOLDS, type Threshold } from "./automation-profile.ts";
+import {
+  DEFAULT_PROFILE,
+  findProfile,
+  keptProfile,
+  PROFILE_NAMES,
+  THRESHOLDS,
+  type Threshold,
+} from "./automation-profile.ts";
 import { ValidationError } from "./errors.ts";
 
 describe("the built-in profiles", () => {
@@ -14,6 +21,7 @@ describe("the built-in profiles", () => {
     expect(profile.description).not.toBe("");
     expect(profile.allowUnsafeTools).toBe(!profile.requireSandbox);
     expect(profile.requireCheckpoints).toBe(profile.requireSandbox);
+    expect(profile.requireConfinement).toBe(name !== "full-auto");
   });
 
   test("only full-auto holds nothing back, and only it and ci apply without asking", () => {
@@ -38,6 +46,17 @@ describe("the built-in profiles", () => {
     expect(PROFILE_NAMES).toContain(DEFAULT_PROFILE);
     expect(findProfile("Full-AUTO").name).toBe("full-auto");
   });
+});
+
+test("a profile that was written down before confinement could be required requires it, unless it is full-auto", () => {
+  const kept = (name: string, own = name): boolean => {
+    const { requireConfinement: _unknown, ...old } = findProfile(name);
+    return keptProfile(JSON.stringify({ ...old, name: own })).requireConfinement;
+  };
+  expect(PROFILE_NAMES.filter((name) => !kept(name))).toEqual(["full-auto"]);
+  expect(kept("full-auto", "local/mine")).toBe(true);
+  const free = { ...findProfile("trusted"), requireConfinement: false };
+  expect(keptProfile(JSON.stringify(free)).requireConfinement).toBe(false);
 });
 
 describe("an unknown profile", () => {

@@ -30,6 +30,8 @@ export interface AutomationProfile {
   readonly thresholds: Readonly<Record<Threshold, number>>;
   readonly requireSandbox: boolean;
   readonly requireCheckpoints: boolean;
+  /** Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox. */
+  readonly requireConfinement: boolean;
   /** Commands, hooks and validations may use the network. */
   readonly allowUnsafeTools: boolean;
   /** Never applied by itself, whatever the threshold says. */
@@ -49,6 +51,9 @@ export interface ProfileBudget {
 export type ProfileSource = "plan" | "action" | "project" | "global" | "default";
 
 export const DEFAULT_PROFILE = "supervised";
+
+/** The built-in profile that holds nothing back. */
+const UNHELD = "full-auto";
 
 const SAFE = {
   requireHumanApproval: false,
@@ -71,6 +76,7 @@ function profile(
     thresholds: thresholds as Record<Threshold, number>,
     requireSandbox: safety,
     requireCheckpoints: safety,
+    requireConfinement: safety,
     allowUnsafeTools: !safety,
     ...SAFE,
   };
@@ -78,8 +84,15 @@ function profile(
 
 /** A profile as it was written down, which may have been before some of its parts existed. */
 export function keptProfile(text: string): AutomationProfile {
-  const kept = JSON.parse(text) as AutomationProfile;
-  return { ...SAFE, ...kept, guards: { ...NO_GUARDS, ...kept.guards }, budget: { ...SAFE.budget, ...kept.budget } };
+  const kept = JSON.parse(text) as AutomationProfile & { readonly requireConfinement?: boolean };
+  return {
+    ...SAFE,
+    ...kept,
+    // One that does not say is held to it, except the one that holds nothing back.
+    requireConfinement: kept.requireConfinement ?? kept.name !== UNHELD,
+    guards: { ...NO_GUARDS, ...kept.guards },
+    budget: { ...SAFE.budget, ...kept.budget },
+  };
 }
 
 /** Whether a plan may be applied without a person who says so: what runs plans by itself asks this first. */
@@ -102,7 +115,7 @@ export const BUILT_IN: readonly AutomationProfile[] = [
   }),
   profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }),
   profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0),
-  profile("full-auto", "Everything runs by itself, nothing is held back", 0, {}, false),
+  profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
 ];
 
 export const PROFILE_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name);

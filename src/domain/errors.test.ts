@@ -19,6 +19,7 @@ const MEANINGS = {
   graph_failed: [1, -32008, 422],
   graph_limit: [1, -32008, 422],
   hook_failed: [1, -32008, 422],
+  confinement_missing: [1, -32010, 403],
   policy: [1, -32010, 403],
   guard_refused: [1, -32010, 403],
   approval_needed: [1, -32010, 403],

@@ -25,6 +25,7 @@ const ERROR_TABLE = {
   graph_failed: { exit: 1, rpc: -32008, http: 422 },
   graph_limit: { exit: 1, rpc: -32008, http: 422 },
   hook_failed: { exit: 1, rpc: -32008, http: 422 },
+  confinement_missing: { exit: 1, rpc: -32010, http: 403 },
   policy: { exit: 1, rpc: -32010, http: 403 },
   guard_refused: { exit: 1, rpc: -32010, http: 403 },
   approval_needed: { exit: 1, rpc: -32010, http: 403 },

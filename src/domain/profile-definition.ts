@@ -62,6 +62,7 @@ const THRESHOLD_KEYS: Keys = {
 const SAFETY_KEYS: Keys = {
   require_sandbox: { to: "requireSandbox", takes: z.boolean() },
   require_checkpoints: { to: "requireCheckpoints", takes: z.boolean() },
+  require_confinement: { to: "requireConfinement", takes: z.boolean() },
   require_human_approval: { to: "requireHumanApproval", takes: z.boolean() },
   allow_unsafe_tools: { to: "allowUnsafeTools", takes: z.boolean() },
   max_retries_per_step: { to: "maxRetriesPerStep", takes: z.int().min(0).max(100) },

@@ -204,6 +204,7 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         signal: run.signal,
         keep: "end",
         network: workspace.network,
+        requireConfinement: workspace.requireConfinement,
         environment,
         readable: [path, directory, ...borrowedBy(workspace.sandbox)],
         writable: [repository],

@@ -18,6 +18,7 @@ import {
 } from "../index.ts";
 import { attachedValidations } from "../store/validations.ts";
 import { ACTION_NAME, actionInput, moveTo } from "../testing/fixtures.ts";
+import { profileAnywhere } from "../testing/profile-anywhere.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { validatePlan, type PlanValidation } from "./plan-validation.ts";
 import { openSandbox, resetSandbox } from "./sandbox.ts";
@@ -38,7 +39,7 @@ beforeEach(async () => {
   const { store } = temporary;
   service = new PlanLifecycleService({ store });
   validations = new ValidationService({ store });
-  await service.createAction(actionInput());
+  await service.createAction({ ...actionInput(), automationProfile: await profileAnywhere(store) });
   const resources = new ResourceService({ store });
   await resources.addResource({ type: "git-checkout", name: "code", arguments: { path: user.path } });
   const projects = new ProjectService({ store });
@@ -72,7 +73,7 @@ async function root(): Promise<ValidationRoot> {
     readOnly: false,
   } as const;
   const sandbox = await openSandbox(place, target);
-  return { network: false, sandbox, restore: () => resetSandbox(sandbox) };
+  return { network: false, requireConfinement: false, sandbox, restore: () => resetSandbox(sandbox) };
 }
 
 async function validate(more: Partial<PlanValidation>): ReturnType<typeof validatePlan> {

@@ -8,6 +8,7 @@ import {
   resultsOf,
   type ValidationRunResults,
 } from "../ledger/validation-runs.ts";
+import { requireConfinement } from "./confinement/required.ts";
 import { netChanges } from "./net-changes.ts";
 import { planChanges } from "./step-runner.ts";
 import { runValidations, type ValidationRoot } from "./validation-runner.ts";
@@ -35,6 +36,11 @@ export async function validatePlan(work: PlanValidation): Promise<ValidationRunR
   const open = validations.filter(
     (one) => !known.some(({ attachment, resource }) => attachment === one.attachment && resource === one.resource),
   );
+  const command = open.find(({ validation }) => validation.check.kind === "command");
+  if (command !== undefined && lease.plan.profile.requireConfinement) {
+    const what = `The validation ${command.validation.name}`;
+    await requireConfinement({ what, kept: "It was not run, and nothing of yours was changed.", plan: lease.plan });
+  }
   await runValidations({
     ...work,
     validations: open,
@@ -66,6 +72,7 @@ export async function validateSandboxes(
     roots.set(alias, {
       sandbox: workspace.sandbox,
       network: workspace.network,
+      requireConfinement: workspace.requireConfinement,
       restore: () => workspace.restore(changes),
     });
   }

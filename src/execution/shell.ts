@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { relativePathProblem } from "../domain/change-entry.ts";
 import { requireProgram, searchPath } from "../store/programs.ts";
 import { canConfine, confined } from "./bubblewrap.ts";
+import { requireConfinement } from "./confinement/required.ts";
 import { requireDirectory } from "./contained-directories.ts";
 import { refused } from "./contained-path.ts";
 import { endGroup } from "./process-group.ts";
@@ -25,6 +26,8 @@ export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether it may use the network; where it cannot be confined, it can. */
   readonly network: boolean;
+  /** Whether it runs confined or not at all. */
+  readonly requireConfinement: boolean;
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
@@ -54,6 +57,7 @@ export function runShell(command: string, options: ProgramOptions): Promise<Prog
 
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
   const { root, cwd, timeoutMs, signal, keep, network, readable = [], writable = [] } = options;
+  if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
   const home = join(root, "..", "home");
   await mkdir(home, { recursive: true });
   const confine = await canConfine();

@@ -309,7 +309,7 @@ async function openWorkspaces(
 ): Promise<ReadonlyMap<string, Workspace>> {
   const { store, plan } = run.lease;
   const changesets = new ChangesetStore(store);
-  const network = plan.profile.allowUnsafeTools;
+  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
   const workspaces = new Map<string, Workspace>();
   for (const target of run.targets) {
@@ -319,7 +319,7 @@ async function openWorkspaces(
     if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
     run.onSandbox?.(sandbox);
     const workspace = opened.use(
-      new Workspace({ sandbox, network, context, contents: (hash) => changesets.content(hash) }),
+      new Workspace({ sandbox, network, requireConfinement, context, contents: (hash) => changesets.content(hash) }),
     );
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));

@@ -125,7 +125,14 @@ function isForbiddenTool(error: unknown): error is AgentsError {
   return error.detail["guard"] === "tool_denylist" || error.detail["guard"] === "tool_allowlist";
 }
 
-const TOOL_FAILURES: ReadonlySet<string> = new Set(["tool_failed", "validation", "contained", "policy", "git_failed"]);
+const TOOL_FAILURES: ReadonlySet<string> = new Set([
+  "tool_failed",
+  "validation",
+  "contained",
+  "policy",
+  "confinement_missing",
+  "git_failed",
+]);
 
 /** What file systems say about paths that somebody named; that a disk is full or broken is not among it. */
 const PATH_FAILURES: ReadonlySet<unknown> = new Set([

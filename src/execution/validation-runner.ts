@@ -21,6 +21,8 @@ export interface ValidationRoot {
   readonly sandbox: Sandbox;
   /** Whether commands may use the network. */
   readonly network: boolean;
+  /** Whether commands run confined or not at all. */
+  readonly requireConfinement: boolean;
   /** Makes the tree again what it was before a validation changed it. */
   readonly restore: () => Promise<void>;
 }
@@ -111,13 +113,13 @@ async function judge(check: Check, root: ValidationRoot, signal: AbortSignal): P
 
 async function runCommand(
   { command, cwd, timeoutMs }: Extract<Check, { kind: "command" }>,
-  { sandbox, network }: ValidationRoot,
+  { sandbox, network, requireConfinement }: ValidationRoot,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { root } = sandbox;
   if (sandbox.strategy === "none") throw notInPlace("A command", sandbox);
   const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
-  const options = { ...place, network, timeoutMs, signal, keep: "end" } as const;
+  const options = { ...place, network, requireConfinement, timeoutMs, signal, keep: "end" } as const;
   const result = await runShell(command, options);
   const failure = failureOf(result, timeoutMs);
   const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;

@@ -46,6 +46,8 @@ export class Workspace implements AsyncDisposable {
   readonly sandbox: Sandbox;
   /** Whether the plan's profile lets commands use the network. */
   readonly network: boolean;
+  /** Whether commands run confined or not at all. */
+  readonly requireConfinement: boolean;
   readonly #context: Pick<PlanExecutionContext, "recordChanges">;
   readonly #contents: (hash: string) => Promise<Uint8Array | undefined>;
   readonly #exclusion = new Exclusion();
@@ -61,11 +63,13 @@ export class Workspace implements AsyncDisposable {
   constructor(parts: {
     sandbox: Sandbox;
     network?: boolean;
+    requireConfinement?: boolean;
     context: Pick<PlanExecutionContext, "recordChanges">;
     contents: (hash: string) => Promise<Uint8Array | undefined>;
   }) {
     this.sandbox = parts.sandbox;
     this.network = parts.network ?? false;
+    this.requireConfinement = parts.requireConfinement ?? true;
     this.#context = parts.context;
     this.#contents = parts.contents;
     this.#base = new BaseContent(parts.sandbox);

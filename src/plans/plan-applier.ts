@@ -58,6 +58,9 @@ import {
   type ServiceParts,
 } from "./transition.ts";
 
+/** Told what is being done, and whether that starts a program of the user's or the plan's. */
+export type OnProgress = (doing: string, runsCommand?: boolean) => void;
+
 export interface ApplyOptions {
   /** Apply a plan that changed nothing. */
   readonly allowEmpty?: boolean;
@@ -66,7 +69,7 @@ export interface ApplyOptions {
   /** A person has just been asked and said yes: recorded as their approval where the plan's profile wants one. */
   readonly approved?: boolean;
   /** Told what is being done, in a few words. */
-  readonly onProgress?: (doing: string) => void;
+  readonly onProgress?: OnProgress;
   /** Stops it as long as nothing has been touched; from then on it ends in all of it or nothing anyway, within moments. */
   readonly signal?: AbortSignal;
 }
@@ -74,7 +77,7 @@ export interface ApplyOptions {
 export interface UndoOptions {
   /** Only the changes of these steps, which must include every later step on their paths; all unless given. */
   readonly steps?: ReadonlySet<string> | undefined;
-  readonly onProgress?: (doing: string) => void;
+  readonly onProgress?: OnProgress;
   readonly signal?: AbortSignal;
 }
 
@@ -100,7 +103,7 @@ interface Intent {
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
   readonly applied: readonly Landing[] | undefined;
-  readonly onProgress: (doing: string) => void;
+  readonly onProgress: OnProgress;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -328,7 +331,8 @@ export class PlanApplier {
       validations,
       signal,
       directory: join(this.#directory, "sandboxes"),
-      onStart: ({ validation, resource }) => onProgress(`validating ${validation.name} on the merged ${resource}`),
+      onStart: ({ validation, resource }) =>
+        onProgress(`validating ${validation.name} on the merged ${resource}`, validation.check.kind === "command"),
       onResult: () => undefined,
     });
     if (isApply(lease)) await this.#requireValid(plan, lease);

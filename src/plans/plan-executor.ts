@@ -44,6 +44,7 @@ import { actorNamed, requireModel, type ModelActorDefinition } from "./actor-nam
 import type { PlanThinking } from "./plan-thinking.ts";
 import { isByModel } from "./revise-strategy.ts";
 import { toldOfSteps, type OnRunEvent } from "./run-events.ts";
+import { requireConfinedCommands } from "./required-confinement.ts";
 import { chosenSteps, recordStrategy } from "./strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -135,6 +136,8 @@ export class PlanExecutor {
     });
     // Without it nothing can be done, and the plan stays as it is.
     if (targets.some(isVersioned)) await requireGit();
+    const { verify = true } = options;
+    await requireConfinedCommands(plan, { targets, validations, verify, steps: () => this.#knownSteps(plan) });
     const stopped = await this.#queue(plan, options);
     if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
@@ -280,6 +283,14 @@ export class PlanExecutor {
       signal: signal ?? new AbortController().signal,
       onEvent,
     });
+  }
+
+  /** The steps that are known before a model is asked. */
+  async #knownSteps(plan: Plan): Promise<{ readonly id: string; readonly tool: string | undefined }[]> {
+    const decided = await decidedWaves(this.#store, plan.id, plan.attempt);
+    if (decided.length > 0) return decided.flat();
+    const actor = await this.#actorOf(plan, "execution");
+    return actor.type === "tool" ? actor.steps.map(({ id, tool }) => ({ id, tool })) : [];
   }
 
   async #decided(plan: Plan): Promise<DecidedStep[][]> {

@@ -23,6 +23,7 @@ import {
 } from "../../index.ts";
 import { fill, readTree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
+import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { HANDS, type Hands } from "../hands.ts";
 import { findUndoneSteps } from "../journal.ts";
 
@@ -260,7 +261,8 @@ export class LandingWorld implements Disposable {
       definitionOfDone: "Done",
       executionActor: "local/worker",
     });
-    const plan = await service.useAction({ action: "work", projects: ["shop"] });
+    const automationProfile = await profileAnywhere(store);
+    const plan = await service.useAction({ action: "work", projects: ["shop"], automationProfile });
     await new PlanExecutor({ store, service, directory: join(this.dataDir, "sandboxes") }).execute(plan.id, options);
     this.planId = plan.id;
   }

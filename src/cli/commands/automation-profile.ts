@@ -100,6 +100,7 @@ function profileData(profile: AutomationProfile | OwnProfile): Record<string, un
     safety: {
       require_sandbox: profile.requireSandbox,
       require_checkpoints: profile.requireCheckpoints,
+      require_confinement: profile.requireConfinement,
       require_human_approval: profile.requireHumanApproval,
       allow_unsafe_tools: profile.allowUnsafeTools,
       max_retries_per_step: profile.maxRetriesPerStep,
@@ -135,6 +136,7 @@ function profileView(profile: AutomationProfile | OwnProfile): View {
         ...(base === undefined ? [] : [["derived from", base] as const]),
         ["sandbox", profile.requireSandbox ? "required" : "not required"],
         ["checkpoints", profile.requireCheckpoints ? "required" : "not required"],
+        ["confinement", profile.requireConfinement ? "required for commands" : "not required"],
         ["network", profile.allowUnsafeTools ? "open to commands" : "closed to commands"],
         ["apply", profile.requireHumanApproval || guards.requireApprovalForApply ? "a person approves" : "as below"],
         ["retries", `${profile.maxRetriesPerStep} for each step`],

@@ -107,9 +107,13 @@ async function database(context: CommandContext): Promise<string> {
 }
 
 async function confinement(): Promise<string> {
-  const { canConfine } = await import("../../execution/bubblewrap.ts");
-  if (await canConfine()) return "bubblewrap confines shell commands of plans to their sandbox";
-  throw new Warning("bubblewrap does not work here; shell commands of plans can write outside their sandbox");
+  const { confinementHere } = await import("../../execution/confinement/here.ts");
+  const { kind, says, next } = await confinementHere();
+  if (kind !== "none") return says;
+  const remedy = next === undefined ? "" : `; next: ${next}`;
+  throw new Warning(
+    `${says}: plans refuse to run commands, unless their profile does not require confinement${remedy}`,
+  );
 }
 
 async function git(): Promise<string> {

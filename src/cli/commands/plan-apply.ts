@@ -5,6 +5,7 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
+import { unconfinedWarning } from "../confinement-line.ts";
 import { confirmed, declined, type Asking } from "../confirm.ts";
 import { count, instant } from "../format.ts";
 import { interruptible } from "../interrupt.ts";
@@ -28,7 +29,13 @@ export async function planApply(context: CommandContext, input: Input, asking?: 
   const question = where === "" ? `Land ${amount}?` : `Take ${amount} as they are in ${where}?`;
   if (!(await confirmed(question, input.flag("yes"), asking))) return declined("applied");
 
-  const onProgress = progress(await context.format());
+  const format = await context.format();
+  const told = progress(format);
+  const unconfined = await unconfinedWarning(seen.profile, format);
+  const onProgress = (doing: string, runsCommand = false): void => {
+    if (runsCommand) unconfined.warn();
+    told(doing);
+  };
   const { signal, stop } = interruptible();
   const options = {
     allowEmpty: input.flag("allowEmpty"),
@@ -55,6 +62,7 @@ export async function planApply(context: CommandContext, input: Input, asking?: 
     },
     view: [landingTable(landings)],
     messages: [
+      ...unconfined.messages(),
       ...info(
         `Plan ${plan.id} is applied: ${amount}${already === "" ? "" : `; the changes are in ${already} already`}.`,
       ),

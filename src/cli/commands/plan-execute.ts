@@ -3,12 +3,14 @@ import { diffOf } from "../../execution/kept-diff.ts";
 import type { Sandbox } from "../../execution/sandbox.ts";
 import { planChanges } from "../../execution/step-runner.ts";
 import type { Plan } from "../../domain/plan.ts";
+import { statusKey } from "../../domain/transitions.ts";
 import type { Assessment } from "../../domain/confidence.ts";
 import { findDecisions } from "../../ledger/decisions.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
 import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
+import { commandsHere, confinementLine, loudMessages, type CommandsHere } from "../confinement-line.ts";
 import { executeWatched } from "../watched-execution.ts";
 import { leftOutOf } from "./left-out.ts";
 import { paidText, readSpending, spendingData } from "./budget-data.ts";
@@ -17,8 +19,24 @@ import { planData, readInPlace } from "./plan-data.ts";
 import { strategyView } from "./strategy-view.ts";
 import { readValidations, resultData, resultView, summaryData } from "./validation-data.ts";
 
-/** Runs the plan's steps here, in the foreground; Ctrl-C stops cleanly, a second one at once. */
+/** Says what holds for commands, and runs the plan. */
 export async function planExecute(context: CommandContext, input: Input): Promise<Outcome> {
+  const plan = await (await context.plans()).getPlan(input.argument(0));
+  return executePlan(context, input, await announced(context, plan));
+}
+
+/** Tells the person who watches what confines the plan's commands, before anything runs; in place no command runs. */
+export async function announced(context: CommandContext, plan: Plan): Promise<CommandsHere> {
+  const commands = await commandsHere(plan.profile);
+  const { where } = await readInPlace(context, plan);
+  const done = plan.phase === "apply" || statusKey(plan) === "execute/complete";
+  const human = !["json", "yaml"].includes(await context.format());
+  if (human && !done && where === "") process.stderr.write(confinementLine(commands));
+  return commands;
+}
+
+/** Runs the plan's steps here, in the foreground; Ctrl-C stops cleanly, a second one at once. */
+export async function executePlan(context: CommandContext, input: Input, commands: CommandsHere): Promise<Outcome> {
   const service = await context.plans();
   const store = await context.store();
   const seen = await service.getPlan(input.argument(0));
@@ -38,14 +56,17 @@ export async function planExecute(context: CommandContext, input: Input): Promis
   const inPlace = await readInPlace(context, plan);
   const spending = await readSpending(context, plan.id);
   const paid = spending.plan.calls === 0 ? "" : ` ${paidText(spending.plan)}.`;
+  // People heard it before anything ran.
+  const machine = ["json", "yaml"].includes(await context.format());
   const done = info(
-    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) ${inPlace.where === "" ? "in the sandbox" : `in place, in ${inPlace.where}`}.${paid}`,
+    `Plan ${plan.id} ${ran ? "is executed" : "had been executed already"}: ${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions}) ${inPlace.where === "" ? sandboxed(commands) : `in place, in ${inPlace.where}`}.${paid}`,
   );
   return {
     data: {
       ...planData(plan),
       ...inPlace.data,
       ran,
+      confinement: commands.data,
       sandboxes: sandboxes.map(sandboxData),
       steps,
       hooks,
@@ -59,6 +80,7 @@ export async function planExecute(context: CommandContext, input: Input): Promis
     },
     view: resultView(results),
     messages: [
+      ...(machine && ran && inPlace.where === "" ? loudMessages(commands) : []),
       ...(includeDirty ? sandboxes.flatMap(begunOtherwise) : []),
       ...done,
       ...left.messages,
@@ -90,6 +112,11 @@ async function strategyShown(context: CommandContext, plan: Plan, assessment: As
     ),
     next,
   };
+}
+
+/** Said only where nothing else could have been changed. */
+function sandboxed({ enforced }: CommandsHere): string {
+  return enforced ? "in the sandbox" : "in the plan's copy; its commands were not confined to it";
 }
 
 function sandboxData(sandbox: Sandbox): Record<string, unknown> {

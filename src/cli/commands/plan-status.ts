@@ -1,9 +1,9 @@
 import type { Plan } from "../../domain/plan.ts";
 import { PHASES, isRecoverable, isTerminal, statusKey, target, type Phase } from "../../domain/transitions.ts";
-import { canConfine } from "../../execution/bubblewrap.ts";
 import type { PlanUsage } from "../../ledger/model-calls.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Input } from "../command-spec.ts";
+import { commandsHere, type CommandsHere } from "../confinement-line.ts";
 import { count, elapsed, instant, planElapsed, stateCell, thousands } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { toned, type Cell } from "../view.ts";
@@ -24,7 +24,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
   const { question } = activity;
   // In place no command runs.
   const idle = plan.phase === "apply" || isTerminal(plan) || inPlace.where !== "";
-  const confined = idle ? undefined : await canConfine();
+  const commands = idle ? undefined : await commandsHere(plan.profile);
   const now = Date.now();
   const next =
     question === undefined
@@ -51,7 +51,8 @@ export async function planStatus(context: CommandContext, input: Input): Promise
       cost: { ...spendingData(spending.plan), today: { date: spending.day.date, ...spendingData(spending.day) } },
       usage: usageData(activity.usage),
       validation_summary: summaryData(validated),
-      confined: confined ?? null,
+      confined: commands === undefined ? null : commands.kind !== "none",
+      confinement: commands?.data ?? null,
       cancel_reason: plan.cancelReason ?? null,
       undone_at: undoneAt(plan),
       undone_steps: undoneSteps,
@@ -76,9 +77,7 @@ export async function planStatus(context: CommandContext, input: Input): Promise
           ...inPlace.rows,
           ...PHASES.map((phase) => [phase, progressCell(plan, phase, now)] as const),
           ["validations", summaryCell(plan, validated)],
-          ...(confined === false
-            ? [["commands", toned("not confined: bubblewrap does not work here", "warn")] as const]
-            : []),
+          ...(commands === undefined ? [] : [["commands", commandsCell(commands)] as const]),
           ["recorded", `${count(activity.steps, "step")}, ${count(activity.changes, "change")}`],
           ...spendingRows(spending),
           ...(activity.usage.calls === 0 ? [] : [["models", usageText(activity.usage)] as const]),
@@ -100,6 +99,12 @@ export async function planStatus(context: CommandContext, input: Input): Promise
     next,
     status: plan.state === "errored" ? "error" : "ok",
   };
+}
+
+function commandsCell({ kind, enforced, data }: CommandsHere): Cell {
+  if (kind !== "none") return `confined by ${kind}`;
+  const finding = String(data["finding"]);
+  return enforced ? toned(`refused: ${finding}`, "warn") : toned(`NOT CONFINED: ${finding}`, "bad");
 }
 
 async function readActivity(context: CommandContext, plan: Plan) {

@@ -9,6 +9,7 @@ import { shouldApply } from "../../plans/gates.ts";
 import { setUpRun, uncommittedFiles } from "../../plans/run-setup.ts";
 import type { CommandContext } from "../command-context.ts";
 import { Input } from "../command-spec.ts";
+import type { CommandsHere } from "../confinement-line.ts";
 import { answerTo, canAsk, declined, type Asking } from "../confirm.ts";
 import { count } from "../format.ts";
 import { info, type Message, type Outcome } from "../outcome.ts";
@@ -18,7 +19,7 @@ import { oneLine } from "../terminal-text.ts";
 import type { View } from "../view.ts";
 import { planApply } from "./plan-apply.ts";
 import { coloured, fileTable } from "./plan-diff.ts";
-import { planExecute } from "./plan-execute.ts";
+import { announced, executePlan } from "./plan-execute.ts";
 import { givenBudget } from "./plan-budget.ts";
 import { planPrompt } from "./plan-prompt.ts";
 import { configuredProfile, defaultActors } from "./plan-use.ts";
@@ -62,7 +63,8 @@ export async function run(context: CommandContext, input: Input, asking?: Asking
     process.stderr.write(beginning(plan, made));
     for (const { text } of warnings) process.stderr.write(`warning: ${text}\n`);
   }
-  const executed = await carryOut(context, plan, input, asking);
+  const commands = await announced(context, plan);
+  const executed = await carryOut(context, { plan, commands }, input, asking);
   const setup: Message[] = human ? [] : [...made.flatMap((one) => info(`Made ${one}.`)), ...warnings];
   const outcome = { ...executed, messages: [...setup, ...executed.messages], data: { ...executed.data, made } };
   if (executed.data["phase"] !== "execute" || executed.status === "warn") return outcome;
@@ -79,10 +81,15 @@ export async function run(context: CommandContext, input: Input, asking?: Asking
 }
 
 /** Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants asked. */
-async function carryOut(context: CommandContext, plan: Plan, input: Input, asking?: Asking): Promise<Outcome> {
+async function carryOut(
+  context: CommandContext,
+  { plan, commands }: { readonly plan: Plan; readonly commands: CommandsHere },
+  input: Input,
+  asking?: Asking,
+): Promise<Outcome> {
   const words = wordsOf(input, plan, { includeDirty: input.flag("includeDirty") });
   for (;;) {
-    const outcome = await planExecute(context, words).catch(async (error: unknown) => {
+    const outcome = await executePlan(context, words, commands).catch(async (error: unknown) => {
       if (!(error instanceof AwaitingInputError) || !canAsk(asking)) throw error;
       if (!(await answerQuestion(context, plan, asking))) throw error;
       return undefined;

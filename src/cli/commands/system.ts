@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import type { CommandContext } from "../command-context.ts";
+import { commandsHere } from "../confinement-line.ts";
 import { count } from "../format.ts";
 import { info as say, type Outcome } from "../outcome.ts";
 import { readDaySpending, spendingCell, spendingData } from "./budget-data.ts";
@@ -15,8 +16,9 @@ export async function init(context: CommandContext): Promise<Outcome> {
   const paths = { data_dir: dataDir, config, database };
   const keys = ["data_dir", "config", "database"] as const;
   const created = keys.filter((key) => !before[key]);
+  const commands = await commandsHere();
   return {
-    data: { ...paths, created, existing: keys.filter((key) => before[key]) },
+    data: { ...paths, created, existing: keys.filter((key) => before[key]), confinement: commands.data },
     view: [
       {
         kind: "fields",
@@ -24,8 +26,15 @@ export async function init(context: CommandContext): Promise<Outcome> {
         rows: keys.map((key) => [key.replace("_", " "), `${paths[key]} (${before[key] ? "was there" : "created"})`]),
       },
     ],
-    messages: say(created.length === 0 ? "Everything was there already; nothing was changed." : "Ready."),
-    next: ["agents action create --config <file>", "agents project create <name>"],
+    messages: [
+      ...say(created.length === 0 ? "Everything was there already; nothing was changed." : "Ready."),
+      commands.message,
+    ],
+    next: [
+      ...(commands.next === undefined ? [] : [commands.next]),
+      "agents action create --config <file>",
+      "agents project create <name>",
+    ],
   };
 }
 

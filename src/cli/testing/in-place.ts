@@ -14,6 +14,8 @@ export const STEPS = `  - { id: edit, tool: edit_file, params: { path: a.txt, ol
 
 export class InPlace extends World {
   readonly place: string = realpathSync(this.repository);
+  // In place no command runs.
+  override anywhere = false;
 
   constructor(type: "git-checkout" | "fs-directory" = "git-checkout") {
     super();

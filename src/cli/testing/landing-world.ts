@@ -22,6 +22,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Agents, type Envelope } from "./agents.ts";
+import { allowCommands } from "./confinement.ts";
 
 /** Everything a user could see of both resources, line by line, so that a difference names its path. */
 export type Resources = readonly string[];
@@ -80,6 +81,7 @@ export class LandingWorld implements Disposable {
       ["project", "create", "shop", "--resource", "api", "--resource", "notes"],
     ])
       await this.done(...call);
+    await allowCommands(this.agents);
     const { data } = await this.done("plan", "use", "change", "shop");
     const id = String(data["plan_id"]);
     await this.done("plan", "execute", id);

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agents, ROOT } from "./agents.ts";
+import { allowCommands } from "./confinement.ts";
 import { register } from "./world.ts";
 
 const ACTION = `name: greet
@@ -38,6 +39,7 @@ export class ShopWorld implements Disposable {
   async plan(steps: string): Promise<string> {
     const resource = ["git-checkout", "api", "--path", this.repository];
     await register(this.agents, { steps, action: ACTION, resource });
+    await allowCommands(this.agents);
     const { data } = await this.agents.json("plan", "use", "greet", "shop");
     return String(data["plan_id"]);
   }

@@ -1,4 +1,5 @@
 /** A user's repository and plans that a scripted model thinks for. */
+import { profileFor } from "./confinement.ts";
 import { World } from "./world.ts";
 
 export const ACTION = `name: improve
@@ -52,9 +53,13 @@ export class ThinkingWorld extends World {
     return this.anotherThought(...use);
   }
 
+  #profile(): Promise<string> | string {
+    return this.anywhere ? profileFor(this.agents, "trusted") : "trusted";
+  }
+
   /** Under a profile that goes on by itself, unless another is named. */
   async anotherThought(...use: string[]): Promise<string> {
-    const profile = use.includes("--automation-profile") ? [] : ["--automation-profile", "trusted"];
+    const profile = use.includes("--automation-profile") ? [] : ["--automation-profile", await this.#profile()];
     const words = ["plan", "use", "improve", "shop", "--arg", "what=docs", ...profile, ...use];
     const { data, error } = await this.agents.json(...words);
     if (error !== undefined) throw new Error(`plan use: ${error.message}`);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeRepository } from "../../testing/git-repository.ts";
 import type { Agents } from "./agents.ts";
+import { allowCommands } from "./confinement.ts";
 
 export class ToolPlan {
   readonly id: string;
@@ -31,6 +32,7 @@ export class ToolPlan {
       const { error } = await agents.json(...call);
       if (error !== undefined) throw new Error(`${call.join(" ")}: ${error.message}`);
     }
+    await allowCommands(agents);
     const { data } = await agents.json("plan", "use", "work", "shop");
     return new ToolPlan(agents, String(data["plan_id"]));
   }

@@ -32,6 +32,7 @@ import {
 import { PlanApplier } from "../../plans/plan-applier.ts";
 import { PlanExecutor } from "../../plans/plan-executor.ts";
 import { git } from "../../testing/git-repository.ts";
+import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { Agents, type Envelope } from "./agents.ts";
 
 export type Files = Readonly<Record<string, FileSpec>>;
@@ -128,7 +129,8 @@ export class World implements AsyncDisposable {
     const service = new PlanLifecycleService(parts);
     const description = `Change things, part ${this.#plans}`;
     await service.createAction({ name: action, description, executionActor: actor, definitionOfDone: "They changed" });
-    return (await service.useAction({ action, projects: [project] })).id;
+    const automationProfile = await profileAnywhere(parts.store);
+    return (await service.useAction({ action, projects: [project], automationProfile })).id;
   }
 
   /** A plan with all its steps done in the sandbox. */

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agents } from "./agents.ts";
+import { allowCommands } from "./confinement.ts";
 
 const ACTION = `name: greet
 description: Greet {who}
@@ -18,6 +19,8 @@ export class World implements Disposable {
 
   /** What the plans work on. */
   resource: string[];
+  /** Whether plans that name no profile run commands also where nothing can confine them. */
+  anywhere = true;
 
   constructor(dataDir?: string) {
     this.agents = new Agents(dataDir);
@@ -55,6 +58,7 @@ export class World implements Disposable {
 
   /** Registers an actor of these steps and all a plan of it needs, and makes a plan. */
   async plan(steps: string, ...use: string[]): Promise<string> {
+    if (this.anywhere) await allowCommands(this.agents);
     await register(this.agents, { steps, action: ACTION, resource: this.resource });
     return this.another(...use);
   }

@@ -15,6 +15,7 @@ import {
   type Store,
 } from "../../index.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";
+import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";
 import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox.ts";
 import { planChanges, runToolSteps, type DecidedStep, type PlanChange, type StepFacts } from "../step-runner.ts";
@@ -74,7 +75,8 @@ export class ExecutingPlan implements AsyncDisposable {
     const { strategy = "git_worktree", kind = "memory", user = await UserRepository.make() } = options;
     const temporary = await TemporaryStore.open(kind);
     const service = new PlanLifecycleService({ store: temporary.store });
-    await service.createAction({ ...actionInput(), readOnly: options.readOnly ?? false });
+    const automationProfile = await profileAnywhere(temporary.store);
+    await service.createAction({ ...actionInput(), automationProfile, readOnly: options.readOnly ?? false });
     const { id, lease } = await planAt(service, "execute/processing", { ttlMs: 600_000 });
     const directory = await mkdtemp(join(tmpdir(), "cleveragents-sandboxes-"));
     const target = {
@@ -140,7 +142,7 @@ export class ExecutingPlan implements AsyncDisposable {
     const context = new PlanExecutionContext({ store: this.store, plan: this.id, lease: this.#lease });
     const opened = await context.startChangeset();
     const contents = (hash: string): Promise<Uint8Array | undefined> => this.changesets.content(hash);
-    const workspace = new Workspace({ sandbox: await this.sandbox(), context, contents });
+    const workspace = new Workspace({ sandbox: await this.sandbox(), requireConfinement: false, context, contents });
     return {
       workspace,
       context,
