@@ -204,6 +204,7 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         environment,
         readable: [path, directory, ...borrowedBy(workspace.sandbox)],
         writable: [scratch],
+        commands: workspace.sandbox.commands,
       }),
     );
     run.signal.throwIfAborted();

@@ -116,7 +116,7 @@ async function runCommand(
   const { root } = sandbox;
   if (sandbox.strategy === "none") throw notInPlace("A command", sandbox);
   const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
-  const options = { ...place, network, timeoutMs, signal, keep: "end" } as const;
+  const options = { ...place, network, timeoutMs, signal, keep: "end", commands: sandbox.commands } as const;
   const result = await runShell(command, options);
   const failure = failureOf(result, timeoutMs);
   const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;

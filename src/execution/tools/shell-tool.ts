@@ -23,6 +23,7 @@ export const SHELL_TOOL: Tool = tool({
         signal,
         readable: borrowedBy(workspace.sandbox),
         network: workspace.network,
+        commands: workspace.sandbox.commands,
         keep: "start",
       }),
     );
