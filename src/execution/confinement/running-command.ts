@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, openSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -89,15 +89,24 @@ const PATIENCE_MS = 30_000;
 
 async function end(record: string): Promise<void> {
   const { leader, first } = processesIn(record);
-  if (leader !== undefined && isAlive(leader)) kill(-leader.pid);
+  if (leader === undefined) return;
+  const group = first === undefined ? membersOf(leader) : [leader, first];
+  if (isAlive(leader)) kill(-leader.pid);
   if (first !== undefined && isAlive(first)) kill(first.pid);
   const deadline = performance.now() + PATIENCE_MS;
-  for (const one of [first, leader]) {
-    while (one !== undefined && isAlive(one)) {
+  for (const one of group) {
+    while (isAlive(one)) {
       if (performance.now() > deadline) throw stuck(one.pid);
       await sleep(2);
     }
   }
+}
+
+/** Of a command that is not confined: those that stayed in its group. No other end of it can be told. */
+function membersOf(leader: Identity): Identity[] {
+  if (!isAlive(leader)) return [];
+  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [statOf(Number(name))] : []));
+  return all.filter((one) => one !== undefined).filter(({ group }) => group === leader.pid);
 }
 
 /**
@@ -111,22 +120,30 @@ function processesIn(record: string): { leader: Identity | undefined; first: Ide
 }
 
 /** The name of the program in it may hold anything, also blanks and brackets. */
-function identityIn(line: string): (Identity & { readonly state: string }) | undefined {
+function identityIn(line: string): Seen | undefined {
   const pid = /^(\d+) \(/.exec(line)?.[1];
   const rest = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  const [state = "", started = ""] = [rest[0], rest[19]];
-  return pid === undefined || started === "" ? undefined : { pid: Number(pid), started, state };
+  const [state = "", group = "", started = ""] = [rest[0], rest[2], rest[19]];
+  return pid === undefined || started === "" ? undefined : { pid: Number(pid), started, state, group: Number(group) };
+}
+
+interface Seen extends Identity {
+  readonly state: string;
+  readonly group: number;
+}
+
+function statOf(pid: number): Seen | undefined {
+  try {
+    return identityIn(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch (error) {
+    return ifCode("ENOENT", "ESRCH")(error);
+  }
 }
 
 /** One that has ended and waits for its parent to take notice does nothing any more, and nothing is left in its namespace. */
 function isAlive({ pid, started }: Identity): boolean {
-  try {
-    const now = identityIn(readFileSync(`/proc/${pid}/stat`, "utf8"));
-    return now?.started === started && !["Z", "X"].includes(now.state);
-  } catch (error) {
-    ifCode("ENOENT", "ESRCH")(error);
-    return false;
-  }
+  const now = statOf(pid);
+  return now?.started === started && !["Z", "X"].includes(now.state);
 }
 
 function kill(pid: number): void {
