@@ -25,6 +25,7 @@ export async function diagnostics(context: CommandContext): Promise<Outcome> {
     await check("database", () => database(context)),
     await check("git", git),
     await check("confinement", confinement),
+    await check("tool directories", () => toolDirectories(context)),
   ];
   const errors = checks.filter(({ status }) => status === "error").length;
   const warnings = checks.filter(({ status }) => status === "warning").length;
@@ -109,6 +110,14 @@ async function confinement(): Promise<string> {
   const { canConfine } = await import("../../execution/bubblewrap.ts");
   if (await canConfine()) return "bubblewrap confines shell commands of plans to their sandbox";
   throw new Warning("bubblewrap does not work here; shell commands of plans can write outside their sandbox");
+}
+
+async function toolDirectories(context: CommandContext): Promise<string> {
+  await context.commandPolicy();
+  const { shownTools } = await import("../../execution/confinement/view.ts");
+  const shown = shownTools();
+  const found = shown.length === 0 ? "none besides those of the system" : shown.join(", ");
+  return `commands of plans can read: ${found}`;
 }
 
 async function git(): Promise<string> {

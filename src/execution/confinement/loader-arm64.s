@@ -15,10 +15,11 @@ read:   mov     x8, #63                 // read(4, x20, what is left)
         add     x20, x20, x0
         b       read
 begin:  mov     x19, #0x10000000        // the first word is the length of it all: half a list is not begun with
-        sub     x20, x20, x19
+        mov     x0, #125
+        subs    x20, x20, x19
+        b.eq    end
         ldr     x1, [x19], #8
         cmp     x20, x1
-        mov     x0, #125
         b.ne    end
 step:   ldp     x8, x0, [x19]
         ldp     x1, x2, [x19, #16]

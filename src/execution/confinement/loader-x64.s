@@ -15,9 +15,10 @@ read:   xor     eax, eax                # read(4, rbx, what is left of 4 MiB)
         add     rbx, rax
         jmp     read
 begin:  mov     r12d, 0x10000000        # the first word is the length of it all: half a list is not begun with
-        sub     rbx, r12
-        cmp     rbx, [r12]
         mov     edi, 125
+        sub     rbx, r12
+        jz      end
+        cmp     rbx, [r12]
         jne     end
         add     r12, 8
 step:   mov     rax, [r12]

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /**
  * What must be asked of the kernel from inside a new process (mounts, limits, a filter for system calls), Node cannot ask, and the
- * programs that can are not the same everywhere. So we bring one: a program of 250 bytes that reads a list of system calls from
+ * programs that can are not the same everywhere. So we bring one: a program of 270 bytes that reads a list of system calls from
  * descriptor 4 and makes them one after another. It decides nothing; every decision is in the list, which TypeScript writes
  * (kernel-calls.ts). Its source is beside this file, one for each kind of processor: loader-x64.s, which the tests run, and
  * loader-arm64.s, which was only looked at.
@@ -17,12 +17,12 @@ const CODE: Partial<Record<string, { readonly machine: number; readonly bytes: s
   x64: {
     machine: 62,
     bytes:
-      "uwAAABAxwL8EAAAASIneugAAQBBIKdoPBUiFwH4FSAHD6+JBvAAAABBMKeNJOxwkv30AAAAPhcUAAABJg8QISYsEJEmLfCQISYt0JBBJi1QkGE2LVCQgTYtEJChNi0wkMA8FQYtMJDiD+QF0DkiFwHgPg/kCdQSFwHVLSYPEWOu+99hJi3QkQEmLfCRISI18Pv65CgAAAEG4AwAAADHS9/GAwjCIF0j/z0H/yHXvuAEAAAC/AgAAAEmLVCRIDwVJi3wkUOs6QYnFuD0AAABIx8f/////SI10JMAx0kUx0g8FRDnodeOLfCTAifjB7wiB5/8AAACD4H90Bo24gAAAALjnAAAADwU=",
+      "uwAAABAxwL8EAAAASIneugAAQBBIKdoPBUiFwH4FSAHD6+JBvAAAABC/fQAAAEwp4w+EzwAAAEk7HCQPhcUAAABJg8QISYsEJEmLfCQISYt0JBBJi1QkGE2LVCQgTYtEJChNi0wkMA8FQYtMJDiD+QF0DkiFwHgPg/kCdQSFwHVLSYPEWOu+99hJi3QkQEmLfCRISI18Pv65CgAAAEG4AwAAADHS9/GAwjCIF0j/z0H/yHXvuAEAAAC/AgAAAEmLVCRIDwVJi3wkUOs6QYnFuD0AAABIx8f/////SI10JMAx0kUx0g8FRDnodeOLfCTAifjB7wiB5/8AAACD4H90Bo24gAAAALjnAAAADwU=",
   },
   arm64: {
     machine: 183,
     bytes:
-      "FACi0hUAotIVCKLy6AeA0oAAgNLhAxSqogIUywEAANQfAADxbQAAVJQCAIv4//8XEwCi0pQCE8thhkD4nwIB66APgNLBBQBUaAJAqWEKQaljEkKpZRpDqQEAANTfBADxoAAAVMAA+LffCADxQQAAVKACALVzYgGR9P//F+ADAMthCkSpIwACi2MIANFEAYDSZQCA0gYIxJrHgASb58AAkWf0HzjgAwaqpQQA8UH//1QICIDSQACA0gEAANRgKkD5DwAAFPYDACqIIIDSAACAkuEDAdECAIDSAwCA0gEAANQfABZrIf//VOEDXLggPAhTIRgAckAAAFQgAAIRyAuA0gEAANQ=",
+      "FACi0hUAotIVCKLy6AeA0oAAgNLhAxSqogIUywEAANQfAADxbQAAVJQCAIv4//8XEwCi0qAPgNKUAhPrIAYAVGGGQPifAgHrwQUAVGgCQKlhCkGpYxJCqWUaQ6kBAADU3wQA8aAAAFTAAPi33wgA8UEAAFSgAgC1c2IBkfT//xfgAwDLYQpEqSMAAotjCADRRAGA0mUAgNIGCMSax4AEm+fAAJFn9B844AMGqqUEAPFB//9UCAiA0kAAgNIBAADUYCpA+Q8AABT2AwAqiCCA0gAAgJLhAwHRAgCA0gMAgNIBAADUHwAWayH//1ThA1y4IDwIUyEYAHJAAABUIAACEcgLgNIBAADU",
   },
 };
 

@@ -71,10 +71,9 @@ const SECRETS_OF_ROOT = [
 
 /** In the order in which they are mounted: what is deeper comes later, and on one path what is stricter about reading comes first. */
 export function mountsOf(view: View): Mount[] {
-  const root = process.getuid?.() === 0;
-  const hidden = [...commandPolicy().hidden, ...view.hidden, ...homes(), ...(root ? SECRETS_OF_ROOT : [])];
-  // A directory that holds what is hidden shows too much, whatever is in PATH.
-  const tools = toolDirectories().filter((tool) => !hidden.some((path) => `${path}/`.startsWith(`${tool}/`)));
+  const ours = [...commandPolicy().hidden, ...view.hidden];
+  const hidden = [...ours, ...homes(), ...(process.getuid?.() === 0 ? SECRETS_OF_ROOT : [])];
+  const tools = safeTools(ours);
   const secrets = tools.flatMap((directory) => SECRET_FILES.map((name) => join(directory, name)));
   const wanted = [
     ...[...SYSTEM, ...(view.network ? [NAME_SERVICE] : [])].flatMap(systemPlace),
@@ -99,6 +98,28 @@ export function mountsOf(view: View): Mount[] {
     kept.push(mount);
   }
   return kept;
+}
+
+/** The directories of tools that a command sees besides those of the system. */
+export function shownTools(): string[] {
+  const system = SYSTEM.flatMap((path) => real(path) ?? []);
+  const elsewhere = (tool: string): boolean => !system.some((path) => isBelow(real(tool) ?? tool, path));
+  const found = safeTools(commandPolicy().hidden).filter(elsewhere);
+  return found.filter((tool) => !found.some((other) => other !== tool && isBelow(tool, other))).sort();
+}
+
+/** One that holds a home, or holds or lies in what is ours, shows too much, whatever is in PATH. */
+function safeTools(ours: readonly string[]): string[] {
+  const [kept, own] = [homes(), ours].map((paths) => paths.flatMap((path) => real(path) ?? []));
+  return toolDirectories().filter((directory) => {
+    const tool = real(directory) ?? directory;
+    if (kept?.some((home) => isBelow(home, tool)) === true) return false;
+    return own?.some((path) => isBelow(path, tool) || isBelow(tool, path)) !== true;
+  });
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return directory === "/" || `${path}/`.startsWith(`${directory}/`);
 }
 
 /** The user's, as the environment and as the system knows it; in a container the system may not know the user. */
