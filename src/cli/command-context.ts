@@ -11,6 +11,7 @@ import type { ActorService } from "../plans/actor-service.ts";
 import type { ContextConfiguration } from "../plans/context-configuration.ts";
 import type { ContextPolicyService } from "../plans/context-policy-service.ts";
 import type { ContextService } from "../plans/context-service.ts";
+import type { CommandPolicy } from "../execution/confinement/command-policy.ts";
 import type { GuardService } from "../plans/guard-service.ts";
 import type { PlanContextService } from "../plans/plan-context-service.ts";
 import type { PlanApplier } from "../plans/plan-applier.ts";
@@ -74,7 +75,19 @@ export class CommandContext {
   async applier(): Promise<PlanApplier> {
     const { PlanApplier } = await import("../plans/plan-applier.ts");
     const [store, service, user] = [await this.store(), await this.plans(), await this.user()];
+    await this.commandPolicy();
     return new PlanApplier({ store, service, user, directory: this.paths.dataDir });
+  }
+
+  /** What commands of plans see besides their sandbox, as the settings say; from here on it holds for all that this process runs. */
+  async commandPolicy(): Promise<CommandPolicy> {
+    const { setCommandPolicy } = await import("../execution/confinement/command-policy.ts");
+    const { toolDirectoriesOf } = await import("../domain/sandbox-settings.ts");
+    return setCommandPolicy({
+      hidden: [this.paths.dataDir, this.paths.config],
+      toolDirectories: toolDirectoriesOf((await this.setting("sandbox.tool-directories")).value),
+      unixSockets: (await this.setting("sandbox.unix-sockets")).value === "on",
+    });
   }
 
   config(): Promise<ConfigValues> {

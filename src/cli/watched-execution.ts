@@ -36,6 +36,7 @@ export async function executeWatched(
   planId: PlanId,
   options: { readonly includeDirty: boolean; readonly verify: boolean },
 ): Promise<WatchedExecution> {
+  await context.commandPolicy();
   const view = await viewFor(context, planId);
   const executor = new PlanExecutor({
     store: await context.store(),

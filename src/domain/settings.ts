@@ -6,6 +6,7 @@ import { ConfigurationError, UsageError } from "./errors.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
 import { parseQualifiedName } from "./qualified-name.ts";
 import { maskSecrets } from "./redaction.ts";
+import { SANDBOX_SETTINGS } from "./sandbox-settings.ts";
 import { HIDDEN } from "./secret.ts";
 import { nearest } from "./suggest.ts";
 import { lineProblem } from "./text.ts";
@@ -65,6 +66,7 @@ export const SETTINGS: readonly Setting[] = [
   ...ACTOR_SETTINGS,
   ...BUDGET_SETTINGS,
   ...CONTEXT_SETTINGS,
+  ...SANDBOX_SETTINGS,
 ];
 
 export function findSetting(key: string): Setting {

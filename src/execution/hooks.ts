@@ -208,6 +208,7 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         environment,
         readable: [path, directory, ...borrowedBy(workspace.sandbox)],
         writable: [repository],
+        commands: workspace.sandbox.commands,
       }),
     );
     run.signal.throwIfAborted();

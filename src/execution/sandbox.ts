@@ -21,6 +21,8 @@ export interface Sandbox extends SandboxFacts {
   readonly root: string;
   /** Made just now, so that it is as the resource was. */
   readonly fresh: boolean;
+  /** Where its owner has commands say who they are (running-command.ts). */
+  readonly commands?: string;
 }
 
 export interface SandboxPlace {

@@ -1,10 +1,15 @@
-import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { relativePathProblem } from "../domain/change-entry.ts";
-import { requireProgram, searchPath } from "../store/programs.ts";
-import { canConfine, confined } from "./bubblewrap.ts";
+import { AgentsError } from "../domain/errors.ts";
+import { searchPath } from "../store/programs.ts";
+import type { Launch } from "./confinement/backend.ts";
+import { findConfinement } from "./confinement/confinement.ts";
+import { COMPLAINT, NOT_CONFINED } from "./confinement/kernel-calls.ts";
+import { RunningCommand, takenOver } from "./confinement/running-command.ts";
+import { NOT_BEGUN, startLaunched } from "./confinement/start.ts";
 import { requireConfinement } from "./confinement/required.ts";
+import { toolVariables } from "./confinement/tool-directories.ts";
 import { requireDirectory } from "./contained-directories.ts";
 import { refused } from "./contained-path.ts";
 import { endGroup } from "./process-group.ts";
@@ -12,7 +17,7 @@ import type { Sandbox } from "./sandbox.ts";
 
 /**
  * Programs in a sandbox: the commands of steps and validations, and the user's hooks. Each ends with everything it started, when its
- * time is over, when it is aborted, and when this process dies; it is confined where bubblewrap works, and knows nothing secret.
+ * time is over, when it is aborted, and when this process dies; it is confined where the system can do it, and knows nothing secret.
  */
 export interface ProgramOptions {
   /** The sandbox's tree, which is writable. */
@@ -31,6 +36,10 @@ export interface ProgramOptions {
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
+  /** What stays read-only below something writable. */
+  readonly protected?: readonly string[];
+  /** Where the owner of the sandbox has its commands say who they are, so that the next owner can end them. */
+  readonly commands?: string | undefined;
 }
 
 export interface ProgramResult {
@@ -44,30 +53,19 @@ export interface ProgramResult {
 
 const OUTPUT_LIMIT = 256 * 1024;
 
-/**
- * Runs the program with a watcher beside it that holds the other end of a pipe of ours: when this process dies, however it dies, the
- * pipe closes and the watcher ends the whole group, so that nothing goes on writing into a sandbox somebody else resumes. Confined
- * ones too: bubblewrap asks to die with its parent a moment after it was started, and outlives one that is killed before.
- */
-const DIES_WITH_US = '{ read -r _ <&3; kill -s KILL -- -$$; } & exec 3<&-; exec "$@"';
-
 export function runShell(command: string, options: ProgramOptions): Promise<ProgramResult> {
-  return runProgram(["sh", "-c", command], options);
+  return runProgram(["/bin/sh", "-c", command], options);
 }
 
+/** The program is named by its absolute path. */
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
-  const { root, cwd, timeoutMs, signal, keep, network, readable = [], writable = [] } = options;
+  const { cwd, timeoutMs, signal, keep, commands } = options;
   if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
-  const home = join(root, "..", "home");
+  const home = join(options.root, "..", "home");
   await mkdir(home, { recursive: true });
-  const confine = await canConfine();
-  const line = confine ? confined(command, { readable, writable: [root, home, ...writable], cwd, network }) : command;
-  const child = spawn(requireProgram("sh"), ["-c", DIES_WITH_US, "sh", ...line], {
-    cwd,
-    env: { ...environment(home), ...options.environment },
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
-  });
+  const launch = await launchOf(command, home, options);
+  using record = commands === undefined ? undefined : new RunningCommand(commands);
+  const child = startLaunched(launch, { cwd, record });
   let output = "";
   let cut = false;
   const collect = (chunk: string): void => {
@@ -93,11 +91,46 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
       child.on("exit", kill);
       child.on("close", (exit) => resolve(exit ?? 137));
     });
-    return { code, output, cut, timedOut, confined: confine };
+    await record?.gone();
+    if (code === NOT_BEGUN && record?.taken() === true) throw takenOver();
+    if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfined(output);
+    return { code, output, cut, timedOut, confined: launch.confined };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", kill);
   }
+}
+
+async function launchOf(
+  command: readonly string[],
+  home: string,
+  options: ProgramOptions,
+): Promise<Launch & { readonly confined: boolean }> {
+  const { root, cwd, network, readable = [], writable = [], commands } = options;
+  const [program = "", ...args] = command;
+  const variables = { ...environment(home), ...options.environment };
+  const found = await findConfinement();
+  if (found.kind === "none") return { program, args, environment: variables, confined: false };
+  // Beside the tree lies what is ours.
+  const hidden = [dirname(root)];
+  const view = {
+    readable,
+    writable: [root, home, ...writable],
+    protected: options.protected ?? [],
+    hidden,
+    cwd,
+    network,
+  };
+  const recorded = commands !== undefined;
+  return { ...found.backend.start({ command, environment: variables, recorded }, view), confined: true };
+}
+
+function notConfined(output: string): AgentsError {
+  const [why = ""] = output.slice(COMPLAINT.length).split("\n");
+  return new AgentsError("tool_failed", `The command could not be confined: ${why}.`, {
+    kept: "It was not run.",
+    next: ["agents diagnostics"],
+  });
 }
 
 /** Where the objects are that the sandbox's repository only refers to: a confined git must see them. */
@@ -121,15 +154,8 @@ export function failureOf({ code, timedOut }: ProgramResult, timeoutMs: number):
 }
 
 /** What a command needs to run, and nothing that is secret. */
-function environment(home: string): NodeJS.ProcessEnv {
+function environment(home: string): Record<string, string | undefined> {
   const { LANG, TZ } = process.env;
-  return {
-    PATH: searchPath(),
-    LANG: LANG ?? "C.UTF-8",
-    TZ,
-    HOME: home,
-    TERM: "dumb",
-    GIT_TERMINAL_PROMPT: "0",
-    CI: "1",
-  };
+  const fixed = { HOME: home, TERM: "dumb", GIT_TERMINAL_PROMPT: "0", CI: "1" };
+  return { PATH: searchPath(), LANG: LANG ?? "C.UTF-8", TZ, ...toolVariables(), ...fixed };
 }

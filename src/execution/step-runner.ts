@@ -14,7 +14,8 @@ import { netChanges } from "./net-changes.ts";
 import { PlanExecutionContext } from "./plan-execution-context.ts";
 import { beginningIn, findSandboxRecords, recordSandbox } from "./sandbox-record.ts";
 import { requireSameBeginning } from "./same-beginning.ts";
-import { openSandbox, type Sandbox, type SandboxTarget } from "./sandbox.ts";
+import { endCommands, ownCommands } from "./confinement/running-command.ts";
+import { openSandbox, sandboxHome, type Sandbox, type SandboxPlace, type SandboxTarget } from "./sandbox.ts";
 import { callTool, tryTool, type EndCall, type ToolEnvironment, type ToolRequest } from "./tool-pipeline.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -301,6 +302,15 @@ export async function planChanges(store: Store, planId: PlanId, attempt: number)
   return changes;
 }
 
+/** Whatever an earlier owner of the plan left running in it is ended first. In place no command runs. */
+async function ownSandbox({ epoch }: Lease, place: SandboxPlace, target: SandboxTarget): Promise<Sandbox> {
+  if (target.strategy === "none") return openSandbox(place, target);
+  const home = sandboxHome(place, target.alias);
+  await endCommands(home, epoch);
+  const sandbox = await openSandbox(place, target);
+  return { ...sandbox, commands: await ownCommands(home, epoch) };
+}
+
 async function openWorkspaces(
   run: StepRun,
   context: PlanExecutionContext,
@@ -315,7 +325,7 @@ async function openWorkspaces(
   for (const target of run.targets) {
     const place = { directory: run.directory, planId: plan.id, attempt: plan.attempt };
     const known = records.find(({ alias }) => alias === target.alias);
-    const sandbox = await openSandbox(place, { ...target, ...beginningIn(known) });
+    const sandbox = await ownSandbox(run.lease, place, { ...target, ...beginningIn(known) });
     if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
     run.onSandbox?.(sandbox);
     const workspace = opened.use(

@@ -119,7 +119,8 @@ async function runCommand(
   const { root } = sandbox;
   if (sandbox.strategy === "none") throw notInPlace("A command", sandbox);
   const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
-  const options = { ...place, network, requireConfinement, timeoutMs, signal, keep: "end" } as const;
+  const limits = { network, requireConfinement, timeoutMs, commands: sandbox.commands };
+  const options = { ...place, ...limits, signal, keep: "end" } as const;
   const result = await runShell(command, options);
   const failure = failureOf(result, timeoutMs);
   const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;

@@ -26,6 +26,7 @@ export async function diagnostics(context: CommandContext): Promise<Outcome> {
     await check("database", () => database(context)),
     await check("git", git),
     await check("confinement", confinement),
+    await check("tool directories", () => toolDirectories(context)),
   ];
   const errors = checks.filter(({ status }) => status === "error").length;
   const warnings = checks.filter(({ status }) => status === "warning").length;
@@ -114,6 +115,14 @@ async function confinement(): Promise<string> {
   throw new Warning(
     `${says}: plans refuse to run commands, unless their profile does not require confinement${remedy}`,
   );
+}
+
+async function toolDirectories(context: CommandContext): Promise<string> {
+  await context.commandPolicy();
+  const { shownTools } = await import("../../execution/confinement/view.ts");
+  const shown = shownTools();
+  const found = shown.length === 0 ? "none besides those of the system" : shown.join(", ");
+  return `commands of plans can read: ${found}`;
 }
 
 async function git(): Promise<string> {

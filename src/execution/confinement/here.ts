@@ -1,19 +1,30 @@
-import { canConfine } from "../bubblewrap.ts";
-import { findProgram } from "../find-program.ts";
-import { installCommand } from "./install-command.ts";
+import type { Backend } from "./backend.ts";
+import { findConfinement } from "./confinement.ts";
 
 /** Which part of the system confines commands on this machine, and the one command that helps where none does. */
 export interface ConfinementHere {
-  readonly kind: "bubblewrap" | "namespaces" | "seatbelt" | "none";
+  readonly kind: Backend["kind"] | "none";
   readonly says: string;
   readonly next?: string;
 }
 
 export async function confinementHere(): Promise<ConfinementHere> {
-  if (await canConfine()) return { kind: "bubblewrap", says: "bubblewrap confines the commands of plans" };
-  if (findProgram("bwrap") !== undefined) {
-    return { kind: "none", says: "bubblewrap is installed, but this system does not let it work" };
-  }
-  const next = installCommand();
-  return { kind: "none", says: "bubblewrap is not installed", ...(next === undefined ? {} : { next }) };
+  const found = await findConfinement();
+  if (found.kind !== "none") return { kind: found.kind, says: sentence(found.backend) };
+  return { kind: "none", says: found.why, ...(found.next === undefined ? {} : { next: found.next }) };
+}
+
+export async function canConfine(): Promise<boolean> {
+  return (await findConfinement()).kind !== "none";
+}
+
+const BY = {
+  bubblewrap: "bubblewrap confines the commands of plans",
+  namespaces: "namespaces of the kernel confine the commands of plans",
+  seatbelt: "sandbox-exec confines the commands of plans (untested by us)",
+} as const satisfies Record<Backend["kind"], string>;
+
+function sentence({ kind, filtered }: Backend): string {
+  if (filtered || kind === "seatbelt") return BY[kind];
+  return `${BY[kind]}; Unix sockets of other programs are not kept from them on this kind of processor`;
 }

@@ -1,4 +1,4 @@
-import { findProgram } from "../find-program.ts";
+import { findProgram } from "../../store/programs.ts";
 
 /** The package managers of systems on which bubblewrap is a package of that name. */
 const MANAGERS: readonly (readonly [program: string, words: string])[] = [

@@ -24,6 +24,7 @@ export const SHELL_TOOL: Tool = tool({
         readable: borrowedBy(workspace.sandbox),
         network: workspace.network,
         requireConfinement: workspace.requireConfinement,
+        commands: workspace.sandbox.commands,
         keep: "start",
       }),
     );
