@@ -120,6 +120,27 @@ describe("programs that a command hides in a repository are not run by our git",
     expect(watched.world.read("a.txt")).toBe("one\ntwo\nchanged\nagain\n");
   });
 
+  test("nor are the user's own filters, which would be given what the plan wrote", async () => {
+    await using watched = await Watched.make();
+    const { agents } = watched.world;
+    watched.hook("exit 0");
+    const ran = join(agents.directory, "filter-ran");
+    const filter = agents.write("filter", `#!/bin/sh\necho "$0" >> '${ran}'\nexec cat\n`);
+    chmodSync(filter, 0o755);
+    const settings = agents.write("settings", `[filter "mine"]\n\tclean = ${filter}\n\tsmudge = ${filter}\n`);
+    agents.environment["GIT_CONFIG_GLOBAL"] = settings;
+    const command = "echo '* filter=mine' > .gitattributes; echo changed >> a.txt";
+    const id = await watched.used(["shell_execute", { command }], ...LOOKS, [
+      "shell_execute",
+      { command: "[ -e $HOME/again ] || { touch $HOME/again; exit 1; }" },
+    ]);
+    expect((await agents.json("plan", "execute", id)).error).toMatchObject({ code: "TOOL_FAILED" });
+    for (const word of ["execute", "diff", "status"])
+      expect((await agents.json("plan", word, id)).error).toBeUndefined();
+    expect(existsSync(ran)).toBe(false);
+    watched.untouched();
+  });
+
   test("git in a relative entry of PATH is not ours", async () => {
     await using watched = await Watched.make();
     const { agents } = watched.world;
@@ -130,6 +151,11 @@ describe("programs that a command hides in a repository are not run by our git",
       { command: "echo more >> a.txt" },
     ]);
     expect(await watched.allOf(id)).toEqual(WELL);
+    // Landed, they are where the user is.
+    const cwd = watched.world.repository;
+    expect(existsSync(join(cwd, "bin", "git"))).toBe(true);
+    const { code } = await agents.run(["plan", "diff", id], { cwd });
+    expect(code).toBe(0);
     watched.untouched();
   });
 });
