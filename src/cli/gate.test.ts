@@ -108,7 +108,7 @@ test("the machine formats still carry every value exactly", async () => {
         if (format === "json" || text.isWellFormed()) expect(read.data).toEqual(expected);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 150, examples: [[" \n"], ["\n a"], ["\t\n"]] },
   );
 });
 

@@ -1,4 +1,4 @@
-import { Document, isScalar, visit } from "yaml";
+import { Document, visit } from "yaml";
 import { hasHidden, visibleYaml } from "../domain/text.ts";
 
 /** The envelope as YAML, keys sorted. Goes through JSON first, so that both machine formats carry exactly the same values. */
@@ -6,9 +6,13 @@ export function yamlText(value: unknown): string {
   const document = new Document(JSON.parse(JSON.stringify(value)), { sortMapEntries: true });
   visit(document, {
     Scalar: (_, node) => {
-      // Only between double quotes can a character be escaped.
-      if (isScalar(node) && typeof node.value === "string" && hasHidden(node.value)) node.type = "QUOTE_DOUBLE";
+      if (typeof node.value === "string" && mustBeQuoted(node.value)) node.type = "QUOTE_DOUBLE";
     },
   });
   return visibleYaml(document.toString({ lineWidth: 0 }));
+}
+
+/** Only between double quotes can a character be escaped; and a block that begins with blanks does not come back as it was (" \n"). */
+function mustBeQuoted(text: string): boolean {
+  return hasHidden(text) || /^[ \t\n][^]*\n/.test(text);
 }
