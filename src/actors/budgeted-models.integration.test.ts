@@ -1,4 +1,5 @@
 /** Spending stops at the cap however many ask, in one process or in several: a server on loopback counts what really goes out. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -41,11 +42,15 @@ async function world(url: string, cap: number | undefined, more: Readonly<Record
     ["provider.house.prices", "m=1/1"],
     ...Object.entries(more),
   ]);
-  const gateway = new ModelGateway({ settings, environment: {}, count: (text) => text.length, patience: patience() });
+  const count = (text: string): number => text.length;
+  const gateway = new ModelGateway({ settings, environment: {}, count, patience: patience() });
   const caps = cap === undefined ? NONE : { ...NONE, perDay: { amount: cap, raise: "raise it" } };
   const models = budgetedModels({ models: gateway, store, caps, lease: undefined, user: "test" });
+  /** The same with delays that take their time. */
+  const patient = new ModelGateway({ settings, environment: {}, count });
+  const slow = budgetedModels({ models: patient, store, caps, lease: undefined, user: "test" });
   const spending = () => store.read((reader) => daySpending(reader, caps));
-  return { temporary, models, spending, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
+  return { temporary, models, slow, spending, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
 }
 
 test("of 50 calls at once exactly the 10 that fit go out, and what they cost is known to the last token", async () => {
@@ -145,6 +150,31 @@ test("an answer that breaks off after fifty characters is assumed in full, each 
   await expect(at.models.call(callOf())).rejects.toMatchObject({ code: "budget_exceeded" });
   expect(server.asked()).toBe(4);
   expect(await at.spending()).toMatchObject({ calls: 4, spent: 0, assumed: BOUND * 4, reserved: 0 });
+});
+
+test("an answer that the endpoint gives up in the middle is assumed in full", async () => {
+  await using server = await countingServer({ prompt_tokens: 1, completion_tokens: 1 }, (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "half" } }] })}\n\n`);
+    response.end(`data: ${JSON.stringify({ error: { message: "overloaded" } })}\n\n`);
+    return true;
+  });
+  await using at = await world(server.url, BOUND * 10);
+  await expect(at.models.call(callOf())).rejects.toMatchObject({ attempts: expect.any(Array) });
+  const tries = server.asked();
+  expect(await at.spending()).toMatchObject({ calls: tries, spent: 0, assumed: BOUND * tries, reserved: 0 });
+});
+
+test("a scripted call that is stopped is an estimate of what was sent", async () => {
+  await using at = await world("http://127.0.0.1:1", undefined, { "provider.scripted.prices": "*=1/1" });
+  const file = join(at.temporary.directory, "slow.yaml");
+  writeFileSync(file, "turns:\n  - { text: late, delay_ms: 60000 }\n");
+  const stop = new AbortController();
+  const beforeTry = async (): Promise<void> => void setImmediate(() => stop.abort());
+  const model = { provider: "scripted", model: file };
+  const stopped = at.slow.call(callOf({ model, signal: stop.signal, beforeTry }));
+  await expect(stopped).rejects.toMatchObject({ code: "model_cancelled" });
+  expect(await at.spending()).toMatchObject({ calls: 1, spent: 37, estimated: 37, assumed: 0, reserved: 0 });
 });
 
 test("an answer that goes on past its limit is ended, and costs no more than was asked for", async () => {

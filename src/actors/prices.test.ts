@@ -36,6 +36,11 @@ describe("costs", () => {
     expect(costOf(provider("openai"), "gpt-4.1", { inputTokens: 3, outputTokens: 0, estimated: false })).toBe(6);
   });
 
+  test("are never below nothing", () => {
+    const odd = { inputTokens: -1_000_000, outputTokens: -1_000_000, estimated: false };
+    expect(costOf(provider("openai"), "gpt-4o", odd)).toBe(0);
+  });
+
   test("of what is not known are not known, rather than nothing", () => {
     expect(costOf(provider("openai"), "gpt-99", MILLION)).toBeUndefined();
     expect(costOf(provider("openrouter"), "gpt-4o", MILLION)).toBeUndefined();
