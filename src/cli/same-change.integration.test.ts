@@ -88,6 +88,8 @@ describe("two plans that made the same change", () => {
     const [a = "", b = ""] = ids;
     await apply(world, a);
     await apply(world, b);
+    const asked = await world.agents.run(["plan", "undo", a], { input: "n\n" });
+    expect(asked.stderr).toContain(`stays: notes/new/file.txt, which plan ${b} made too`);
     const { stdout } = await world.agents.run(["plan", "undo", a, "--yes"]);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
       `api/lines.txt, api/new/file.txt, notes/lines.txt, notes/new/file.txt: plan ${b} made the same change, which stays`,

@@ -78,7 +78,7 @@ export async function planApply(context: CommandContext, input: Input, asking?: 
 }
 
 /** What will land where, before the question. */
-export function writePreview({ landings, conflicts }: PreparedLandings): void {
+export function writePreview({ landings, conflicts, held }: PreparedLandings): void {
   const lines = landings.map(({ alias, root, git, files }) => {
     const branch = git === undefined ? "" : ` (${shortRef(git.ref)}${git.checkedOut ? "" : ", not checked out"})`;
     const names = files.slice(0, 5).map(({ path }) => path);
@@ -88,7 +88,10 @@ export function writePreview({ landings, conflicts }: PreparedLandings): void {
   const problems = conflicts.map(
     ({ resource, path, why }) => `conflict: ${[resource, path].filter(Boolean).join("/")} ${why}`,
   );
-  process.stderr.write([...lines, ...problems].map((line) => `${oneLine(line)}\n`).join(""));
+  const stays = held.map(
+    ({ resource, path, plans }) => `stays: ${resource}/${path}, which plan ${plans.join(", plan ")} made too`,
+  );
+  process.stderr.write([...lines, ...stays, ...problems].map((line) => `${oneLine(line)}\n`).join(""));
 }
 
 export function landingData({ alias, root, git, files }: Landing): Readonly<Record<string, unknown>> {
