@@ -103,6 +103,32 @@ test("a branch that moves in the moment before ours moves it keeps the commit it
   await expectUntouched("");
 });
 
+test.each([
+  ["a file of the plan is taken out of the index", ["rm", "--cached", "--quiet", "edit.txt"]],
+  ["another branch is checked out", ["symbolic-ref", "HEAD", "refs/heads/other"]],
+])("right before git's index is locked %s: nothing moves", async (_, command) => {
+  world.git("branch", "other");
+  const head = world.git("rev-parse", "main");
+  let staged = "";
+  const deed = (): void => {
+    world.git(...command);
+    staged = world.git("ls-files", "--stage");
+  };
+  const moved: string[] = [];
+  const rename: Hands["rename"] = (from, to) => {
+    moved.push(from);
+    HANDS.rename(from, to);
+  };
+  const link = onceBefore(HANDS.link, (_, to) => basename(to) === "index.lock", deed);
+  const applying = world.run("apply", alive({ link, rename }));
+  await expect(applying).rejects.toThrow("While the change was being prepared");
+  expect(moved).toEqual([]);
+  expect(world.git("rev-parse", "main")).toBe(head);
+  expect(world.git("ls-files", "--stage")).toBe(staged);
+  expect((await world.state()).directory).toEqual(before.directory);
+  expect(world.leftovers()).toEqual([]);
+});
+
 test("a link put in the place of a directory leads nowhere, and what it should have held is not called removed", async () => {
   const elsewhere = join(world.dataDir, "elsewhere");
   mkdirSync(elsewhere);

@@ -23,10 +23,15 @@ async function guarded(guards: Partial<Guards>, kind: "memory" | "file" = "memor
   return plan;
 }
 
-async function begin(plan: ExecutingPlan, context: PlanExecutionContext, step: string): Promise<string> {
+async function begin(
+  plan: ExecutingPlan,
+  context: PlanExecutionContext,
+  step: string,
+  tool = "write_file",
+): Promise<string> {
   const decision = await plan.decision(step);
   const guarded = { step, writes: true };
-  const call = { decision, tool: "write_file", parameters: { path: step }, guarded };
+  const call = { decision, tool, parameters: { path: step }, guarded };
   return context.startChangeset(call).then(
     () => "begun",
     (error: unknown) => (error instanceof AgentsError ? String(error.detail["guard"]) : String(error)),
@@ -84,6 +89,21 @@ test("what is tightened counts from the next call on, also for a context that is
     tighten(tx, plan.id, { denied: ["write_*"], maxToolCalls: undefined, maxToolCallsPerStep: 2 }),
   );
   expect(await begin(plan, context, "b")).toBe("tool_denylist");
+});
+
+test("a call that was refused uses up nothing of any limit", async () => {
+  await using plan = await guarded({
+    toolDenylist: ["delete_file"],
+    maxToolCalls: 2,
+    maxToolCallsPerStep: 2,
+    maxCallsPerTool: { "*_file": 2 },
+  });
+  const context = new PlanExecutionContext({ store: plan.store, plan: plan.id, lease: plan.lease });
+  const tried = [];
+  for (const tool of ["delete_file", "delete_file", "delete_file", "write_file", "write_file", "write_file"])
+    tried.push(await begin(plan, context, "a", tool));
+  const denied = "tool_denylist";
+  expect(tried).toEqual([denied, denied, denied, "begun", "begun", "max_tool_calls_per_step"]);
 });
 
 test("steps ask once however often they try, and an approval is for those that had asked", async () => {
