@@ -73,7 +73,7 @@ async function main(): Promise<number> {
       console.log(rows.at(-1));
     }
   }
-  for (const line of through) console.error(`THROUGH ${line}`);
+  for (const line of through) console.error(`THROUGH ${line.replaceAll(/\s+/g, " ").slice(0, 300)}`);
   const unprivileged = values.user ? asOrdinaryUser(seed) : 0;
   console.log(`${rows.length} classes, ${through.length} attacks got through`);
   return through.length === 0 && rows.length > 0 && unprivileged === 0 ? 0 : 1;

@@ -39,7 +39,7 @@ async function* probe(world: AttackWorld, all: readonly Probe[]): AsyncGenerator
   }));
   const run = await world.run(steps, { openTo: world.home });
   if (world.backend === "none") {
-    const refused = run.error?.code === "confinement_missing" && run.code !== 0;
+    const refused = run.error?.code === "CONFINEMENT_MISSING" && run.code !== 0;
     for (const { name } of all) {
       const ran = world.probe(run.planId, name) === undefined ? undefined : "the command ran";
       yield verdict(
@@ -64,13 +64,12 @@ async function* probe(world: AttackWorld, all: readonly Probe[]): AsyncGenerator
     );
   }
   yield verdict("nothing outside was changed", harm(world));
-  yield verdict("nothing outlives the plan", survivors(world));
+  yield verdict("nothing outlives the plan", survivors());
 }
 
-function survivors(world: AttackWorld): string | undefined {
+function survivors(): string | undefined {
   const lines = execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" }).split("\n");
   const left = lines.filter((line) => line.includes("sleep 987654"));
-  void world;
   return left.length === 0 ? undefined : left.join("; ");
 }
 

@@ -28,6 +28,8 @@ export async function diagnostics(context: CommandContext): Promise<Outcome> {
     await check("confinement", confinement),
     await check("tool directories", () => toolDirectories(context)),
   ];
+  const { confinementHere } = await import("../../execution/confinement/here.ts");
+  const { kind: confinedBy } = await confinementHere();
   const errors = checks.filter(({ status }) => status === "error").length;
   const warnings = checks.filter(({ status }) => status === "warning").length;
   const summary = { ok: checks.length - errors - warnings, warnings, errors };
@@ -39,7 +41,14 @@ export async function diagnostics(context: CommandContext): Promise<Outcome> {
         ? ({ level: "warning", text: `It works, with ${count(warnings, "warning")}.` } as const)
         : ({ level: "info", text: "Everything works." } as const);
   return {
-    data: { checks, summary, has_errors: errors > 0, has_warnings: warnings > 0, data_dir: context.paths.dataDir },
+    data: {
+      checks,
+      summary,
+      has_errors: errors > 0,
+      has_warnings: warnings > 0,
+      data_dir: context.paths.dataDir,
+      confinement: confinedBy,
+    },
     view: [
       {
         kind: "table",
