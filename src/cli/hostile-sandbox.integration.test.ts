@@ -57,9 +57,12 @@ class Watched implements AsyncDisposable {
     return told;
   }
 
-  untouched(): void {
-    expect(existsSync(this.#ran) ? readFileSync(this.#ran, "utf8") : "").toBe("");
-    expect(listing(this.home)).toEqual(this.#before);
+  /** The programs that ran outside of the sandbox, and the files of the user's home that changed. */
+  harm(): readonly string[] {
+    const ran = existsSync(this.#ran) ? readFileSync(this.#ran, "utf8").trimEnd().split("\n") : [];
+    const now = listing(this.home);
+    const files = Object.keys({ ...this.#before, ...now }).filter((file) => now[file] !== this.#before[file]);
+    return [...ran, ...files];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,7 +119,7 @@ describe("programs that a command hides in a repository are not run by our git",
       { command: "echo again >> a.txt" },
     ]);
     expect(await watched.allOf(id)).toEqual(WELL);
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
     expect(watched.world.read("a.txt")).toBe("one\ntwo\nchanged\nagain\n");
   });
 
@@ -138,7 +141,7 @@ describe("programs that a command hides in a repository are not run by our git",
     for (const word of ["execute", "diff", "status"])
       expect((await agents.json("plan", word, id)).error).toBeUndefined();
     expect(existsSync(ran)).toBe(false);
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 
   test("git in a relative entry of PATH is not ours", async () => {
@@ -156,7 +159,7 @@ describe("programs that a command hides in a repository are not run by our git",
     expect(existsSync(join(cwd, "bin", "git"))).toBe(true);
     const { code } = await agents.run(["plan", "diff", id], { cwd });
     expect(code).toBe(0);
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 });
 
@@ -184,7 +187,7 @@ describe("links that a command put into its repository lead our git nowhere", ()
     const { agents } = watched.world;
     expect((await agents.json("plan", "execute", id)).error).toMatchObject({ code: "TOOL_FAILED" });
     expect(await watched.allOf(id)).toEqual(WELL);
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 
   test.each([
@@ -209,7 +212,7 @@ describe("links that a command put into its repository lead our git nowhere", ()
     expect(Object.fromEntries(after)).toEqual(before);
     expect((await agents.json("plan", "apply", id, "--yes")).error).toBeUndefined();
     expect((await agents.json("cleanup", "run", "--yes")).data["removed"]).toHaveLength(2);
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 });
 
@@ -234,7 +237,7 @@ describe("what is neither file, directory nor link holds nothing", () => {
     );
     expect(await watched.allOf(id)).toEqual(WELL);
     expect(watched.world.read("new.txt")).toBe("new\n");
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 
   test("nor where it lies in a directory that cannot be listed, or is named in no UTF-8", async () => {
@@ -243,7 +246,7 @@ describe("what is neither file, directory nor link holds nothing", () => {
       echo more >> a.txt; mkdir -p x.log; cd x.log; d=$(printf '\\377'); mkdir "$d"; mkfifo "$d/.gitignore" "$d/$d"`;
     const id = await watched.used(["shell_execute", { command: hidden }], ["git_status", {}]);
     expect(await watched.allOf(id)).toEqual(WELL);
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 });
 
@@ -286,7 +289,7 @@ describe("more than a step may change", () => {
     ]);
     expect(await watched.allOf(id)).toEqual(WELL);
     expect(watched.world.read("all.txt")).toBe("one\ntwo\nkept");
-    watched.untouched();
+    expect(watched.harm()).toEqual([]);
   });
 });
 
@@ -299,5 +302,5 @@ test("git works for a command: a clean repository at the commit the plan began w
   const id = await watched.used(["shell_execute", { command }], ["git_status", {}]);
   expect(await watched.allOf(id)).toEqual(WELL);
   expect(watched.world.git("tag")).toBe("");
-  watched.untouched();
+  expect(watched.harm()).toEqual([]);
 });

@@ -25,19 +25,19 @@ const HARMLESS = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_
 export interface ListedTree {
   readonly root: string;
   /**
-   * The git directory whose rules count, or none. Undefined: the repository that git finds there, which is only for a user's own
-   * directories, as that of a sandbox may be a command's work.
+   * Whose rules count. The repository that git finds is only for a user's own directories, and the default: in a sandbox it may be a
+   * command's work, and there it is one of ours that lies elsewhere, or none.
    */
-  readonly gitDir?: string | "none" | undefined;
+  readonly repository?: "found" | "none" | { readonly gitDir: string };
 }
 
 /** @param spare a directory for the empty repository of ours; it is made when it is needed. */
 export async function listFiles(
-  { root, gitDir }: ListedTree,
+  { root, repository = "found" }: ListedTree,
   spare: string,
   signal: AbortSignal | undefined,
 ): Promise<Listing> {
-  if (gitDir !== undefined) return listSandbox(root, gitDir === "none" ? undefined : gitDir, spare, signal);
+  if (repository !== "found") return listSandbox(root, repository, spare, signal);
   if (existsSync(join(root, ".git")) || (isBelowRepository(root) && (await isPartOfCheckout(root, signal)))) {
     return listing(await git(["-C", root, ...LIST], root, signal));
   }
@@ -49,15 +49,15 @@ const SANDBOX_MS = 60_000;
 
 async function listSandbox(
   root: string,
-  gitDir: string | undefined,
+  repository: "none" | { readonly gitDir: string },
   spare: string,
   signal: AbortSignal | undefined,
 ): Promise<Listing> {
   const limit = AbortSignal.timeout(SANDBOX_MS);
   const either = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   try {
-    if (gitDir === undefined) return await listPlain(root, spare, either);
-    return listing(await git([...apart(gitDir, root), ...LIST], root, either));
+    if (repository === "none") return await listPlain(root, spare, either);
+    return listing(await git([...apart(repository.gitDir, root), ...LIST], root, either));
   } catch (error) {
     if (!limit.aborted || signal?.aborted === true) throw error;
     throw new AgentsError("git_failed", `git did not list the files of ${shown(root, 200)} within 60 s.`, {

@@ -254,10 +254,10 @@ describe("sandboxes", () => {
   });
 
   test.each([
-    ["a repository beside the tree", (home: string): string => join(home, "own.git"), ["a.ts", "hidden.ts"]],
-    ["no repository", (): string => "none", ["a.ts", "hidden.ts"]],
-    ["the one that is found", (): undefined => undefined, ["a.ts"]],
-  ])("are listed by the rules of %s", async (_whose, gitDirOf, paths) => {
+    ["a repository beside the tree", (home: string) => ({ gitDir: join(home, "own.git") }), ["a.ts", "hidden.ts"]],
+    ["no repository", () => "none" as const, ["a.ts", "hidden.ts"]],
+    ["the one that is found", () => "found" as const, ["a.ts"]],
+  ])("are listed by the rules of %s", async (_whose, repositoryOf, paths) => {
     using directory = new IndexedDirectory({ "a.ts": "export const a = 1;\n" });
     const root = join(directory.home, "sandbox");
     for (const name of ["a.ts", "hidden.ts"]) directory.write(name, "export const a = 1;\n", root);
@@ -266,7 +266,7 @@ describe("sandboxes", () => {
     // As a command may write it, to hide a file from the context or to lead elsewhere.
     directory.write(".git/info/exclude", "hidden.ts\n", root);
     const { generation } = await directory.sync({
-      overlay: { name: "plan-1", root, gitDir: gitDirOf(directory.home) },
+      overlay: { name: "plan-1", root, repository: repositoryOf(directory.home) },
     });
     using sandbox = openScopedIndex({ trees: [directory.tree(generation, { overlay: "plan-1" })] });
     expect(sandbox.files().map(({ path }) => path)).toEqual(paths);

@@ -114,7 +114,7 @@ async function syncOnce(options: SyncOptions, damage: string | undefined): Promi
   const root = realRoot(overlay?.root ?? options.root);
   const { database, rebuilt = damage } = openForSync(indexFile);
   try {
-    const listed = listFiles({ root, gitDir: overlay?.gitDir }, join(dirname(indexFile), "empty.git"), signal);
+    const listed = listFiles({ ...overlay, root }, join(dirname(indexFile), "empty.git"), signal);
     // Whoever waits for it hears of a failure.
     listed.catch(() => undefined);
     const tree = new TreeRecord(database, overlay?.name ?? "", root);

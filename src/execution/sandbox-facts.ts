@@ -69,8 +69,8 @@ export interface GitPlace {
 /** A sandbox's files, to be listed by git's rules. */
 export interface ReadTree {
   readonly root: string;
-  /** Whose rules count: those of this git directory, of none, or (undefined, in place) of the repository that git finds. */
-  readonly gitDir: string | "none" | undefined;
+  /** Whose rules count. */
+  readonly repository: "found" | "none" | { readonly gitDir: string };
 }
 
 /** Where commands can write, what git finds may be their work: the repository is one beside the tree, or none. */
@@ -81,10 +81,10 @@ export function readTreeOf({
   readonly root: string;
   readonly strategy: SandboxStrategy;
 }): ReadTree {
-  if (strategy === "none") return { root, gitDir: undefined };
-  if (strategy === "git_worktree") return { root, gitDir: sandboxGit(root, undefined).repository };
+  if (strategy === "none") return { root, repository: "found" };
+  if (strategy === "git_worktree") return { root, repository: { gitDir: sandboxGit(root, undefined).repository } };
   const copied = join(root, "..", "base", ".git");
-  return { root, gitDir: existsSync(copied) ? copied : "none" };
+  return { root, repository: existsSync(copied) ? { gitDir: copied } : "none" };
 }
 
 const FILE = "target.json";
