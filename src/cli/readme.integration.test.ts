@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { confinementHere } from "../execution/confinement/here.ts";
 import { COMMANDS } from "./commands.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
+import { allowCommands } from "./testing/confinement.ts";
 
 const confined = (await confinementHere()).kind !== "none";
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
@@ -20,7 +21,8 @@ test("what the README tells a new user to type works, and so does the library ex
   using agents = new Agents();
   const shell = blocks("sh").find((block) => block.includes("agents init"));
   const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
-  const environment = { ...process.env, CLEVERAGENTS_DATA_DIR: agents.dataDir };
+  await allowCommands(agents);
+  const environment = { ...process.env, ...agents.environment, CLEVERAGENTS_DATA_DIR: agents.dataDir };
   const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${shell}`;
   const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: agents.directory, env: environment });
   expect(stdout).toContain("+# Issue 42");
