@@ -22,9 +22,8 @@ describe("kinds of secrets", () => {
     const [masked, tried] = [...groups.values()].reduce(([a, b], one) => [a + one.masked, b + one.tried], [0, 0]);
     expect(kinds).toBeGreaterThan(120);
     expect(masked / tried).toBeGreaterThanOrEqual(0.95);
-    // A kind that is missed most of the time is not masked, whatever the others do.
-    const lost = [...missed.values()].filter((times) => times > SEEDS.length / 2).length;
-    expect((kinds - lost) / kinds).toBeGreaterThanOrEqual(0.95);
+    // One drawn example of a kind may look like words; a kind that is missed most of the time is lost.
+    expect([...missed].filter(([, times]) => times > SEEDS.length / 2)).toEqual([]);
   });
 });
 

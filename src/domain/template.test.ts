@@ -90,7 +90,7 @@ function refusal(work: () => unknown): ValidationError {
 }
 
 describe("arguments in commands", () => {
-  test.each(["it's", "$(touch x)", "`touch x`", "a\nb", "-rf *", "\\", '"', "", "'; touch x; '", "ü ★"])(
+  test.each(["it's", "$(echo run)", "`echo run`", "a\nb", "-rf *", "\\", '"', "", "'; echo run; '", "ü ★"])(
     "%j is one word for a shell",
     (value) => {
       const command = renderTemplate("printf '%s|' {x|sh} end", new Map([["x", value]]), "command");

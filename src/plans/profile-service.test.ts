@@ -53,3 +53,18 @@ test("settings that name a profile are found whatever the case", () => {
     "the project local/shop",
   ]);
 });
+
+test("a profile of an action is joined with the configured one: what either holds back is held back", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const profiles = new ProfileService(temporary);
+  const plans = new PlanLifecycleService(temporary);
+  const loose = { name: "loose", description: "d", extends: "full-auto", guards: { max_tool_calls: 3 } };
+  await profiles.addProfile(parseProfile(loose, []));
+  await plans.createAction({ ...actionInput(), automationProfile: "loose" });
+  const configuredProfile = { name: "manual", source: "global" } as const;
+  const { profile, profileSource } = await plans.useAction({ action: actionInput().name, configuredProfile });
+  expect([profile.name, profileSource]).toEqual(["local/loose", "action"]);
+  expect(profile.guards.maxToolCalls).toBe(3);
+  expect(profile).toMatchObject({ requireSandbox: true, requireCheckpoints: true, allowUnsafeTools: false });
+  expect(new Set(Object.values(profile.thresholds))).toEqual(new Set([1]));
+});

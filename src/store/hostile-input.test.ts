@@ -174,7 +174,7 @@ test("everything an action and a plan are made of comes back from the store as i
       { name: "ratio", type: "float", default: 0.5, min: 0, max: 1 },
     ],
     invariants: ["one", "two"],
-    automationProfile: "ci",
+    automationProfile: "manual",
     reusable: false,
     readOnly: true,
   };
