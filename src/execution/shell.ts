@@ -88,7 +88,6 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   try {
     const code = await new Promise<number>((resolve, reject) => {
       child.on("error", reject);
-      child.on("exit", kill);
       child.on("close", (exit) => resolve(exit ?? 137));
     });
     await record?.gone();

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { endGroup } from "../process-group.ts";
 import type { Launch } from "./backend.ts";
 import type { RunningCommand } from "./running-command.ts";
 
@@ -47,6 +48,8 @@ export function startLaunched(launch: Launch, { cwd, record, input = "ignore" }:
       said,
     ],
   });
+  // The watcher goes with it, and whatever a command that is not confined left in its group.
+  child.on("exit", () => endGroup(child.pid));
   const list = child.stdio[4];
   // One that was killed before it had read them needs them no more.
   if (loaded !== undefined && list != null && "end" in list) list.on("error", () => undefined).end(loaded.calls);
