@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { requireProgram } from "../src/store/programs.ts";
 import { confinedGit } from "../src/execution/confinement/confined-git.ts";
 import { startLaunched } from "../src/execution/confinement/start.ts";
 import { runProgram } from "../src/execution/shell.ts";
@@ -58,13 +59,19 @@ async function doNothing(root: string): Promise<void> {
     signal,
     keep: "end",
     network: false,
+    requireConfinement: false,
   });
   if (code !== 0) throw new Error(`exit code ${code}`);
 }
 
 async function sayVersion(root: string): Promise<void> {
   const environment = { PATH: process.env["PATH"] };
-  const launch = await confinedGit(["--version"], { cwd: root, writable: [root], readable: [], environment });
+  const launch = await confinedGit(requireProgram("git"), ["--version"], {
+    cwd: root,
+    writable: [root],
+    objects: undefined,
+    environment,
+  });
   const child = startLaunched(launch, { cwd: root, record: undefined });
   const [code] = await once(child, "exit");
   if (code !== 0) throw new Error(`exit code ${String(code)}`);

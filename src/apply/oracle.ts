@@ -88,7 +88,7 @@ async function changedInRepository(sandbox: Sandbox): Promise<string[]> {
   const place = sandboxGit(cwd, sandbox.objects);
   if (!hasRepository(place.home)) return [];
   await sweep(cwd);
-  const index = join(place.home, "oracle-index");
+  const index = join(place.repository, "oracle-index");
   const own = { cwd, sandbox: place, index, timeoutMs: WHOLE_TREE_MS };
   try {
     // It borrows the user's objects: without them there is nothing to compare with, and nowhere to land either, which is told then.

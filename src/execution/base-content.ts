@@ -11,7 +11,7 @@ import type { Sandbox } from "./sandbox.ts";
 export class BaseContent {
   readonly #sandbox: Sandbox;
   #listing: Promise<BaseListing> | undefined;
-  #git: GitDialogue<Buffer | undefined> | undefined;
+  #git: Promise<GitDialogue<Buffer | undefined>> | undefined;
 
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
@@ -31,7 +31,7 @@ export class BaseContent {
     const file = (await this.listing()).files.get(path);
     if (file === undefined) return undefined;
     this.#git ??= GitDialogue.start(["cat-file", "--batch"], gitIn(this.#sandbox), BLOBS);
-    const content = await this.#git.ask(`${file.object}\n`);
+    const content = await (await this.#git).ask(`${file.object}\n`);
     if (content === undefined) {
       throw new AgentsError("git_failed", `The commit ${base} has lost its content of ${shown(path)}.`, {
         kept: "Nothing of yours was changed.",
@@ -46,7 +46,7 @@ export class BaseContent {
   async close(): Promise<void> {
     const git = this.#git;
     this.#git = undefined;
-    await git?.[Symbol.asyncDispose]();
+    await (await git)?.[Symbol.asyncDispose]();
   }
 }
 

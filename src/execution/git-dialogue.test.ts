@@ -87,10 +87,10 @@ test("one that waits for what a command left is ended, and says so", async () =>
   await promisify(execFile)("mkfifo", ["waiting"], { cwd: sandbox.root });
   const place = gitIn(sandbox);
   const lines = { length: (head: Buffer) => head.indexOf("\n") + 1 || undefined, read: String };
-  await using git = GitDialogue.start(["hash-object", "--stdin-paths"], place, lines, 300);
+  await using git = await GitDialogue.start(["hash-object", "--stdin-paths"], place, lines, 3000);
   const asked = [git.ask("a.txt\n"), git.ask("waiting\n")];
   expect(await asked[0]).toMatch(/^[0-9a-f]{40}\n$/);
-  await expect(asked[1]).rejects.toThrow("git does not answer any more: it gave no answer within 0.3 s");
+  await expect(asked[1]).rejects.toThrow("git does not answer any more: it gave no answer within 3 s");
   await expect(git.ask("a.txt\n")).rejects.toThrow("gave no answer");
 });
 

@@ -53,13 +53,13 @@ export class GitDialogue<T> implements AsyncDisposable {
     });
   }
 
-  static start<T>(
+  static async start<T>(
     args: readonly string[],
     place: GitPlace,
     answers: Answers<T>,
     patienceMs = LISTING_MS,
-  ): GitDialogue<T> {
-    return new GitDialogue(spawnGit(args, place), answers, patienceMs);
+  ): Promise<GitDialogue<T>> {
+    return new GitDialogue(await spawnGit(args, place), answers, patienceMs);
   }
 
   /** Answers come in the order of the questions. */

@@ -5,6 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { AgentsError, ConfigurationError } from "../domain/errors.ts";
 import { shown } from "../domain/text.ts";
 import { findProgram, searchPath } from "../store/programs.ts";
+import { confinedGit } from "./confinement/confined-git.ts";
+import { startLaunched } from "./confinement/start.ts";
 import { ownRepository, type SandboxGit } from "./own-repository.ts";
 import { endGroup } from "./process-group.ts";
 
@@ -69,13 +71,13 @@ export async function git(args: readonly string[], options: GitOptions): Promise
 }
 
 /**
- * Just the process. Every git of ours is started here, those in sandboxes too, in a group of its own: an interrupt on the terminal is ours to answer, and a
- * limit ends what git started as well.
+ * Just the process. Every git of ours is started here, in a group of its own: an interrupt on the terminal is ours to answer, and a
+ * limit ends what git started as well. In a sandbox it is confined like a command.
  */
-export function spawnGit(
+export async function spawnGit(
   args: readonly string[],
   { cwd, sandbox, index, env }: Pick<GitOptions, "cwd" | "sandbox" | "index" | "env">,
-): ChildProcessWithoutNullStreams {
+): Promise<ChildProcessWithoutNullStreams> {
   const program = findProgram("git");
   if (program === undefined) throw missing();
   const settings = sandbox === undefined ? SETTINGS : [...SETTINGS, ...SANDBOX_SETTINGS];
@@ -86,7 +88,12 @@ export function spawnGit(
     ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
   };
   const line = [...settings.flatMap((setting) => ["-c", setting]), ...args];
-  return spawn(program, line, { cwd, env: environmentOfGit, stdio: "pipe", detached: true });
+  if (sandbox === undefined) return spawn(program, line, { cwd, env: environmentOfGit, stdio: "pipe", detached: true });
+  const { tree, repository, objects } = sandbox;
+  const place = { cwd, writable: [tree, repository], objects, environment: environmentOfGit };
+  const child = startLaunched(await confinedGit(program, line, place), { cwd, record: undefined, input: "pipe" });
+  if (child.stdin === null || child.stdout === null || child.stderr === null) throw missing();
+  return child as ChildProcessWithoutNullStreams;
 }
 
 export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
@@ -121,7 +128,7 @@ async function version(): Promise<string> {
 
 async function run(args: readonly string[], options: GitOptions): Promise<GitResult> {
   const { cwd, sandbox, input, timeoutMs = sandbox === undefined ? WHOLE_TREE_MS : LISTING_MS } = options;
-  const child = spawnGit(args, options);
+  const child = await spawnGit(args, options);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));

@@ -7,7 +7,7 @@ import { gitIn, type GitPlace } from "./sandbox-facts.ts";
  */
 export class IgnoredPaths {
   readonly #place: GitPlace;
-  #git: GitDialogue<boolean> | undefined;
+  #git: Promise<GitDialogue<boolean>> | undefined;
 
   constructor(sandbox: Parameters<typeof gitIn>[0]) {
     this.#place = gitIn(sandbox);
@@ -17,7 +17,7 @@ export class IgnoredPaths {
     const git = (this.#git ??= GitDialogue.start(QUESTION, this.#place, VERDICTS));
     try {
       // With "./" in front a name that begins with ":" is no pattern.
-      return await git.ask(`./${path}\0`);
+      return await (await git).ask(`./${path}\0`);
     } catch (error) {
       // The next question starts a new one.
       if (this.#git === git) this.#git = undefined;
@@ -29,7 +29,7 @@ export class IgnoredPaths {
   async forget(): Promise<void> {
     const git = this.#git;
     this.#git = undefined;
-    await git?.[Symbol.asyncDispose]();
+    await (await git)?.[Symbol.asyncDispose]();
   }
 }
 

@@ -4,6 +4,7 @@ import { relativePathProblem } from "../domain/change-entry.ts";
 import { AgentsError } from "../domain/errors.ts";
 import { searchPath } from "../store/programs.ts";
 import type { Launch } from "./confinement/backend.ts";
+import { borrowedFrom } from "./confinement/confined-git.ts";
 import { findConfinement } from "./confinement/confinement.ts";
 import { COMPLAINT, NOT_CONFINED } from "./confinement/kernel-calls.ts";
 import { RunningCommand, takenOver } from "./confinement/running-command.ts";
@@ -134,7 +135,7 @@ function notConfined(output: string): AgentsError {
 
 /** Where the objects are that the sandbox's repository only refers to: a confined git must see them. */
 export function borrowedBy({ objects }: Pick<Sandbox, "objects">): readonly string[] {
-  return objects === undefined ? [] : [objects];
+  return objects === undefined ? [] : borrowedFrom(objects);
 }
 
 /** The directory of the sandbox in which a command is to run. */

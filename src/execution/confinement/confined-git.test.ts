@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { OnlyBackend, workingBackends } from "../testing/backends.ts";
+import { requireProgram } from "../../store/programs.ts";
 import { confinedGit } from "./confined-git.ts";
 import { startLaunched } from "./start.ts";
 
@@ -26,11 +27,15 @@ test.skipIf(backends.length === 0).each(backends)(
       const place = {
         cwd: tree,
         writable: [tree],
-        readable: [],
+        objects: undefined,
         environment: { PATH: process.env["PATH"], HOME: directory },
       };
       const run = async (args: readonly string[], input: string): Promise<string> => {
-        const child = startLaunched(await confinedGit(args, place), { cwd: tree, record: undefined, input: "pipe" });
+        const child = startLaunched(await confinedGit(requireProgram("git"), args, place), {
+          cwd: tree,
+          record: undefined,
+          input: "pipe",
+        });
         child.stdin?.end(input);
         return child.stdout === null ? "" : text(child.stdout);
       };
