@@ -6,14 +6,18 @@ import { join } from "node:path";
 interface Report {
   readonly testResults: readonly {
     readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
+    }[];
   }[];
 }
 
 export interface TestRun {
   readonly passed: number;
   readonly failed: number;
-  /** The names of the tests that failed. */
+  /** The names of the tests that failed, as a pattern would name them. */
   readonly failures: readonly string[];
   /** The file could not be loaded, or ended before its tests did. */
   readonly broken: boolean;
@@ -35,7 +39,9 @@ export async function vitestRun(copy: string, { test, pattern }: { test: string;
   if (!existsSync(output)) return { passed: 0, failed: 0, failures: [], broken: true };
   const { testResults } = JSON.parse(readFileSync(output, "utf8")) as Report;
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-  const failures = results.flatMap(({ fullName, status }) => (status === "failed" ? [fullName] : []));
+  const failures = results.flatMap(({ ancestorTitles, title, status }) =>
+    status === "failed" ? [[...ancestorTitles, title].join(" > ")] : [],
+  );
   const passed = results.filter(({ status }) => status === "passed").length;
   // vitest tells of a file that did not load as one that failed, with no test in it.
   const broken = testResults.some(
