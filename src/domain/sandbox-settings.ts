@@ -7,13 +7,14 @@ import { shown, textProblem } from "./text.ts";
  * None of them holds keys or passwords: of `.cargo`, `.gem` and `go` they are only the parts that hold none, and no place for settings
  * is among them (`.config`, `.npmrc`, `.m2`, `.gradle`).
  */
-export const TOOL_DIRECTORIES: readonly string[] = [
-  ...[".asdf", ".bun/bin", ".bun/install", ".cabal/bin", ".cargo/bin", ".cargo/registry", ".deno/bin", ".dotnet"],
-  ...[".fnm", ".gem/ruby", ".ghcup", ".juliaup", ".linuxbrew", ".local/bin", ".local/pipx", ".local/share/fnm"],
-  ...[".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".local/share/pypoetry", ".local/share/uv"],
-  ...[".npm-global", ".nvm", ".opam", ".proto", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".stack/programs", ".volta"],
-  ...["anaconda3", "go/bin", "go/pkg", "mambaforge", "miniconda3", "miniforge3"],
-];
+export const TOOL_DIRECTORIES: readonly string[] = `
+  .asdf .bun/bin .bun/install .cabal/bin .cargo/bin .cargo/registry .deno/bin .dotnet .fnm .gem/ruby .ghcup
+  .juliaup .linuxbrew .local/bin .local/pipx .local/share/fnm .local/share/mise .local/share/pipx
+  .local/share/pnpm .local/share/pypoetry .local/share/uv .npm-global .nvm .opam .proto .pyenv .rbenv .rustup
+  .sdkman .stack/programs .volta anaconda3 go/bin go/pkg mambaforge miniconda3 miniforge3
+`
+  .trim()
+  .split(/\s+/);
 
 const BUILT_IN = "default";
 const NONE = "none";

@@ -30,14 +30,13 @@ export function bubblewrapArguments(view: View): string[] {
   const mounts = mountsOf(view);
   const closed = mounts.filter(({ kind }) => kind === "empty").flatMap(({ path }) => ["--remount-ro", path]);
   const apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(view.network ? [] : ["--unshare-net"])];
-  return [
-    ...mounts.flatMap(mountArguments),
-    ...["--proc", "/proc", ...SETTINGS.flatMap((path) => ["--ro-bind-try", path, path])],
-    ...["--dev", "/dev", "--size", `${SHARED_MEMORY_BYTES}`, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
-    ...[...closed, "--remount-ro", "/"],
-    // Also for root: one who keeps them mounts everything writable again with one command.
-    ...["--cap-drop", "ALL", ...apart, "--die-with-parent", "--chdir", view.cwd],
-  ];
+  const memory = ["--size", `${SHARED_MEMORY_BYTES}`, "--tmpfs", "/dev/shm"];
+  const settings = SETTINGS.flatMap((path) => ["--ro-bind-try", path, path]);
+  const devices = ["--dev", "/dev", ...memory, "--remount-ro", "/dev"];
+  // Also for root: one who keeps them mounts everything writable again with one command.
+  const limits = ["--cap-drop", "ALL", ...apart, "--die-with-parent", "--chdir", view.cwd];
+  const seen = [...mounts.flatMap(mountArguments), "--proc", "/proc", ...settings, ...devices];
+  return [...seen, ...closed, "--remount-ro", "/", ...limits];
 }
 
 function mountArguments(mount: Mount): string[] {

@@ -106,20 +106,23 @@ describe.skipIf(worlds.length === 0).each(worlds)("a command confined by %s, run
   test("cannot undo its confinement, nor reach into the process that everything ends with", async () => {
     using world = await ConfinedWorld.make(backend, as);
     const escapes = [
-      ...[
-        "mount -o remount,rw /",
-        "mount -o remount,bind,rw /usr",
-        "mount -t tmpfs tmpfs /tmp",
-        `umount '${world.root}'`,
-      ],
-      ...["mknod device b 254 0", "chroot / true", "nsenter -t 1 -m true", "unshare -U true", "unshare -m true"],
-      ...["cat /proc/1/mem", "ls /proc/1/root/", "cat /proc/1/environ", "readlink /proc/1/exe"],
-      ...[
-        "echo x > /proc/sys/kernel/core_pattern",
-        "echo b > /proc/sysrq-trigger",
-        "dmesg",
-        `test -e /proc/${process.pid}`,
-      ],
+      "mount -o remount,rw /",
+      "mount -o remount,bind,rw /usr",
+      "mount -t tmpfs tmpfs /tmp",
+      `umount '${world.root}'`,
+      "mknod device b 254 0",
+      "chroot / true",
+      "nsenter -t 1 -m true",
+      "unshare -U true",
+      "unshare -m true",
+      "cat /proc/1/mem",
+      "ls /proc/1/root/",
+      "cat /proc/1/environ",
+      "readlink /proc/1/exe",
+      "echo x > /proc/sys/kernel/core_pattern",
+      "echo b > /proc/sysrq-trigger",
+      "dmesg",
+      `test -e /proc/${process.pid}`,
     ];
     const command = escapes.map((escape) => `if ( ${escape} ) >/dev/null; then echo 'DONE ${escape}'; fi`).join("\n");
     const answer = await world.run({

@@ -10,7 +10,7 @@ const FILE_SIZE = 1;
 const PROCESSES = 6;
 
 export const MOST_PROCESSES = 4096;
-export const LARGEST_FILE_BYTES: number = 4 * 1024 ** 3;
+const LARGEST_FILE_BYTES: number = 4 * 1024 ** 3;
 
 /** Processes (and threads) are counted for each user namespace since Linux 5.14; before, for all that the user runs anywhere. */
 export const LIMITS: readonly { readonly resource: number; readonly most: number }[] = [

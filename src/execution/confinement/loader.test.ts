@@ -4,11 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { listOfCalls, may, must, type KernelCall } from "./kernel-calls.ts";
 import { closeLoader, hasLoader, loaderCode, openLoader } from "./loader.ts";
 
-const ASSEMBLER = spawnSync("llvm-mc", ["--version"]).status === 0;
+/** Few machines have it. */
+const LLVM: string = process.env["LLVM_MC"] ?? "llvm-mc";
+const ASSEMBLER = spawnSync(LLVM, ["--version"]).status === 0;
 
 test.skipIf(!ASSEMBLER).each([
   ["x64", "x86_64-linux"],
@@ -18,7 +20,7 @@ test.skipIf(!ASSEMBLER).each([
   try {
     const source = fileURLToPath(new URL(`./loader-${architecture}.s`, import.meta.url));
     const object = join(directory, "object");
-    execFileSync("llvm-mc", [`-triple=${triple}`, "-filetype=obj", source, "-o", object]);
+    execFileSync(LLVM, [`-triple=${triple}`, "-filetype=obj", source, "-o", object]);
     // An object file holds its code as it is; where, is said by none of the tools that every system has.
     expect(readFileSync(object).includes(loaderCode(architecture))).toBe(true);
   } finally {
@@ -26,34 +28,34 @@ test.skipIf(!ASSEMBLER).each([
   }
 });
 
-const here = test.skipIf(!hasLoader());
+describe.skipIf(!hasLoader())("where there is one for the processor, it", () => {
+  test("makes one call after another, and ends with the first that must not fail", async () => {
+    const write = (text: string): KernelCall => must("write", [1, text, text.length], "");
+    const calls = [
+      write("one "),
+      may("close", [99]),
+      write("two "),
+      must("chdir", ["/not/there"], "no directory"),
+      write("three"),
+    ];
+    expect(await made(calls)).toEqual({ code: 125, output: "one two cannot confine: no directory: error 002\n" });
+  });
 
-here("makes one call after another, and ends with the first that must not fail", async () => {
-  const write = (text: string): KernelCall => must("write", [1, text, text.length], "");
-  const calls = [
-    write("one "),
-    may("close", [99]),
-    write("two "),
-    must("chdir", ["/not/there"], "no directory"),
-    write("three"),
-  ];
-  expect(await made(calls)).toEqual({ code: 125, output: "one two cannot confine: no directory: error 002\n" });
-});
+  test("waits as the parent for the child that goes on, and ends as that did", async () => {
+    const fork: KernelCall = { ...must("clone", [17, 0, 0, 0, 0], "no process"), rule: "fork" };
+    const shell = (command: string): KernelCall =>
+      must("execve", ["/bin/sh", ["/bin/sh", "-c", command], ["A=b c"]], "no shell");
+    expect(await made([fork, shell('echo "$A"; exit 3')])).toEqual({ code: 3, output: "b c\n" });
+    expect((await made([fork, shell("kill -TERM $$")])).code).toBe(128 + 15);
+    // What its child left behind is reaped on the way and decides nothing.
+    expect((await made([fork, shell("(sleep 0.05; exit 9) & exit 4")])).code).toBe(4);
+  });
 
-here("waits as the parent for the child that goes on, and ends as that did", async () => {
-  const fork: KernelCall = { ...must("clone", [17, 0, 0, 0, 0], "no process"), rule: "fork" };
-  const shell = (command: string): KernelCall =>
-    must("execve", ["/bin/sh", ["/bin/sh", "-c", command], ["A=b c"]], "no shell");
-  expect(await made([fork, shell('echo "$A"; exit 3')])).toEqual({ code: 3, output: "b c\n" });
-  expect((await made([fork, shell("kill -TERM $$")])).code).toBe(128 + 15);
-  // What its child left behind is reaped on the way and decides nothing.
-  expect((await made([fork, shell("(sleep 0.05; exit 9) & exit 4")])).code).toBe(4);
-});
-
-here("does not begin with half a list", async () => {
-  const list = listOfCalls([must("write", [1, "begun", 5], ""), must("exit_group", [0], "")]);
-  expect(await given(list.subarray(0, -8))).toEqual({ code: 125, output: "" });
-  expect(await given(list.subarray(0, 0))).toEqual({ code: 125, output: "" });
+  test("does not begin with half a list", async () => {
+    const list = listOfCalls([must("write", [1, "begun", 5], ""), must("exit_group", [0], "")]);
+    expect(await given(list.subarray(0, -8))).toEqual({ code: 125, output: "" });
+    expect(await given(list.subarray(0, 0))).toEqual({ code: 125, output: "" });
+  });
 });
 
 test("what holds a zero byte cannot be handed to the kernel", () => {

@@ -42,7 +42,7 @@ export function loaderCode(architecture: string): Buffer {
 }
 
 /** An executable of two segments: the code, and room for the list. Aligned for pages of any size. */
-export function loaderImage(architecture: string = process.arch): Buffer {
+function loaderImage(architecture: string = process.arch): Buffer {
   const code = loaderCode(architecture);
   const headers = 64 + 2 * 56;
   const image = Buffer.alloc(headers + code.length);

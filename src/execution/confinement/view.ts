@@ -34,40 +34,29 @@ export type Mount =
 const MEBIBYTE = 1024 * 1024;
 
 /** In memory, which all of the machine shares. */
-export const SCRATCH_BYTES: number = Math.min(1024 * MEBIBYTE, Math.floor(totalmem() / 4));
+const SCRATCH_BYTES: number = Math.min(1024 * MEBIBYTE, Math.floor(totalmem() / 4));
 export const SHARED_MEMORY_BYTES: number = Math.min(256 * MEBIBYTE, Math.floor(totalmem() / 8));
 const RUN_BYTES: number = 16 * MEBIBYTE;
 
 /** Not `/var`, `/srv`, `/mnt`, `/media`, `/boot`, and nothing that a system has of its own: there may be anything in it. */
-const SYSTEM = [
-  ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"],
-  ...["/var/lib/dpkg", "/var/lib/gems", "/var/lib/texmf", "/var/cache/fontconfig", "/var/guix"],
-  ...["/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm", "/run/current-system", "/run/wrappers"],
-];
+const SYSTEM = `
+  /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix /gnu /var/lib/dpkg /var/lib/gems /var/lib/texmf
+  /var/cache/fontconfig /var/guix /sys/devices/system /sys/fs/cgroup /sys/kernel/mm /run/current-system
+  /run/wrappers
+`
+  .trim()
+  .split(/\s+/);
 const NAME_SERVICE = "/run/systemd/resolve";
 
 /** Only root can read these: a command of root's would. */
-const SECRETS_OF_ROOT = [
-  ...[
-    "shadow",
-    "shadow-",
-    "gshadow",
-    "gshadow-",
-    "sudoers",
-    "sudoers.d",
-    "krb5.keytab",
-    "ssl/private",
-    "wireguard",
-    "openvpn",
-  ],
-  ...[
-    "ssh/ssh_host_rsa_key",
-    "ssh/ssh_host_ecdsa_key",
-    "ssh/ssh_host_ed25519_key",
-    "NetworkManager/system-connections",
-  ],
-  ...["kubernetes", "rancher"],
-].map((name) => join("/etc", name));
+const SECRETS_OF_ROOT = `
+  shadow shadow- gshadow gshadow- sudoers sudoers.d krb5.keytab ssl/private wireguard openvpn
+  ssh/ssh_host_rsa_key ssh/ssh_host_ecdsa_key ssh/ssh_host_ed25519_key NetworkManager/system-connections
+  kubernetes rancher
+`
+  .trim()
+  .split(/\s+/)
+  .map((name) => join("/etc", name));
 
 /** In the order in which they are mounted: what is deeper comes later, and on one path what is stricter about reading comes first. */
 export function mountsOf(view: View): Mount[] {
