@@ -6,7 +6,7 @@ export interface Verdict {
   readonly through?: string;
 }
 
-export interface Campaign {
+interface Campaign {
   readonly world: AttackWorld;
   /** A few attacks of each kind, for every run of the tests; else all of them. */
   readonly quick: boolean;

@@ -209,7 +209,8 @@ export class AttackWorld implements AsyncDisposable {
     const envelope = parsed(finished.stdout);
     const data = (envelope?.["data"] ?? {}) as Record<string, unknown>;
     const error = envelope?.["error"] as PlanRun["error"];
-    const planId = String(data["plan_id"] ?? (await this.#newestPlan()) ?? "");
+    const given = data["plan_id"];
+    const planId = typeof given === "string" ? given : ((await this.#newestPlan()) ?? "");
     return { ...finished, data, error, planId };
   }
 

@@ -8,6 +8,7 @@ const checks: [name: string, command: string[]][] = [
   ["lint", ["npm", "run", "--silent", "lint"]],
   ["check", ["npm", "run", "--silent", "check"]],
   ["planted bugs", ["node", "scripts/planted.ts", "--sample", "6"]],
+  ["attacks", ["node", "attack/run.ts", "--quick"]],
 ];
 const broken: string[] = [];
 for (const [name, command] of checks) {

@@ -22,10 +22,9 @@ const HOSTILE = [
   "\u{e0041}",
 ].join("x");
 
-/** All that may stand in an output is a newline, a tab and what is printable. */
-// oxlint-disable-next-line no-control-regex
+/** All that may stand in an output is a newline, a tab and what is drawn. */
 const FORBIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
+  /[[\p{Cc}--[\n\t]][\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]]/v;
 
 export const terminal: AttackClass = async function* ({ world }) {
   const strategy = {
