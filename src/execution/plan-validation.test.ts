@@ -91,8 +91,9 @@ async function validate(more: Partial<PlanValidation>): ReturnType<typeof valida
 }
 
 test("other files are another run, the same files the same; all results stay, and the latest run decides", async () => {
-  const flag = join(directory, "flag");
-  await attach("tests", { command: `test ! -e '${flag}'` });
+  // In the sandbox's own home, which the command and the test both see.
+  const flag = join(directory, lease.planId, "1", "api", "home", "flag");
+  await attach("tests", { command: 'test ! -e "$HOME/flag"' });
   expect(await gate()).toMatchObject({ ok: false, failures: [{ reason: "not_validated" }] });
   expect(await validate({})).toMatchObject({ run: { number: 1 }, results: [{ passed: true }] });
   expect(await gate()).toEqual({ ok: true });

@@ -6,7 +6,7 @@ import type { ActorInput } from "../domain/actor-parser.ts";
 import { parseActors } from "../domain/actor-parser.ts";
 import { ConflictError, ValidationError } from "../domain/errors.ts";
 import { TOOL_NAMES } from "../domain/tool-names.ts";
-import { textProblem } from "../domain/text.ts";
+import { lineProblem, textProblem } from "../domain/text.ts";
 import { outcomeOf, winners } from "../testing/outcome.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 import { parseActorFile } from "./actor-file.ts";
@@ -122,7 +122,7 @@ describe("what was added comes back the same", () => {
   );
   const optional = { requiredKeys: [] };
   const common = {
-    description: text,
+    description: text.filter((one) => lineProblem(one) === undefined),
     provider: fc.constantFrom("openai", "Ollama", "house-2"),
     model: fc.stringMatching(/^[a-z][a-z0-9./:-]{0,20}$/),
     system_prompt: text,
