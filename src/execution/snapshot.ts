@@ -62,32 +62,37 @@ export async function takeSnapshot(
   const started = Date.now();
   const all = isVersioned(sandbox) ? await versionable(sandbox, known) : await walk(root, "");
   const paths = sandbox.strategy === "none" ? all.filter((path) => !path.startsWith(STAGING_PREFIX)) : all;
-  const found: FoundFile[] = [];
-  const changed = new ChangedBytes();
+  const snapshot = new Map<string, SeenFile>();
+  const unread: [path: string, seen: SeenFile][] = [];
+  // In place a person may change as much as they like.
+  const changed = previous === undefined || sandbox.strategy === "none" ? undefined : new ChangedBytes();
   const directories = new Map<string, boolean>();
   const isTurn = turns();
   for (const path of paths.sort()) {
     if (isTurn()) await turn();
     // Git also names what it knew below a directory that is a file or a link by now.
     if (!isDirectory(root, dirname(path), directories)) continue;
-    const file = find(root, path, previous?.get(path));
-    if (file === undefined) continue;
-    found.push(file);
-    // What is new or has another size is changed, whatever it holds.
-    if (previous !== undefined && previous.get(path)?.size !== file.facts.size) changed.add(path, file.facts.size);
-  }
-  const snapshot = new Map<string, SeenFile>();
-  for (const file of found) {
-    if (isTurn()) await turn();
-    const { path, facts } = file;
-    const seen = await look(join(root, path), file, started);
+    const last = previous?.get(path);
+    const seen = look(join(root, path), last, started);
     if (seen === undefined) continue;
     snapshot.set(path, seen);
-    const before = previous?.get(path);
-    if (before?.size === facts.size && before.hash !== seen.hash) changed.add(path, facts.size);
+    if (seen.hash === UNREAD) unread.push([path, seen]);
+    // What is new or has another size is changed, whatever it holds.
+    if (last?.size !== seen.size) changed?.add(path, seen.size);
+  }
+  for (const [path, seen] of unread) {
+    if (isTurn()) await turn();
+    const content = await contentHash(join(root, path), seen).catch(ifCode("ENOENT"));
+    if (content === undefined) snapshot.delete(path);
+    else snapshot.set(path, { ...seen, hash: content });
+    const last = previous?.get(path);
+    if (last?.size === seen.size && last.hash !== content) changed?.add(path, seen.size);
   }
   return snapshot;
 }
+
+/** Instead of a hash, while a snapshot is taken. */
+const UNREAD = "";
 
 /** Says when it is time to let others have a turn. */
 function turns(): () => boolean {
@@ -111,16 +116,8 @@ export function changedPaths(before: Snapshot, after: Snapshot): string[] {
     .sort();
 }
 
-interface FoundFile {
-  readonly path: string;
-  readonly mode: number;
-  readonly facts: Pick<SeenFile, "size" | "inode" | "modified" | "changed">;
-  /** What it was when it was last seen, if nothing says that it is something else by now. */
-  readonly same: SeenFile | undefined;
-}
-
-function find(root: string, path: string, known: SeenFile | undefined): FoundFile | undefined {
-  const found = lstatSync(join(root, path), { throwIfNoEntry: false });
+function look(file: string, known: SeenFile | undefined, started: number): SeenFile | undefined {
+  const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined;
   const facts = { size: found.size, inode: found.ino, modified: found.mtimeMs, changed: found.ctimeMs };
   const same =
@@ -131,19 +128,12 @@ function find(root: string, path: string, known: SeenFile | undefined): FoundFil
     known.changed === facts.changed &&
     known.changed < known.looked - TICK_MS;
   const mode = found.isSymbolicLink() ? LINK : (found.mode & 0o100) === 0 ? REGULAR : EXECUTABLE;
-  return { path, mode, facts, same: same ? known : undefined };
+  return same ? { ...known, mode } : { ...facts, looked: started, mode, hash: UNREAD };
 }
 
-async function look(file: string, found: FoundFile, started: number): Promise<SeenFile | undefined> {
-  const { mode, facts, same } = found;
-  if (same !== undefined) return { ...same, mode };
-  const content = await contentHash(file, found).catch(ifCode("ENOENT"));
-  return content === undefined ? undefined : { ...facts, looked: started, mode, hash: content };
-}
-
-async function contentHash(file: string, { mode, facts }: FoundFile): Promise<string> {
+async function contentHash(file: string, { mode, size }: SeenFile): Promise<string> {
   if (mode === LINK) return hash("sha256", readlinkSync(file, { encoding: "buffer" }));
-  if (facts.size <= READ_AT_ONCE) return hash("sha256", readFileSync(file));
+  if (size <= READ_AT_ONCE) return hash("sha256", readFileSync(file));
   const whole = createHash("sha256");
   for await (const piece of createReadStream(file, { highWaterMark: READ_AT_ONCE })) whole.update(piece as Buffer);
   return whole.digest("hex");
