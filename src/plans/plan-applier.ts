@@ -57,7 +57,7 @@ import {
 } from "./transition.ts";
 
 /** Told what is being done, and whether that starts a program of the user's or the plan's. */
-export type OnProgress = (doing: string, runsCommand?: boolean) => void;
+type OnProgress = (doing: string, runsCommand?: boolean) => void;
 
 export interface ApplyOptions {
   /** Apply a plan that changed nothing. */
