@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -54,12 +56,9 @@ function stopped(world: World, command: string, ...args: string[]): () => void {
   };
 }
 
-/** Nobody may write there, the administrator neither. */
+/** Nothing below can be written, by root neither: for which permissions mean nothing. */
 function frozen(path: string): (() => void) | "skip" {
-  if (process.getuid?.() !== 0) {
-    chmodSync(path, 0o555);
-    return () => chmodSync(path, 0o755);
-  }
+  if (process.getuid?.() !== 0) return withoutPermission(path);
   try {
     execFileSync("mount", ["--bind", path, path], { stdio: "ignore" });
   } catch {
@@ -67,6 +66,17 @@ function frozen(path: string): (() => void) | "skip" {
   }
   execFileSync("mount", ["-o", "remount,bind,ro", path], { stdio: "ignore" });
   return () => execFileSync("umount", [path]);
+}
+
+/** As git and files are replaced by renaming, directories that cannot be written are enough. */
+function withoutPermission(path: string): () => void {
+  const below = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const directories = [path, ...below.map((entry) => join(entry.parentPath, entry.name))];
+  const modes = directories.map((directory) => [directory, lstatSync(directory).mode & 0o7777] as const);
+  for (const [directory] of modes) chmodSync(directory, 0o555);
+  return () => {
+    for (const [directory, mode] of modes) chmodSync(directory, mode);
+  };
 }
 
 function moved(path: string): () => void {

@@ -307,7 +307,7 @@ describe("a sandbox that is lost", () => {
   });
 });
 
-describe.skipIf(!SmallDisk.possible())("a disk of its own", () => {
+describe.skipIf(!SmallDisk.possible())("a disk of its own, which only those who may mount one can have", () => {
   test("that is full: told, nothing half made, and it goes on once there is space", async () => {
     using disk = new SmallDisk(12);
     using world = new World(join(disk.path, "data"));
