@@ -4,13 +4,11 @@ import { mergeImages } from "./directory-landing.ts";
 import { sameImage, type Landing } from "./landing.ts";
 import {
   effect,
-  holders,
-  sharing,
+  SharedWorlds,
   stepsIn,
-  withLater,
-  withoutUndone,
+  type LandedPlan,
   type OtherPlan,
-  type OwnChange,
+  type Steps,
   type WorldKind,
 } from "./other-plans.ts";
 
@@ -32,21 +30,22 @@ type Contents = (hash: string) => Promise<Uint8Array>;
 /** Undefined where the plan's change of the file cannot be told from another's. */
 export async function fileWorlds(
   path: string,
-  own: OwnChange,
+  plan: LandedPlan,
+  steps: Steps,
   others: readonly OtherPlan[],
   contents: { readonly of: Contents; readonly made: Map<string, Uint8Array> },
 ): Promise<FileWorlds | undefined> {
-  const { plan, from, to } = own;
   const kind = imagesOf(path, contents);
-  const shared = sharing(others, new Set([path]));
-  const found = await withoutUndone(kind, await kind.found(plan, [path]), shared);
-  const began = await kind.claim(plan, new Set(), [path]);
-  const base = await kind.merge(began, found, await kind.claim(plan, from, [path]));
-  const theirs = await kind.merge(began, found, await kind.claim(plan, to, [path]));
-  if (base === undefined || theirs === undefined) return undefined;
-  const [before = base, after = theirs] = await withLater(kind, [base, theirs], shared);
-  const held = await holders(kind, { from: before, to: after }, own, shared);
-  return { found: found.image, base: before.image, theirs: after.image, held: held.get(path) ?? [] };
+  const paths = [path];
+  const shared = new SharedWorlds(kind, others, new Set(paths));
+  const found = await shared.found(plan, paths);
+  const began = await kind.claim(plan, new Set(), paths);
+  const from = await kind.merge(began, found, await kind.claim(plan, steps.from, paths));
+  const to = await kind.merge(began, found, await kind.claim(plan, steps.to, paths));
+  if (from === undefined || to === undefined) return undefined;
+  const worlds = await shared.brought({ from, to }, plan, paths);
+  const held = await shared.holders(worlds, plan, steps, paths);
+  return { found: found.image, base: worlds.from.image, theirs: worlds.to.image, held: held.get(path) ?? [] };
 }
 
 function imagesOf(

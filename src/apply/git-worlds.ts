@@ -1,19 +1,16 @@
+import type { PlanId } from "../domain/ids.ts";
 import { git } from "../execution/git.ts";
-import type { TreeChange, TreeWish } from "./git-import.ts";
-import { treeWith } from "./git-import.ts";
+import { treeWith, type TreeChange, type TreeWish } from "./git-import.ts";
 import { mergeTrees, treeDifferences, treeOf } from "./git-objects.ts";
 import {
   effect,
-  holders,
-  sharing,
+  SharedWorlds,
   stepsIn,
-  withLater,
-  withoutUndone,
+  type LandedPlan,
   type OtherPlan,
-  type OwnChange,
+  type Steps,
   type WorldKind,
 } from "./other-plans.ts";
-import type { PlanId } from "../domain/ids.ts";
 
 /** The trees between which an undo or redo leads, and the paths that stay because of other plans. */
 export type GitWorlds =
@@ -28,37 +25,34 @@ export type GitWorlds =
 /** Undefined where nothing of it is the plan's to move. */
 export async function gitWorlds(
   repository: string,
-  own: OwnChange,
+  plan: LandedPlan,
+  steps: Steps,
   others: readonly OtherPlan[],
   wish: TreeWish,
 ): Promise<GitWorlds | undefined> {
-  const { plan, from, to } = own;
   const kind = treesOf(repository, wish);
   const whole = effect(plan.entries, stepsIn(plan.entries));
   // A file that one step changed and another changed back is no change of all of them, but one of each.
-  const paths = new Set(
-    [whole, effect(plan.entries, from), effect(plan.entries, to)].flatMap((net) => [...net.keys()]),
-  );
-  const shared = sharing(await presentIn(repository, others), paths);
+  const nets = [whole, effect(plan.entries, steps.from), effect(plan.entries, steps.to)];
+  const paths = [...new Set(nets.flatMap((net) => [...net.keys()]))];
+  const shared = new SharedWorlds(kind, await presentIn(repository, others), new Set(paths));
   // Everything was there already when it was applied, and no plan put it there: none of it is the plan's.
   const foreign = plan.applied?.git === undefined && whole.size > 0;
-  if (foreign && shared.length === 0) return undefined;
-  const found = await withoutUndone(kind, await kind.found(plan, [...paths]), shared);
+  if (foreign && shared.isEmpty) return undefined;
+  const found = await shared.found(plan, paths);
   const began = await treeOf(repository, plan.record.baseCommit ?? "");
   // All steps together merged when they were applied; only some of them may not.
-  const made = await treeWith(repository, plan.record.baseCommit ?? "", changes(plan, to), wish);
-  const base = await mergeTrees(repository, {
-    base: began,
-    ours: found,
-    theirs: await kind.claim(plan, from, [...paths]),
-  });
-  const theirs = await mergeTrees(repository, { base: began, ours: found, theirs: made.tree });
-  if (base.tree === undefined || theirs.tree === undefined)
+  const before = await kind.claim(plan, steps.from, paths);
+  const made = await treeWith(repository, plan.record.baseCommit ?? "", changes(plan, steps.to), wish);
+  const from = await mergeTrees(repository, { base: began, ours: found, theirs: before });
+  const to = await mergeTrees(repository, { base: began, ours: found, theirs: made.tree });
+  if (from.tree === undefined || to.tree === undefined) {
     // A part of what another plan had brought before moves with that plan.
-    return foreign ? undefined : { conflicts: [...(base.conflicts ?? []), ...(theirs.conflicts ?? [])] };
-  const [before = base.tree, after = theirs.tree] = await withLater(kind, [base.tree, theirs.tree], shared);
-  const held = await holders(kind, { from: before, to: after }, own, shared);
-  return { base: before, theirs: after, blobs: made.blobs, held };
+    return foreign ? undefined : { conflicts: [...(from.conflicts ?? []), ...(to.conflicts ?? [])] };
+  }
+  const worlds = await shared.brought({ from: from.tree, to: to.tree }, plan, paths);
+  const held = await shared.holders(worlds, plan, steps, paths);
+  return { base: worlds.from, theirs: worlds.to, blobs: made.blobs, held };
 }
 
 function treesOf(repository: string, wish: TreeWish): WorldKind<string> {
@@ -78,7 +72,7 @@ function treesOf(repository: string, wish: TreeWish): WorldKind<string> {
   };
 }
 
-function changes({ entries }: Pick<OtherPlan, "entries">, steps: ReadonlySet<string>): TreeChange[] {
+function changes({ entries }: LandedPlan, steps: ReadonlySet<string>): TreeChange[] {
   return [...effect(entries, steps)].map(([path, { after }]) => ({ path, after }));
 }
 

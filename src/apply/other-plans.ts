@@ -11,17 +11,19 @@ import type { Landing } from "./landing.ts";
  * in or out as it is now: what was there when this plan was applied, less what other plans took back since, plus this plan's changes or
  * not, plus what other plans brought since. A change that another plan made too is in both worlds, and does not move.
  */
-export interface OtherPlan {
-  readonly planId: PlanId;
+export interface LandedPlan {
   /** Its sandbox of the resource at hand. */
   readonly record: SandboxRecord;
   /** Its changes to that resource. */
   readonly entries: readonly PlanChange[];
   /** What its apply did there; undefined when everything was there already. */
   readonly applied: Landing | undefined;
-  /** Its steps that were in when the plan at hand was applied, and those that are in now. */
-  readonly inThen: ReadonlySet<string>;
-  readonly inNow: ReadonlySet<string>;
+  /** Which of its steps were in after each of its landings; the sequence counts the landings of all plans. */
+  readonly history: readonly { readonly sequence: number; readonly steps: ReadonlySet<string> }[];
+}
+
+export interface OtherPlan extends LandedPlan {
+  readonly planId: PlanId;
 }
 
 /** A path that stays although the plan that changed it is undone, because of these plans. */
@@ -36,115 +38,17 @@ export interface WorldKind<World> {
   /** Undefined where the sides do not fit together. */
   readonly merge: (base: World, ours: World, theirs: World) => Promise<World | undefined>;
   /** Where the plan began, with what these steps of it change at the paths. */
-  readonly claim: (
-    plan: Pick<OtherPlan, "record" | "entries">,
-    steps: ReadonlySet<string>,
-    paths: readonly string[],
-  ) => Promise<World>;
+  readonly claim: (plan: LandedPlan, steps: ReadonlySet<string>, paths: readonly string[]) => Promise<World>;
   /** What the plan found when it was applied; everything it wanted where it changed nothing. */
-  readonly found: (plan: OwnChange["plan"], paths: readonly string[]) => Promise<World>;
+  readonly found: (plan: LandedPlan, paths: readonly string[]) => Promise<World>;
   /** The paths at which they differ. */
   readonly differences: (a: World, b: World) => Promise<readonly string[]>;
 }
 
-/** The others and the paths that they and the plan at hand have both changed, in the order in which they were applied. */
-export type Sharing = readonly { readonly other: OtherPlan; readonly paths: readonly string[] }[];
-
-export function sharing(others: readonly OtherPlan[], paths: ReadonlySet<string>): Sharing {
-  return others.flatMap((other) => {
-    const both = [...effect(other.entries, stepsIn(other.entries)).keys()].filter((path) => paths.has(path));
-    return both.length === 0 ? [] : [{ other, paths: both }];
-  });
-}
-
-/**
- * What was there, without what other plans have taken back since: the last one in is the first one out. What went with one of them and
- * was brought by a later one too comes back with that.
- */
-export async function withoutUndone<World>(kind: WorldKind<World>, found: World, shared: Sharing): Promise<World> {
-  const isUndone = ({ other }: Sharing[number]): boolean => [...other.inThen].some((step) => !other.inNow.has(step));
-  const first = shared.findIndex(isUndone);
-  if (first === -1) return found;
-  let world = found;
-  for (const { other, paths } of shared.filter(isUndone).toReversed()) {
-    [world = found] = await follow(kind, [world], paths, (some) => takenBack(kind, other, some));
-  }
-  for (const { other, paths } of shared.slice(first + 1)) {
-    const [nothing, still] = [new Set<string>(), both(other.inThen, other.inNow)];
-    [world = found] = await follow(kind, [world], paths, (some) =>
-      claimed(kind, other, { from: nothing, to: still }, some),
-    );
-  }
-  return world;
-}
-
-/** What the other plan's undo took out of what it had found. */
-async function takenBack<World>(
-  kind: WorldKind<World>,
-  other: OtherPlan,
-  paths: readonly string[],
-): Promise<Change<World> | undefined> {
-  const { from: began, to: all } = await claimed(kind, other, { from: new Set(), to: other.inThen }, paths);
-  const still = await kind.claim(other, both(other.inThen, other.inNow), paths);
-  const before = await kind.found(other, paths);
-  const [from, to] = [await kind.merge(began, before, all), await kind.merge(began, before, still)];
-  return from === undefined || to === undefined ? undefined : { from, to };
-}
-
-async function claimed<World>(
-  kind: WorldKind<World>,
-  plan: OwnChange["plan"],
-  steps: { readonly from: ReadonlySet<string>; readonly to: ReadonlySet<string> },
-  paths: readonly string[],
-): Promise<Change<World>> {
-  return { from: await kind.claim(plan, steps.from, paths), to: await kind.claim(plan, steps.to, paths) };
-}
-
-/** The worlds with what other plans have brought since. */
-export async function withLater<World>(
-  kind: WorldKind<World>,
-  worlds: readonly World[],
-  shared: Sharing,
-): Promise<readonly World[]> {
-  let moved = worlds;
-  for (const { other, paths } of shared) {
-    const already = both(other.inThen, other.inNow);
-    if (already.size === other.inNow.size) continue;
-    moved = await follow(kind, moved, paths, (some) => claimed(kind, other, { from: already, to: other.inNow }, some));
-  }
-  return moved;
-}
-
-/** The plan at hand, and which of its steps are in before and after. */
-export interface OwnChange {
-  readonly plan: Pick<OtherPlan, "record" | "entries" | "applied">;
+/** The steps of a plan before and after. */
+export interface Steps {
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
-}
-
-/** Which plans hold what stays: if the whole of the plan's own claim went, theirs would bring it back. */
-export async function holders<World>(
-  kind: WorldKind<World>,
-  worlds: { readonly from: World; readonly to: World },
-  own: OwnChange,
-  shared: Sharing,
-): Promise<ReadonlyMap<string, PlanId[]>> {
-  const paths = [...new Set(shared.flatMap((one) => one.paths))].sort();
-  const found = new Map<string, PlanId[]>();
-  if (paths.length === 0) return found;
-  const [without = worlds.from] = await follow(kind, [worlds.from], paths, (some) =>
-    claimed(kind, own.plan, own, some),
-  );
-  const stays = new Set(await kind.differences(without, worlds.to));
-  for (const { other, paths: common } of shared) {
-    const asked = common.filter((path) => stays.has(path));
-    if (asked.length === 0) continue;
-    const all = { from: new Set<string>(), to: other.inNow };
-    const [brought = without] = await follow(kind, [without], asked, (some) => claimed(kind, other, all, some));
-    for (const path of await kind.differences(without, brought))
-      found.set(path, [...(found.get(path) ?? []), other.planId]);
-  }
-  return found;
 }
 
 interface Change<World> {
@@ -152,37 +56,160 @@ interface Change<World> {
   readonly to: World;
 }
 
-/**
- * Makes another plan's change in all of the worlds or in none. Where it does not fit, it is tried path by path, and a path at which
- * somebody built upon it is left as it is: the merge with what is there now will tell of the overlap.
- */
-async function follow<World>(
-  kind: WorldKind<World>,
-  worlds: readonly World[],
-  paths: readonly string[],
-  change: (paths: readonly string[]) => Promise<Change<World> | undefined>,
-): Promise<readonly World[]> {
-  const moved = await followed(kind, worlds, await change(paths));
-  if (moved !== undefined) return moved;
-  if (paths.length === 1) return worlds;
-  let rest = worlds;
-  for (const path of paths) rest = await follow(kind, rest, [path], change);
-  return rest;
+/** Which steps of each other plan are in. */
+type Standing = (other: OtherPlan) => ReadonlySet<string>;
+
+const NONE: ReadonlySet<string> = new Set();
+const now: Standing = ({ history }) => history.at(-1)?.steps ?? NONE;
+
+export class SharedWorlds<World> {
+  readonly #kind: WorldKind<World>;
+  /** In the order in which they landed, with the paths that they and the plan at hand have both changed. */
+  readonly #others: readonly { readonly other: OtherPlan; readonly paths: readonly string[] }[];
+
+  constructor(kind: WorldKind<World>, others: readonly OtherPlan[], paths: ReadonlySet<string>) {
+    this.#kind = kind;
+    this.#others = others
+      .map((other) => ({ other, paths: [...effect(other.entries, stepsIn(other.entries)).keys()] }))
+      .map(({ other, paths: its }) => ({ other, paths: its.filter((path) => paths.has(path)) }))
+      .filter((one) => one.paths.length > 0)
+      .toSorted((a, b) => landedAt(a.other) - landedAt(b.other));
+  }
+
+  get isEmpty(): boolean {
+    return this.#others.length === 0;
+  }
+
+  /** What the plan found, without what other plans have taken back since. */
+  async found(plan: LandedPlan, paths: readonly string[], standing: Standing = now): Promise<World> {
+    const then = standingAt(landedAt(plan));
+    let world: World = await this.#kind.found(plan, paths);
+    const left = new Map<OtherPlan, ReadonlySet<string>>();
+    // The last one in is the first one out.
+    for (const { other, common } of this.#sharing(plan, paths).toReversed()) {
+      const steps = { from: then(other), to: both(then(other), standing(other)) };
+      left.set(other, steps.to);
+      if (steps.from.size === steps.to.size) continue;
+      // A snapshot: what the others were as this one went.
+      const around = new Map(left);
+      const others: Standing = (one) => around.get(one) ?? then(one);
+      const change = (some: readonly string[]): Promise<Change<World> | undefined> =>
+        this.#between(other, steps, some, others);
+      [world = world] = await this.#follow([world], common, change);
+    }
+    return world;
+  }
+
+  /** The worlds of a plan with what other plans have brought since it was applied. */
+  async brought(
+    worlds: Change<World>,
+    plan: LandedPlan,
+    paths: readonly string[],
+    standing: Standing = now,
+  ): Promise<Change<World>> {
+    const then = standingAt(landedAt(plan));
+    let moved: readonly World[] = [worlds.from, worlds.to];
+    for (const { other, common } of this.#sharing(plan, paths)) {
+      const steps = { from: both(then(other), standing(other)), to: standing(other) };
+      if (steps.from.size === steps.to.size) continue;
+      moved = await this.#follow(moved, common, (some) => this.#claimed(other, steps, some));
+    }
+    const [from = worlds.from, to = worlds.to] = moved;
+    return { from, to };
+  }
+
+  /** Which plans hold what stays: if the whole of the plan's own claim went, theirs would bring it back. */
+  async holders(
+    worlds: Change<World>,
+    plan: LandedPlan,
+    steps: Steps,
+    paths: readonly string[],
+  ): Promise<ReadonlyMap<string, PlanId[]>> {
+    const shared = this.#sharing(plan, paths);
+    const all = [...new Set(shared.flatMap(({ common }) => common))].sort();
+    const found = new Map<string, PlanId[]>();
+    if (all.length === 0) return found;
+    const [without = worlds.from] = await this.#follow([worlds.from], all, (some) => this.#claimed(plan, steps, some));
+    const stays = new Set(await this.#kind.differences(without, worlds.to));
+    for (const { other, common } of shared) {
+      const asked = common.filter((path) => stays.has(path));
+      if (asked.length === 0) continue;
+      const claim = { from: NONE, to: now(other) };
+      const [more = without, most = worlds.to] = await this.#follow([without, worlds.to], asked, (some) =>
+        this.#claimed(other, claim, some),
+      );
+      // What the other plan's claim adds to both is missing for another reason.
+      const rest = (await this.#kind.merge(worlds.to, without, most)) ?? more;
+      for (const path of await this.#kind.differences(rest, more))
+        found.set(path, [...(found.get(path) ?? []), other.planId]);
+    }
+    return found;
+  }
+
+  /** The two worlds that differ in these steps of the plan alone; undefined where they cannot be told from somebody's. */
+  async #between(
+    plan: LandedPlan,
+    steps: Steps,
+    paths: readonly string[],
+    standing: Standing,
+  ): Promise<Change<World> | undefined> {
+    const found = await this.found(plan, paths, standing);
+    const began = await this.#kind.claim(plan, NONE, paths);
+    const claims = await this.#claimed(plan, steps, paths);
+    const from = await this.#kind.merge(began, found, claims.from);
+    const to = await this.#kind.merge(began, found, claims.to);
+    if (from === undefined || to === undefined) return undefined;
+    return this.brought({ from, to }, plan, paths, standing);
+  }
+
+  async #claimed(plan: LandedPlan, steps: Steps, paths: readonly string[]): Promise<Change<World>> {
+    const { claim } = this.#kind;
+    return { from: await claim(plan, steps.from, paths), to: await claim(plan, steps.to, paths) };
+  }
+
+  #sharing(plan: LandedPlan, paths: readonly string[]): { readonly other: OtherPlan; readonly common: string[] }[] {
+    return this.#others
+      .filter(({ other }) => other !== plan)
+      .map(({ other, paths: its }) => ({ other, common: its.filter((path) => paths.includes(path)) }))
+      .filter(({ common }) => common.length > 0);
+  }
+
+  /**
+   * Makes another plan's change in all of the worlds or in none. Where it does not fit, it is tried path by path, and a path at which
+   * somebody built upon it is left as it is: the merge with what is there now will tell of the overlap.
+   */
+  async #follow(
+    worlds: readonly World[],
+    paths: readonly string[],
+    change: (paths: readonly string[]) => Promise<Change<World> | undefined>,
+  ): Promise<readonly World[]> {
+    const moved = await this.#followed(worlds, await change(paths));
+    if (moved !== undefined) return moved;
+    if (paths.length === 1) return worlds;
+    let rest = worlds;
+    for (const path of paths) rest = await this.#follow(rest, [path], change);
+    return rest;
+  }
+
+  async #followed(worlds: readonly World[], change: Change<World> | undefined): Promise<readonly World[] | undefined> {
+    if (change === undefined) return undefined;
+    const moved: World[] = [];
+    for (const world of worlds) {
+      const merged = await this.#kind.merge(change.from, world, change.to);
+      if (merged === undefined) return undefined;
+      moved.push(merged);
+    }
+    return moved;
+  }
 }
 
-async function followed<World>(
-  kind: WorldKind<World>,
-  worlds: readonly World[],
-  change: Change<World> | undefined,
-): Promise<readonly World[] | undefined> {
-  if (change === undefined) return undefined;
-  const moved: World[] = [];
-  for (const world of worlds) {
-    const merged = await kind.merge(change.from, world, change.to);
-    if (merged === undefined) return undefined;
-    moved.push(merged);
-  }
-  return moved;
+function landedAt({ history }: LandedPlan): number {
+  return history[0]?.sequence ?? 0;
+}
+
+/** What of each plan was in just before that landing. */
+function standingAt(landing: number): Standing {
+  return ({ history }) => history.findLast(({ sequence }) => sequence < landing)?.steps ?? NONE;
 }
 
 /** What these steps change on the whole. Steps that are left out are later ones on their paths, so the rest fits together. */

@@ -16,7 +16,7 @@ import { treeOf } from "./git-objects.ts";
 import { GitSettings } from "./git-settings.ts";
 import { findGitTarget } from "./git-target.ts";
 import { gitWorlds } from "./git-worlds.ts";
-import { effect, stepsIn, type HeldChange, type OtherPlan } from "./other-plans.ts";
+import { effect, stepsIn, type HeldChange, type LandedPlan, type OtherPlan } from "./other-plans.ts";
 import { lockPlace } from "./resource-locks.ts";
 import { directoriesAbove, sameImage, type Landing, type LandingConflict } from "./landing.ts";
 import { codeOf, statOf, type Found } from "./user-tree.ts";
@@ -35,6 +35,8 @@ export interface Preparation {
   readonly to: ReadonlySet<string>;
   /** What apply found in the resources; undefined when this is the apply. */
   readonly applied: readonly Landing[] | undefined;
+  /** What of the plan was in after each of its landings. */
+  readonly history: LandedPlan["history"];
   /** Plans that changed the same paths, by the alias of the resource; none for an apply. */
   readonly others: ReadonlyMap<string, readonly OtherPlan[]>;
   readonly messageFor: (alias: string) => string;
@@ -145,9 +147,9 @@ async function repository(
     const { dirty } = record;
     return prepareGit(target, { alias, base, ours, theirs, ...made, message, dirty, settings, found });
   }
-  const plan = { record, entries: own, applied: preparation.applied.find((landing) => landing.alias === alias) };
-  const { from, to } = preparation;
-  const worlds = await gitWorlds(path, { plan, from, to }, preparation.others.get(alias) ?? [], wish);
+  const applied = preparation.applied.find((landing) => landing.alias === alias);
+  const plan = { record, entries: own, applied, history: preparation.history };
+  const worlds = await gitWorlds(path, plan, preparation, preparation.others.get(alias) ?? [], wish);
   if (worlds === undefined) return { conflicts: [], contents: new Map() };
   if ("conflicts" in worlds)
     return { conflicts: worlds.conflicts.map((file) => inseparable(alias, file)), contents: new Map() };
@@ -179,12 +181,12 @@ async function directory(
   const held = new Map<string, readonly PlanId[]>();
   // A file that one step changed and another changed back is no change of all of them, but one of each.
   const nets = [from, to, stepsIn(own)].map((steps) => effect(own, steps));
+  const plan = { record, entries: own, applied, history: preparation.history };
   for (const [path, { before: planBase }] of new Map(nets.flatMap((net) => [...net]))) {
-    const change = { plan: { record, entries: own, applied }, from, to };
     const worlds =
       landings === undefined
         ? { found: planBase, base: planBase, theirs: nets[1]?.get(path)?.after, held: [] }
-        : await fileWorlds(path, change, others, { of: contentOf, made });
+        : await fileWorlds(path, plan, preparation, others, { of: contentOf, made });
     if (worlds === undefined) {
       conflicts.push(inseparable(alias, path));
       continue;

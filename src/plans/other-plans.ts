@@ -1,5 +1,5 @@
 import { landingHistory } from "../apply/journal.ts";
-import type { OtherPlan } from "../apply/other-plans.ts";
+import type { LandedPlan, OtherPlan } from "../apply/other-plans.ts";
 import type { PlanId } from "../domain/ids.ts";
 import type { Plan } from "../domain/plan.ts";
 import { findSandboxRecords, type SandboxRecord } from "../execution/sandbox-record.ts";
@@ -9,8 +9,8 @@ import type { Reader, Store } from "../store/store.ts";
 import { landedOf } from "./landed.ts";
 
 /**
- * The plans that landed in the resources of this one and changed the same paths, by this one's aliases and in the order in which they
- * landed. Whoever asks holds the resources' kernel locks, so no other landing comes in between.
+ * The plans that landed in the resources of this one and changed the same paths, by this one's aliases. Whoever asks holds the resources'
+ * kernel locks, so no other landing comes in between.
  */
 export async function findOtherPlans(
   store: Store,
@@ -18,26 +18,31 @@ export async function findOtherPlans(
   records: readonly SandboxRecord[],
   entries: readonly PlanChange[],
 ): Promise<ReadonlyMap<string, OtherPlan[]>> {
-  const [first] = await store.read((reader) => landingHistory(reader, plan.id));
   const found = new Map<string, OtherPlan[]>();
-  if (first === undefined) return found;
   for (const record of records) {
-    const paths = new Set(
-      entries
-        .filter(({ resource }) => resource === record.alias)
-        .flatMap(({ path, fromPath }) => [path, fromPath ?? path]),
-    );
-    const others: (OtherPlan & { readonly landed: number })[] = [];
+    const own = entries.filter(({ resource }) => resource === record.alias);
+    const paths = new Set(own.flatMap(({ path, fromPath }) => [path, fromPath ?? path]));
+    const others: OtherPlan[] = [];
     for (const id of await store.read((reader) => plansOnPaths(reader, plan.id, record.path, [...paths]))) {
-      const other = await otherPlan(store, id, record, first.sequence);
+      const other = await otherPlan(store, id, record);
       if (other !== undefined) others.push(other);
     }
-    found.set(
-      record.alias,
-      others.toSorted((a, b) => a.landed - b.landed),
-    );
+    found.set(record.alias, others);
   }
   return found;
+}
+
+/** Which of the plan's steps were in after each of its landings. */
+export async function stepHistory(
+  reader: Reader,
+  planId: PlanId,
+  entries: readonly PlanChange[],
+): Promise<LandedPlan["history"]> {
+  const steps = [...new Set(entries.map(({ step }) => step))];
+  return (await landingHistory(reader, planId)).map(({ sequence, undoneSteps }) => ({
+    sequence,
+    steps: new Set(steps.filter((step) => !undoneSteps.has(step))),
+  }));
 }
 
 /** As many as a statement takes without trouble. */
@@ -66,33 +71,17 @@ async function plansOnPaths(reader: Reader, own: PlanId, place: string, paths: r
 }
 
 /** Undefined for a plan of which nothing ever landed there, or only on another branch. */
-async function otherPlan(
-  store: Store,
-  planId: PlanId,
-  place: SandboxRecord,
-  anchor: number,
-): Promise<(OtherPlan & { readonly landed: number }) | undefined> {
+async function otherPlan(store: Store, planId: PlanId, place: SandboxRecord): Promise<OtherPlan | undefined> {
   const plan = await store.read((reader) => findPlan(reader, planId));
   if (plan === undefined) return undefined;
   const all = await planChanges(store, plan.id, plan.attempt);
   return store.read(async (reader) => {
     const record = (await findSandboxRecords(reader, plan.id, plan.attempt)).find((one) => isSamePlace(one, place));
     const landings = await landedOf(reader, plan, all);
-    const history = await landingHistory(reader, plan.id);
-    const [first] = history;
-    if (record === undefined || landings === undefined || first === undefined) return undefined;
+    if (record === undefined || landings === undefined) return undefined;
     const entries = all.filter(({ resource }) => resource === record.alias);
-    const standing = (at: (typeof history)[number] | undefined): Set<string> =>
-      new Set(at === undefined ? [] : entries.map(({ step }) => step).filter((step) => !at.undoneSteps.has(step)));
-    return {
-      planId: plan.id,
-      record,
-      entries,
-      applied: landings.find(({ alias }) => alias === record.alias),
-      inThen: standing(history.findLast(({ sequence }) => sequence < anchor)),
-      inNow: standing(history.at(-1)),
-      landed: first.sequence,
-    };
+    const applied = landings.find(({ alias }) => alias === record.alias);
+    return { planId, record, entries, applied, history: await stepHistory(reader, planId, entries) };
   });
 }
 

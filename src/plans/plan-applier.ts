@@ -45,7 +45,7 @@ import {
 import { requireNotUndone, stoppedInPlace, type InPlace } from "./in-place.ts";
 import { approveApply, requireApplyApproval } from "./apply-approval.ts";
 import { landedOf } from "./landed.ts";
-import { findOtherPlans } from "./other-plans.ts";
+import { findOtherPlans, stepHistory } from "./other-plans.ts";
 import type { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { lockDirectory } from "./plan-recovery.ts";
 import { sealLanding } from "./seal.ts";
@@ -395,13 +395,15 @@ export class PlanApplier {
     }
     // What was worked on in place is there already.
     const records = intent.records.filter(({ strategy }) => kind !== "apply" || strategy !== "none");
-    const others =
-      kind === "apply" ? new Map() : await findOtherPlans(this.#store, plan, intent.records, intent.entries);
+    const store = this.#store;
+    const others = kind === "apply" ? new Map() : await findOtherPlans(store, plan, intent.records, intent.entries);
+    const history = kind === "apply" ? [] : await store.read((reader) => stepHistory(reader, plan.id, intent.entries));
     return prepareLandings({
       ...intent,
       records,
       others,
-      store: this.#store,
+      history,
+      store,
       messageFor: (alias) => messages.get(alias) ?? "",
     });
   }
