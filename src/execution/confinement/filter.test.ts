@@ -72,7 +72,7 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture) => {
     expect(call("unshare", 0x400)).toBe(ALLOWED);
     expect(call("clone3", 0, 0)).toBe(ENOSYS);
     expect(
-      ["setns", "mount", "umount2", "pivot_root", "mount_setattr", "ptrace"].map((name) => call(name as CallName)),
+      ["setns", "mount", "umount2", "pivot_root", "mount_setattr", "kcmp"].map((name) => call(name as CallName)),
     ).toEqual(Array.from({ length: 6 }, () => EPERM));
     expect(call("io_uring_setup", 8, 0)).toBe(ENOSYS);
   });
