@@ -37,8 +37,6 @@ export interface ProgramOptions {
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
-  /** What stays read-only below something writable. */
-  readonly protected?: readonly string[];
   /** Where the owner of the sandbox has its commands say who they are, so that the next owner can end them. */
   readonly commands?: string | undefined;
 }
@@ -116,7 +114,6 @@ async function launchOf(
   const view = {
     readable,
     writable: [root, home, ...writable],
-    protected: options.protected ?? [],
     hidden,
     cwd,
     network,

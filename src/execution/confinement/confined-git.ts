@@ -54,7 +54,7 @@ async function workingLauncher(program: string, path: string | undefined): Promi
   const start: Launcher = (args, { environment, ...shown }) =>
     found.backend.start(
       { command: [program, ...args], environment, recorded: false },
-      { ...shown, protected: [], hidden: [], network: false },
+      { ...shown, hidden: [], network: false },
     );
   const attempt = start(["--version"], { readable: [], writable: [], cwd: "/", environment: { PATH: path } });
   const child = startLaunched(attempt, { cwd: "/", record: undefined });

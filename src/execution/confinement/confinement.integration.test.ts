@@ -172,21 +172,16 @@ describe.skipIf(worlds.length === 0).each(worlds)("a command confined by %s, run
     expect(await gone(seconds)).toBe(true);
   });
 
-  test("has its limits, and what is protected below its tree stays as it is", async () => {
+  test("has its limits", async () => {
     using world = await ConfinedWorld.make(backend, as);
     const answer = await world.run({
-      protected: [join(world.root, "kept")],
       commands: {
-        kept: "echo x > kept/new; echo x > kept/b.txt; mv kept moved; rm -r kept; echo fine > beside; cat kept/b.txt",
         core: "ulimit -c",
         file: "truncate -s 5G big; echo $?",
         scratch: "df -P -k /tmp /dev/shm | awk 'NR > 1 { if ($2 <= 1048576) print \"small\" }'",
         output: "yes | head -c 3000000",
       },
     });
-    expect(answer["kept"]?.output).toMatch(/\ntwo\n$/);
-    expect(readFileSync(join(world.root, "kept/b.txt"), "utf8")).toBe("two\n");
-    expect(existsSync(join(world.root, "kept/new"))).toBe(false);
     expect(answer["core"]?.output).toBe("0\n");
     expect(answer["file"]?.output).not.toMatch(/\b0\n$/);
     expect(answer["scratch"]?.output).toBe("small\nsmall\n");

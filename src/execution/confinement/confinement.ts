@@ -85,7 +85,7 @@ async function workingLoader(): Promise<number | undefined> {
 
 /** Undefined when it confines a command as it would any other. */
 async function complaintOf(backend: Backend): Promise<string | undefined> {
-  const view = { readable: [], writable: [], protected: [], hidden: [], cwd: "/", network: false };
+  const view = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
   const program = { command: ["/bin/sh", "-c", ":"], environment: {}, recorded: false };
   const { code, said } = await attempted(backend.start(program, view));
   return code === 0 ? undefined : said.trim().split("\n").at(-1) || `exit code ${code}`;

@@ -39,7 +39,6 @@ export function seatbeltProfile(view: View): string {
     ...rule("allow", "file-read*", view.readable),
     ...rule("deny", "file-read*", [...hidden, ...view.hidden]),
     ...rule("allow", "file-read* file-write*", view.writable),
-    ...rule("deny", "file-write*", view.protected),
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper") (literal "/dev/tty"))',
     view.network
       ? "(allow network*) (allow system-socket)"

@@ -8,7 +8,7 @@ import { setCommandPolicy } from "./command-policy.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 import { mountsOf, shownTools, type Mount, type View } from "./view.ts";
 
-const VIEW: View = { readable: [], writable: [], protected: [], hidden: [], cwd: "/", network: false };
+const VIEW: View = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
 const { HOME, PATH } = process.env;
 
 let directory: string;
@@ -45,15 +45,13 @@ test("the system is shown, and of the rest only what is given", () => {
 
 test("what is hidden stays hidden below what is shown, and what is given stays given below what is hidden", () => {
   const [data, tree] = [make("checkout/.data"), make("checkout/.data/sandboxes/tree")];
-  const kept = make("checkout/.data/sandboxes/tree/.git");
   setCommandPolicy({ hidden: [data] });
-  const mounts = mountsOf({ ...VIEW, readable: [join(directory, "checkout")], writable: [tree], protected: [kept] });
+  const mounts = mountsOf({ ...VIEW, readable: [join(directory, "checkout")], writable: [tree] });
   const own = mounts.filter(({ path }) => path.startsWith(directory) && !path.includes("node_modules"));
   expect(own.map(({ kind, path }) => [kind, path.slice(directory.length)])).toEqual([
     ["read", "/checkout"],
     ["empty", "/checkout/.data"],
     ["write", "/checkout/.data/sandboxes/tree"],
-    ["read", "/checkout/.data/sandboxes/tree/.git"],
   ]);
 });
 
@@ -99,13 +97,11 @@ test("the rules for macOS say the same", () => {
   const profile = seatbeltProfile({
     ...VIEW,
     writable: [tree],
-    protected: [make("tree/.git")],
     readable: [make('a"b')],
   });
   expect(profile).toContain("(deny default)");
   expect(profile).toContain(`(allow file-read* file-write* (subpath "${tree}"))`);
   expect(profile).toContain(`(deny file-read* (subpath "${data}"))`);
-  expect(profile).toContain(`(deny file-write* (subpath "${tree}/.git"))`);
   expect(profile).toContain('a\\"b"');
   expect(profile).not.toContain("(allow network*) ");
   expect(seatbeltProfile({ ...VIEW, network: true })).toContain("(allow network*) ");

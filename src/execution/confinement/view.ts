@@ -12,8 +12,6 @@ export interface View {
   /** Shown read-only, also where everything around them is hidden. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
-  /** Below something writable, and read-only all the same. */
-  readonly protected: readonly string[];
   /** Hidden, also below something that is shown. */
   readonly hidden: readonly string[];
   readonly cwd: string;
@@ -21,8 +19,7 @@ export interface View {
 }
 
 export type Mount =
-  /** `always`: also where it is shown already, because it is writable there. */
-  | { readonly kind: "read" | "write"; readonly path: string; readonly source: string; readonly always?: boolean }
+  | { readonly kind: "read" | "write"; readonly path: string; readonly source: string }
   /** Writable, in memory, up to a size, and gone with the command. */
   | { readonly kind: "scratch"; readonly path: string; readonly bytes: number }
   /** Instead of a directory that is hidden. */
@@ -72,7 +69,6 @@ export function mountsOf(view: View): Mount[] {
     ...[...hidden, ...secrets].flatMap(nothing),
     ...[...tools, ...view.readable].flatMap((path) => shown("read", path)),
     ...view.writable.flatMap((path) => shown("write", path)),
-    ...view.protected.flatMap((path) => shown("read", path).map((mount) => ({ ...mount, always: true }))),
   ];
   const depth = ({ path }: Mount): number => path.split("/").length;
   const kept: Mount[] = [];
@@ -82,7 +78,7 @@ export function mountsOf(view: View): Mount[] {
     const seen = around?.kind === "read" || around?.kind === "write";
     // Known by a second name, through a link that is there as well.
     if (around?.kind === "link" && "source" in mount && mount.source !== mount.path) continue;
-    if ((mount.kind === "link" || (mount.kind === "read" && mount.always !== true)) && seen) continue;
+    if ((mount.kind === "link" || mount.kind === "read") && seen) continue;
     if ((mount.kind === "empty" || mount.kind === "blank") && !seen) continue;
     kept.push(mount);
   }

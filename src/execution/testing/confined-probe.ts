@@ -12,7 +12,6 @@ export interface ProbeRequest {
   readonly unixSockets?: boolean;
   readonly network?: boolean;
   readonly readable?: readonly string[];
-  readonly protected?: readonly string[];
   readonly commands: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +20,7 @@ export type ProbeAnswer = Readonly<
 >;
 
 const request = JSON.parse(process.argv[2] ?? "") as ProbeRequest;
-const { root, hidden, unixSockets = false, network = false, readable = [], protected: kept = [] } = request;
+const { root, hidden, unixSockets = false, network = false, readable = [] } = request;
 setCommandPolicy({ hidden, unixSockets });
 const answer: Record<string, ProbeAnswer[string]> = {};
 for (const [name, command] of Object.entries(request.commands)) {
@@ -34,7 +33,6 @@ for (const [name, command] of Object.entries(request.commands)) {
     requireConfinement: false,
     network,
     readable,
-    protected: kept,
   });
   answer[name] = { code, output, confined };
 }

@@ -6,7 +6,7 @@ import { confinementHere } from "../confinement/here.ts";
 import { ExecutingPlan } from "../testing/executing-plan.ts";
 import { FakeBwrap } from "../testing/fake-bwrap.ts";
 
-const VIEW = { readable: [], writable: [], protected: [], hidden: [], cwd: "/", network: false };
+const VIEW = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
 
 test("it is tried with the same limits as commands have, and each command has its own view", async () => {
   await using bwrap = await FakeBwrap.install();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gone, running, uniqueSeconds } from "../../testing/processes.ts";
-import { canConfine } from "../bubblewrap.ts";
+import { canConfine } from "../confinement/here.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 
 let plan: ExecutingPlan;

@@ -1,2 +1,0 @@
-/** Where confinement was asked for before it had more than one backend. */
-export { canConfine } from "./confinement/here.ts";
