@@ -34,7 +34,7 @@ function changed(lines: Iterable<number>): string {
 }
 
 function merged(base: string, ours: string, theirs: string): string {
-  return [...base].map((was, line) => (ours[line] === was ? theirs[line] : ours[line])).join("");
+  return Array.from(base, (was, line) => (ours[line] === was ? theirs[line] : ours[line])).join("");
 }
 
 class Story {
@@ -104,7 +104,9 @@ class Story {
     }
     const held = await this.move(plan, new Set([...inside].filter((step) => !out.includes(step))));
     const holding = this.plans.filter((other) => other !== plan && out.some((step) => inOf(other).has(step)));
-    expect(new Set(held.get("file") ?? [])).toEqual(new Set(holding.map(({ id }) => id)));
+    const [told, known] = [held.get("file") ?? [], holding.map(({ id }) => id)].map((ids) => ids.toSorted().join(", "));
+    if (told !== known)
+      throw new Error(`undo ${out.join(", ")} of ${index} names "${told}" as holders, not "${known}"`);
     return `undo ${out.join(", ")} of ${index}`;
   }
 

@@ -46,7 +46,6 @@ export class ConfinedWorld implements Disposable {
       "data/config.yaml": SECRET,
       "data/cleveragents.db": SECRET,
       "data/sandboxes/plan/1/api/tree/a.txt": "one\n",
-      "data/sandboxes/plan/1/api/tree/kept/b.txt": "two\n",
       "data/sandboxes/plan/1/api/git/config": SECRET,
       "data/sandboxes/plan/1/api/target.json": SECRET,
       "data/sandboxes/plan/1/web/tree/a.txt": SECRET,
