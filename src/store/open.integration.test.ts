@@ -45,7 +45,7 @@ describe("a full disk", () => {
     const place = directory.path;
     const answer = await inNamespace(
       // The ballast is what gets freed; the rest of the 3 MB is for the store.
-      `mount -t tmpfs -o size=3m tmpfs '${place}'; head -c 1500000 /dev/zero > '${place}/ballast'`,
+      `mount -t tmpfs -o mode=0700,size=3m tmpfs '${place}'; head -c 1500000 /dev/zero > '${place}/ballast'`,
       { kind: "fill", url: `sqlite:${directory.file()}`, bytes: 50_000, rows: 1_000, free: `${place}/ballast` },
     );
     if (answer === undefined) return ctx.skip("this machine allows no mount namespaces");
@@ -63,7 +63,7 @@ describe("a full disk", () => {
     await using directory = await TestDirectory.make();
     const place = directory.path;
     const answer = await inNamespace(
-      `mount -t tmpfs -o size=64k tmpfs '${place}'; head -c 100000 /dev/zero > '${place}/ballast' || true`,
+      `mount -t tmpfs -o mode=0700,size=64k tmpfs '${place}'; head -c 100000 /dev/zero > '${place}/ballast' || true`,
       { kind: "open", url: `sqlite:${directory.file()}` },
     );
     if (answer === undefined) return ctx.skip("this machine allows no mount namespaces");

@@ -10,7 +10,9 @@ export class SmallDisk implements Disposable {
   constructor(megabytes: number) {
     this.path = mkdtempSync(join(tmpdir(), "cleveragents-disk-"));
     mkdirSync(this.path, { recursive: true });
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", this.path], { stdio: "ignore" });
+    execFileSync("mount", ["-t", "tmpfs", "-o", `mode=0700,size=${megabytes}m`, "tmpfs", this.path], {
+      stdio: "ignore",
+    });
   }
 
   /** Whether this system lets us. */
