@@ -21,6 +21,7 @@ import {
 } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { delimiter, isAbsolute, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
 export const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
@@ -231,6 +232,16 @@ export class AttackWorld implements AsyncDisposable {
   probe(planId: string, name: string): string | undefined {
     const file = join(this.tree(planId), "probes", name);
     return lstatSync(file, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(file, "utf8") : undefined;
+  }
+
+  /** How many calls of tools are on record, refused ones too: an attack that was never made has not been held. */
+  toolCalls(): number {
+    const database = new DatabaseSync(join(this.data, "cleveragents.db"), { readOnly: true });
+    try {
+      return Number(database.prepare("SELECT COUNT(*) AS calls FROM tool_invocations").get()?.["calls"] ?? 0);
+    } finally {
+      database.close();
+    }
   }
 
   /** A shell command that shows, by leaving the attack's name in the user's home, that it runs outside of its confinement. */

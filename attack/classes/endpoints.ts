@@ -9,14 +9,16 @@ interface Lie {
   readonly answer: (response: ServerResponse) => void;
 }
 
-const CAP_USD = 0.5;
+/** What each world had spent by the last attack. */
+const spentBefore = new WeakMap<AttackWorld, number>();
+
+const CAP_USD = 5000;
 
 export const endpoints: AttackClass = async function* ({ world }) {
   for (const lie of LIES) yield* told(world, lie);
   for (const url of LINK_LOCAL) {
     const { code } = await world.agents(["config", "set", "provider.evil.base-url", url]);
-    const asked = code === 0 ? await world.agents(["actor", "run", "evil/m", "hello"]) : undefined;
-    yield verdict(`endpoint ${url}`, code === 0 && asked?.code === 0 && "it was asked");
+    yield verdict(`endpoint ${url}`, code === 0 && "it was taken");
   }
 };
 
@@ -38,7 +40,8 @@ async function* told(world: AttackWorld, { name, answer }: Lie): AsyncGenerator<
   const { port } = server.address() as AddressInfo;
   try {
     await world.agents(["config", "set", "provider.liar.base-url", `http://127.0.0.1:${port}/v1`]);
-    await world.agents(["config", "set", "budget.daily", `${CAP_USD}`]);
+    await world.agents(["config", "set", "provider.liar.prices", "*=1000/1000"]);
+    await world.agents(["config", "set", "budget.per-day", `${CAP_USD}`]);
     const { hung, stdout, stderr } = await world.agents([
       "actor",
       "run",
@@ -48,12 +51,17 @@ async function* told(world: AttackWorld, { name, answer }: Lie): AsyncGenerator<
       "100",
     ]);
     const info = await world.agents(["info", "--format", "json"]);
-    const negative = /"(?:spent|cost)[^"]*":\s*"?\$?-\d/.exec(info.stdout + stdout)?.[0];
+    const amounts = Array.from(info.stdout.matchAll(/"(?:spent|assumed)_usd":\s*(-?[\d.]+)/g), ([, amount]) =>
+      Number(amount),
+    );
+    const spent = amounts.reduce((sum, amount) => sum + amount, 0);
     const unexpected = /unexpected/i.test(stdout + stderr + info.stderr);
+    const before = spentBefore.get(world) ?? 0;
+    spentBefore.set(world, spent);
     yield verdict(
       `an endpoint that ${name}`,
       hung && "the process did not end",
-      negative,
+      !(spent > before) && `what was spent went from ${before} to ${spent}`,
       unexpected && `an error without a reason: ${stderr.slice(-200)}`,
       info.code !== 0 && "agents info failed",
     );

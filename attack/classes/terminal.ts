@@ -48,33 +48,38 @@ export const terminal: AttackClass = async function* ({ world }) {
     },
     {
       match: { user: 'step "s"' },
-      text: `I write ${HOSTILE}`,
+      text: "I write",
       tool_calls: [{ tool: "write_file", parameters: { path: "evil.txt", content: `line ${HOSTILE} end\n` } }],
       usage,
     },
-    { match: { user: 'step "s"' }, text: `done ${HOSTILE}`, usage },
-    { match: { user: "talk" }, text: `hello ${HOSTILE}`, usage },
+    { match: { user: 'step "s"' }, text: "done", usage },
+    { match: { user: "talk" }, text: "hello", usage },
   ];
   world.put("terminal.yaml", JSON.stringify({ turns }));
   await world.agents(["config", "set", "provider.scripted.transcript", join(world.base, "terminal.yaml")]);
-  const run = await world.agents(["run", "attack", "--actor", "scripted/model", "--no-verify"]);
+  const run = await world.agents(["run", "attack", "--actor", "scripted/transcript", "--no-verify"]);
   const planId = /plan (\w{26})/.exec(run.stderr + run.stdout)?.[1] ?? "";
   if (planId === "") yield verdict("a plan to look at", `there is none: ${run.stderr.slice(-300)}`);
   yield shown("run", run.stdout + run.stderr);
+  await world.agents(["plan", "execute", planId]);
+  const diff = await world.agents(["plan", "diff", planId]);
+  yield verdict(
+    "the hostile text arrives",
+    !diff.stdout.includes("evil.txt") && `it did not: ${diff.stdout.slice(0, 200)}`,
+  );
   const looks = [
-    ["plan", "execute", planId],
     ["plan", "diff", planId],
     ["plan", "diff", planId, "--stat"],
     ["plan", "status", planId],
     ["plan", "tree", planId],
     ["plan", "explain", planId, "s"],
     ["plan", "list"],
-    ["audit", "log"],
-    ["actor", "run", "scripted/model", "talk"],
+    ["audit", "list"],
+    ["actor", "run", "scripted/transcript", "talk"],
     ["context", "pack", "evil"],
     ["plan", "apply", planId, "--yes"],
     ["context", "pack", "evil"],
-    ["context", "inspect", "evil"],
+    ["project", "context", "inspect", "shop", "--query", "evil"],
     ["plan", "undo", planId, "--yes"],
     ["plan", "status", `x${HOSTILE.replaceAll("\u0000", "")}`],
     ["run", `a ${HOSTILE}`, "--actor", `no${HOSTILE}`],

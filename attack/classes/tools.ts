@@ -16,17 +16,21 @@ async function* asked(world: AttackWorld, chosen: readonly StepSpec[]) {
   const strategy = {
     steps: [{ id: "s", description: "attack", complexity: "low", risk: 0.1, confidence: 0.9, rationale: "x" }],
   };
+  const answers = Array.from({ length: Math.ceil(chosen.length / AT_ONCE) }, (_, index) => {
+    const calls = chosen.slice(index * AT_ONCE, (index + 1) * AT_ONCE);
+    return {
+      match: { user: 'step "s"' },
+      tool_calls: calls.map(({ tool, params }) => ({ tool, parameters: params })),
+      usage,
+    };
+  });
   const turns = [
     {
       match: { user: "Decide how this is done" },
       tool_calls: [{ tool: "record_strategy", parameters: strategy }],
       usage,
     },
-    ...chosen.map(({ tool, params }) => ({
-      match: { user: 'step "s"' },
-      tool_calls: [{ tool, parameters: params }],
-      usage,
-    })),
+    ...answers,
     { match: { user: 'step "s"' }, text: "done", usage },
   ];
   world.put("transcript.yaml", JSON.stringify({ turns }));
@@ -35,20 +39,29 @@ async function* asked(world: AttackWorld, chosen: readonly StepSpec[]) {
     "run",
     "attack",
     "--actor",
-    "scripted/model",
+    "scripted/transcript",
     "--automation-profile",
     "trusted",
     "--yes",
     "--no-verify",
   ];
   const { hung } = await world.agents([...words, "--format", "json"]);
+  const undelivered = world.toolCalls() < chosen.length && `only ${world.toolCalls()} calls were made`;
   const damage = world.damage().filter((path) => !path.startsWith(world.shop));
   for (const { tool, params } of chosen) {
     const named = JSON.stringify(params).slice(0, 60);
-    yield verdict(`${tool} ${named}`, hung && "hung", damage.length > 0 && `changed: ${damage.join(", ")}`);
+    yield verdict(
+      `${tool} ${named}`,
+      undelivered,
+      hung && "hung",
+      damage.length > 0 && `changed: ${damage.join(", ")}`,
+    );
   }
   world.accept();
 }
+
+/** Calls in one answer. */
+const AT_ONCE = 10;
 
 const usage = { input_tokens: 10, output_tokens: 10 };
 
@@ -72,12 +85,10 @@ function calls(world: AttackWorld): StepSpec[] {
     "..",
     ".",
     "",
-    "a\u0000b",
     "a\nb",
     "-rf",
     `${"d/".repeat(2000)}f`,
     "x".repeat(5000),
-    "\ud800",
     "con/..\\..\\x",
     "file:///etc/passwd",
   ];
