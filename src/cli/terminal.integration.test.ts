@@ -223,7 +223,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
   test("the strategy and the difference before a question cannot draw over it", async () => {
     await using world = await new HostileWorld().listen();
     const person = world.person([...RUN, "supervised"]);
-    await person.sees("Carry this out? [y/N] ");
+    await person.sees("Carry this out? [y/N, or what should be different] ");
     person.type("y\r");
     await person.sees("Land 1 file (+1 −0)? [y/N] ");
     person.type("n\r");
@@ -250,7 +250,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     const person = world.person([...RUN, "supervised"]);
     await person.sees("plan ");
     person.type(typed);
-    await person.sees("Carry this out? [y/N] ");
+    await person.sees("Carry this out? [y/N, or what should be different] ");
     person.type(`y\r${typed}`);
     await person.sees("Land 1 file (+1 −0)? [y/N] ");
     person.type("\r");
@@ -265,10 +265,10 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
   ])("%s at a question means no", async (_, keys) => {
     await using world = await new HostileWorld().listen();
     const person = world.person([...RUN, "supervised"]);
-    await person.sees("Carry this out? [y/N] ");
+    await person.sees("Carry this out? [y/N, or what should be different] ");
     person.type(keys);
     expect(await person.end()).toBe(0);
-    expect(person.seen).toMatch(/\[y\/N\] [^\n]*\n.*Nothing was executed\.\r\n/);
+    expect(person.seen).toMatch(/should be different\] [^\n]*\n.*Nothing was executed\.\r\n/);
     await world.json("project", "create", "doomed");
     const other = world.person(["project", "delete", "doomed"]);
     await other.sees("Delete the project local/doomed");
