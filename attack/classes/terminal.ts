@@ -1,5 +1,5 @@
 /** What a model writes must not repaint the screen on which a person says yes, nor hide in a pipe or in JSON. */
-import { join } from "node:path";
+import { SpeakingServer } from "../../src/cli/testing/speaking-server.ts";
 import { verdict, type AttackClass } from "../verdict.ts";
 
 /** Escape, one-byte controls, cursor moves, titles, clipboard, direction changes, invisible and tag characters. */
@@ -39,25 +39,13 @@ export const terminal: AttackClass = async function* ({ world }) {
       },
     ],
   };
-  const usage = { input_tokens: 10, output_tokens: 10 };
-  const turns = [
-    {
-      match: { user: "Decide how this is done" },
-      tool_calls: [{ tool: "record_strategy", parameters: strategy }],
-      usage,
-    },
-    {
-      match: { user: 'step "s"' },
-      text: "I write",
-      tool_calls: [{ tool: "write_file", parameters: { path: "evil.txt", content: `line ${HOSTILE} end\n` } }],
-      usage,
-    },
-    { match: { user: 'step "s"' }, text: "done", usage },
-    { match: { user: "talk" }, text: "hello", usage },
-  ];
-  world.put("terminal.yaml", JSON.stringify({ turns }));
-  await world.agents(["config", "set", "provider.scripted.transcript", join(world.base, "terminal.yaml")]);
-  const run = await world.agents(["run", "attack", "--actor", "scripted/transcript", "--no-verify"]);
+  const write = { tool: "write_file", parameters: { path: "evil.txt", content: `line ${HOSTILE} end\n` } };
+  await using server = new SpeakingServer(({ user, results }) => {
+    if (user.includes("Decide how this is done")) return { call: { tool: "record_strategy", parameters: strategy } };
+    return user.includes('step "s"') && !results.includes("write_file") ? { call: write } : { text: HOSTILE };
+  });
+  await world.agents(["config", "set", "provider.house.base-url", await server.listen()]);
+  const run = await world.agents(["run", "attack", "--actor", "house/m", "--no-verify"]);
   const planId = /plan (\w{26})/.exec(run.stderr + run.stdout)?.[1] ?? "";
   if (planId === "") yield verdict("a plan to look at", `there is none: ${run.stderr.slice(-300)}`);
   yield shown("run", run.stdout + run.stderr);
@@ -75,7 +63,7 @@ export const terminal: AttackClass = async function* ({ world }) {
     ["plan", "explain", planId, "s"],
     ["plan", "list"],
     ["audit", "list"],
-    ["actor", "run", "scripted/transcript", "talk"],
+    ["actor", "run", "house/m", "talk"],
     ["context", "pack", "evil"],
     ["plan", "apply", planId, "--yes"],
     ["context", "pack", "evil"],
