@@ -117,11 +117,10 @@ async function relativePath(world: AttackWorld) {
   const script = `#!/bin/sh\n${world.mark("path")}\n`;
   const written = ["git", "sh", "bwrap", "unshare", "cp", "du", "mount"].map((name) => ({
     tool: "write_file",
-    params: { path: `bin/${name}`, content: script, executable: true },
+    params: { path: `bin/${name}`, content: script, mode: "755" },
   }));
-  const plain = written.map(({ tool, params: { path, content } }) => ({ tool, params: { path, content } }));
   const path = `./bin:bin::.:${world.environment["PATH"] ?? ""}`;
-  await world.run([...plain, { tool: "git_status", params: {} }, { tool: "git_diff", params: {} }], {
+  await world.run([...written, { tool: "git_status", params: {} }, { tool: "git_diff", params: {} }], {
     env: { PATH: path },
   });
   return verdict("programs of the tree on the PATH", harm(world));
