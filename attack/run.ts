@@ -115,8 +115,14 @@ function asOrdinaryUser(seed: number): number {
   const place = mkdtempSync(join(ROOT, ".attack", "u-"));
   chownSync(place, NOBODY, NOBODY);
   try {
-    const words = process.argv.slice(1).filter((word) => word !== "--user" && !word.startsWith("--seed"));
-    const { status } = spawnSync(process.execPath, [...words, `--seed=${seed}`], {
+    const { quick, backend, class: name } = values;
+    const words = [
+      `--seed=${seed}`,
+      ...(quick ? ["--quick"] : []),
+      ...(backend === undefined ? [] : [`--backend=${backend}`]),
+      ...(name === undefined ? [] : [`--class=${name}`]),
+    ];
+    const { status } = spawnSync(process.execPath, [join(ROOT, "attack/run.ts"), ...words], {
       uid: NOBODY,
       gid: NOBODY,
       stdio: ["ignore", "inherit", "inherit"],
