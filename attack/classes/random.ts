@@ -14,7 +14,7 @@ export const random: AttackClass = async function* ({ world, quick, seed }) {
     const draw = generator(seed + round);
     const writes = Array.from({ length: 3 + draw(6) }, () => pick(draw, WRITES)(draw, world)).join("\n");
     const steps = [
-      { tool: "shell_execute", params: { command: `{ ${writes}\n} > /dev/null 2>&1; true` } },
+      { tool: "shell_execute", params: { command: `{ ${writes}\n} > /dev/null 2>&1; true`, timeout_ms: OWN_LIMIT_MS } },
       ...Array.from({ length: 1 + draw(3) }, () => ({ tool: pick(draw, LOOKS), params: {} })),
       { tool: "shell_execute", params: { command: "echo more >> README; true" } },
     ];
@@ -29,6 +29,9 @@ export const random: AttackClass = async function* ({ world, quick, seed }) {
     world.accept();
   }
 };
+
+/** A command may wait for a pipe that it made itself; then its own limit ends it. */
+const OWN_LIMIT_MS = 15_000;
 
 const LOOKS = ["git_status", "git_diff", "git_log"] as const;
 const VERBS = [
