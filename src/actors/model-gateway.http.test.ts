@@ -169,7 +169,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     const shown: string[] = [];
     const onText = (piece: string): void => void shown.push(piece);
     const error = await failure(gatewayAt(server.url), callOf(kind, "greet me", { onText }));
-    // What the endpoint had made when it broke off nobody can say.
+    // It is unknown how much the endpoint had made when it broke off.
     expect(error).toMatchObject({ code: "model_network", usage: undefined, mayBeBilled: true });
     expect(error.attempts).toHaveLength(1);
     expect(shown.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Git's lock on the index: ours is taken away by us, that of somebody's git by no one but them. */
+/** Git's lock on the index: we remove our own, and never that of another git. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

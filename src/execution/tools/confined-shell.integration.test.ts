@@ -21,6 +21,10 @@ test("it is tried with the same limits as commands have, and each command has it
   const [probe = ""] = calls;
   // Our own git is confined too, but only a command has a home of its own.
   const call1 = calls.find((line) => line.includes(`--bind ${home} `)) ?? "";
+  const repository = join(plan.root, "..", "git");
+  const gits = calls.filter((line) => line.includes(`--bind ${repository} ${repository}`));
+  expect(gits.length).toBeGreaterThan(0);
+  for (const git of gits) expect(git).toContain("--unshare-net");
   const objects = join(plan.user.path, ".git", "objects");
   for (const bind of [`--ro-bind ${objects} ${objects}`, `--bind ${plan.root} ${plan.root}`, `--bind ${home} ${home}`])
     expect(call1).toContain(bind);
