@@ -1,6 +1,7 @@
 /**
- * `npm run attack`: everything that was ever tried against the sandbox, the screen, the bill and the files, counted by class, with each
- * backend that works here. `--quick` tries a few of each kind; `--backend NAME` and `--class NAME` narrow it; `--seed N` repeats.
+ * `npm run attack`: everything that was ever tried against the sandbox, the screen, the bill and the files, counted by
+ * class, with each backend that works here. `--quick` tries a few of each kind; `--backend NAME` and `--class NAME`
+ * narrow it; `--seed N` repeats.
  */
 import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -29,7 +30,7 @@ const CLASSES: Readonly<Record<string, AttackClass>> = {
 };
 /** What does not depend on how commands are confined is tried once. */
 const ONCE = new Set(["terminal", "endpoints", "files", "landing"]);
-const NOBODY = 65_534;
+const ORDINARY_USER = 65_534;
 
 const { values } = parseArgs({
   options: {
@@ -106,14 +107,15 @@ async function unavailable(backend: Backend): Promise<string | undefined> {
 /** The same once more without privileges, where the checkout lets another user in. */
 function asOrdinaryUser(seed: number): number {
   if (process.getuid?.() !== 0) return 0;
-  const readable = spawnSync("test", ["-r", join(ROOT, "bin/agents")], { uid: NOBODY, gid: NOBODY }).status === 0;
+  const readable =
+    spawnSync("test", ["-r", join(ROOT, "bin/agents")], { uid: ORDINARY_USER, gid: ORDINARY_USER }).status === 0;
   if (!readable) {
     console.log("as an ordinary user: not attacked, the checkout cannot be read by others");
     return 0;
   }
   mkdirSync(join(ROOT, ".attack"), { recursive: true });
   const place = mkdtempSync(join(ROOT, ".attack", "u-"));
-  chownSync(place, NOBODY, NOBODY);
+  chownSync(place, ORDINARY_USER, ORDINARY_USER);
   try {
     const { quick, backend, class: name } = values;
     const words = [
@@ -123,8 +125,8 @@ function asOrdinaryUser(seed: number): number {
       ...(name === undefined ? [] : [`--class=${name}`]),
     ];
     const { status } = spawnSync(process.execPath, [join(ROOT, "attack/run.ts"), ...words], {
-      uid: NOBODY,
-      gid: NOBODY,
+      uid: ORDINARY_USER,
+      gid: ORDINARY_USER,
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, HOME: place, CLEVERAGENTS_ATTACK_DIR: place },
     });

@@ -1,7 +1,8 @@
 /**
- * The world that an attack runs in: a user's home with secrets and sockets in it, a repository of the user's, a data directory, and
- * the command line as a process of its own. Everything outside of the data directory is a canary: it is hashed before and after, by
- * a process that the attack cannot reach. A program of the attacker's that gets out of its confinement leaves its name in `PWNED`.
+ * The world that an attack runs in: a user's home with secrets and sockets in it, a repository of the user's, a data
+ * directory, and the command line as a process of its own. Everything outside of the data directory is a canary: it is
+ * hashed before and after, by a process that the attack cannot reach. A program of the attacker's that gets out of its
+ * confinement leaves its name in `PWNED`.
  */
 import { execFileSync, spawn, type SpawnOptions } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -136,7 +137,9 @@ export class AttackWorld implements AsyncDisposable {
     });
   }
 
-  /** A socket that answers every caller with the secret. A path too long for a socket is reached through a shorter link. */
+  /**
+   * A socket that answers every caller with the secret. A path too long for a socket is reached through a shorter link.
+   */
   async #listen(place: string): Promise<void> {
     const server = createServer((socket) => socket.end(SECRET));
     server.on("error", () => undefined);
@@ -244,7 +247,10 @@ export class AttackWorld implements AsyncDisposable {
     }
   }
 
-  /** A shell command that shows, by leaving the attack's name in the user's home, that it runs outside of its confinement. */
+  /**
+   * A shell command that shows, by leaving the attack's name in the user's home, that it runs outside of its
+   * confinement.
+   */
   mark(name: string): string {
     return `echo ${name} >> '${join(this.home, "PWNED")}'`;
   }

@@ -1,10 +1,11 @@
 /**
- * A ranking like that of Aider's map, written from its description, over the graph of our own index: what peers would show of the
- * same code. Files are ranked by PageRank over "uses a name that one defines", weighted as described; each file's rank is handed to the
- * definitions it uses; the best definitions are listed with their signatures until the budget is used up. Aider itself accepts up to 15 % more
- * and estimates tokens; here the budget is kept, which is in its favour only where an answer would have been refused.
+ * A ranking like that of Aider's map, written from its description, over the graph of our own index: what peers would
+ * show of the same code. Files are ranked by PageRank over "uses a name that one defines", weighted as described; each
+ * file's rank is handed to the definitions it uses; the best definitions are listed with their signatures until the
+ * budget is used up. Aider itself accepts up to 15 % more and estimates tokens; here the budget is kept, which is in
+ * its favor only where an answer would have been refused.
  */
-import type { ScopedIndex } from "../src/code-index/scoped-index.ts";
+import type { ScopedIndex } from "../src/code-index/model/scoped-index.ts";
 import type { Question } from "../src/context/testing/answer-sets.ts";
 
 const ROUNDS = 30;

@@ -1,4 +1,4 @@
-import { met, summarise, table } from "./measure.ts";
+import { met, summarize, table } from "./measure.ts";
 
 interface Comparison {
   readonly what: string;
@@ -10,7 +10,9 @@ interface Comparison {
   readonly peer: { readonly name: string; readonly run: (round: number) => Promise<number> };
 }
 
-/** In turn, so that the machine's moods hit both alike; round 0 warms up. Which of the two is first changes each round. */
+/**
+ * In turn, so that the machine's moods hit both alike; round 0 warms up. Which of the two is first changes each round.
+ */
 export async function compare(rounds: number, { what, aim, unit, ours, peer }: Comparison): Promise<void> {
   const samples = { ours: [] as number[], peer: [] as number[] };
   for (let round = 0; round <= rounds; round += 1) {
@@ -22,10 +24,10 @@ export async function compare(rounds: number, { what, aim, unit, ours, peer }: C
     samples.peer.push(ms.peer * unit.perMs);
   }
   const row = (name: string, values: readonly number[]): string[] => {
-    const { median, lowest, highest } = summarise(values);
+    const { median, lowest, highest } = summarize(values);
     return [name, median.toFixed(0), `${lowest.toFixed(0)} – ${highest.toFixed(0)}`];
   };
-  const ratio = summarise(samples.ours).median / summarise(samples.peer).median;
+  const ratio = summarize(samples.ours).median / summarize(samples.peer).median;
   console.log(`\n${what}, ${rounds} rounds in turn`);
   console.log(
     table([["", `${unit.name} (median)`, "lowest – highest"], row("ours", samples.ours), row(peer.name, samples.peer)]),

@@ -1,15 +1,16 @@
 /**
- * What confinement costs: a command that does nothing, and a git that says its version, confined by each backend that works here, beside
- * the same started the same way without. Interleaved, so that what else the machine does meets all of them.
+ * What confinement costs: a command that does nothing, and a git that says its version, confined by each backend that
+ * works here, beside the same started the same way without. Interleaved, so that what else the machine does meets all
+ * of them.
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { requireProgram } from "../src/store/programs.ts";
-import { confinedGit } from "../src/execution/confinement/confined-git.ts";
-import { startLaunched } from "../src/execution/confinement/start.ts";
-import { runProgram } from "../src/execution/shell.ts";
-import { OnlyBackend, workingBackends, type BackendName } from "../src/execution/testing/backends.ts";
+import { requireProgram } from "../src/platform/programs.ts";
+import { confinedGit } from "../src/git/confined-git.ts";
+import { startLaunched } from "../src/confinement/start.ts";
+import { runProgram } from "../src/execution/tools/shell.ts";
+import { OnlyBackend, workingBackends, type BackendName } from "../src/confinement/testing/backends.ts";
 
 interface Way {
   readonly name: BackendName;

@@ -1,5 +1,8 @@
-/** Ours and the peers, one plan at a time and sixteen at once, in interleaved rounds: how many durable steps each does in a second. */
-import { grouped, met, summarise, table, timed, type Sample } from "./measure.ts";
+/**
+ * Ours and the peers, one plan at a time and sixteen at once, in interleaved rounds: how many durable steps each does
+ * in a second.
+ */
+import { grouped, met, summarize, table, timed, type Sample } from "./measure.ts";
 
 const AT_ONCE = [1, 16] as const;
 type AtOnce = (typeof AT_ONCE)[number];
@@ -88,8 +91,8 @@ async function measure(contestants: readonly Contestant[], { rounds, plans, step
   const figures = (costs: readonly Cost[], atOnce: AtOnce): Figures => {
     const count = plans[atOnce] * steps;
     return {
-      perSecond: summarise(costs.map(({ ms }) => (count * 1_000) / ms)),
-      processorMicroseconds: summarise(costs.map(({ processorMs }) => (processorMs * 1_000) / count)),
+      perSecond: summarize(costs.map(({ ms }) => (count * 1_000) / ms)),
+      processorMicroseconds: summarize(costs.map(({ processorMs }) => (processorMs * 1_000) / count)),
     };
   };
   return new Map([...samples].map(([one, costs]) => [one, { 1: figures(costs[1], 1), 16: figures(costs[16], 16) }]));
@@ -97,7 +100,7 @@ async function measure(contestants: readonly Contestant[], { rounds, plans, step
 
 function report(contestants: readonly Contestant[], rates: Rates, contest: Contest & { atOnce: AtOnce }): void {
   const { atOnce, plans, steps, aim } = contest;
-  const rate = (contestant: Contestant): Sample => rates.get(contestant)?.[atOnce].perSecond ?? summarise([]);
+  const rate = (contestant: Contestant): Sample => rates.get(contestant)?.[atOnce].perSecond ?? summarize([]);
   const rows = contestants.map((contestant) => {
     const { median, lowest, highest } = rate(contestant);
     const processor = rates.get(contestant)?.[atOnce].processorMicroseconds.median ?? Number.NaN;

@@ -1,12 +1,13 @@
 /**
- * Whether the right parts of real code are found: the share of a known answer's files that a context of 8,000 and of 64,000 tokens shows, for
- * each strategy alone, all together, a ranking like Aider's, and repomix's compressed pack cut to the same budget.
+ * Whether the right parts of real code are found: the share of a known answer's files that a context of 8,000 and of
+ * 64,000 tokens shows, for each strategy alone, all together, a ranking like Aider's, and repomix's compressed pack cut
+ * to the same budget.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openScopedIndex } from "../src/code-index/open-scoped-index.ts";
+import { openScopedIndex } from "../src/code-index/search/open-scoped-index.ts";
 import { type Question, questionsAbout } from "../src/context/testing/answer-sets.ts";
 import { ContextLab, JUDGED, recallOf, shownFiles } from "../src/context/testing/recall.ts";
 import { TokenCounter } from "../src/context/tokens/token-counter.ts";
@@ -82,13 +83,13 @@ async function judge(corpus: CorpusPackage, dir: string, peersDir: string, names
   }
 }
 
-/** The same pack whatever the question; what lies behind the budget is cut off. */
+/** The same pack for every question; the part over the budget is cut off. */
 function packed(root: string, file: string, peersDir: string): { within: (tokens: number) => ReadonlySet<string> } {
   const program = join(peersDir, "node_modules", "repomix", "bin", "repomix.cjs");
   const argv = [program, "--compress", "--style", "plain", "--quiet", "--no-security-check", "-o", file, root];
   const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
   if (status !== 0) throw new Error(`repomix failed: ${stderr.slice(-500)}`);
-  // Its summary and the tree of directories are left out, in its favour.
+  // Its summary and the tree of directories are left out, in its favor.
   const sections = readFileSync(file, "utf8")
     .split(/^={16}\nFile: (.*)\n={16}\n/m)
     .slice(1);

@@ -1,6 +1,7 @@
 /**
- * What a context costs: a ranked one of a tree nobody has looked at before, beside repomix's compressed pack of the same tree; again after
- * one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn with the peer's.
+ * What a context costs: a ranked one of a tree that was never indexed, beside repomix's compressed pack of the
+ * same tree; again after one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn
+ * with the peer's.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +11,7 @@ import { join } from "node:path";
 import { ContextLab } from "../src/context/testing/recall.ts";
 import type { Source } from "../src/context/testing/answer-sets.ts";
 import { PACKAGES, sourcesOf, writeSources } from "./corpus.ts";
-import { grouped, met, type Sample, summarise, table, timed } from "./measure.ts";
+import { grouped, met, type Sample, summarize, table, timed } from "./measure.ts";
 
 const AGENTS = join(import.meta.dirname, "..", "bin", "agents");
 const PEAK_MEMORY = new URL("peak-memory.ts", import.meta.url).href;
@@ -43,7 +44,10 @@ interface Tree {
   readonly files: number;
 }
 
-/** viem and matrix-js-sdk as often as asked, the names they export different in each copy, as they would be in other code. */
+/**
+ * viem and matrix-js-sdk as often as asked, the names they export different in each copy, as they would be in other
+ * code.
+ */
 async function codeTree(root: string, copies: number): Promise<Tree> {
   const packages = PACKAGES.slice(0, 2).map((wanted) => ({ name: wanted.name, sources: sourcesOf(wanted) }));
   let files = 0;
@@ -75,7 +79,8 @@ function renamed(sources: readonly Source[], copy: number): readonly Source[] {
   }));
 }
 
-// --- beside repomix ---------------------------------------------------------------------------------------------------------
+// --- beside repomix
+// ---------------------------------------------------------------------------------------------------------
 
 /** Both look for secrets, as they do for a user; repomix also without, which is its fastest. */
 async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOptions): Promise<void> {
@@ -97,8 +102,8 @@ async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOpti
       else contestant.times.push(await timed(() => finished(contestant.argv, {})));
     }
   }
-  console.log(`\n${grouped(files)} TypeScript files nobody has looked at before, ${rounds} rounds in turn`);
-  const rows = contestants.map(({ label, times, peak }) => ({ label, peak, sample: summarise(times) }));
+  console.log(`\n${grouped(files)} TypeScript files that were never indexed, ${rounds} rounds in turn`);
+  const rows = contestants.map(({ label, times, peak }) => ({ label, peak, sample: summarize(times) }));
   console.log(
     table([
       ["", "median", "range", "peak memory"],
@@ -115,9 +120,10 @@ async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOpti
   }
 }
 
-// --- after one edit, and unchanged ------------------------------------------------------------------------------------------
+// --- after one edit, and unchanged
+// ------------------------------------------------------------------------------------------
 
-/** In a process that stays, as a plan's: the file is looked at, parsed, and a context made anew. */
+/** In a process that stays, as a plan's: the file is looked at, parsed, and a context assembled again. */
 async function edited({ root }: Tree, { dir }: SpeedOptions): Promise<void> {
   await using lab = await ContextLab.of(root, join(dir, "lab"));
   const question = { query: QUESTION, focus: [] };
@@ -132,9 +138,9 @@ async function edited({ root }: Tree, { dir }: SpeedOptions): Promise<void> {
     });
     if (round > 0) times.push(ms);
   }
-  const edit = summarise(times);
+  const edit = summarize(times);
   console.log(
-    `\nafter one edit, index and context anew: ${milliseconds(edit)}, the first ${times[0]?.toFixed(0)} ms; aim ≤ ${AIM_EDIT_MS} ms: ${met(edit.median <= AIM_EDIT_MS)}`,
+    `\nafter one edit, index and context again: ${milliseconds(edit)}, the first ${times[0]?.toFixed(0)} ms; aim ≤ ${AIM_EDIT_MS} ms: ${met(edit.median <= AIM_EDIT_MS)}`,
   );
 }
 
@@ -163,14 +169,15 @@ async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<
     times.push(ms);
     nothing.push(bare);
   }
-  const warm = summarise(times);
+  const warm = summarize(times);
   console.log(
-    `\nagents project context inspect, nothing changed: ${milliseconds(warm)} (node -e 0: ${summarise(nothing).median.toFixed(0)} ms); ` +
+    `\nagents project context inspect, nothing changed: ${milliseconds(warm)} (node -e 0: ${summarize(nothing).median.toFixed(0)} ms); ` +
       `aim ≤ ${AIM_INSPECT_MS} ms: ${met(warm.median <= AIM_INSPECT_MS)}`,
   );
 }
 
-// --- growth -----------------------------------------------------------------------------------------------------------------
+// --- growth
+// -----------------------------------------------------------------------------------------------------------------
 
 async function growth(options: SpeedOptions): Promise<void> {
   const sizes = options.quick ? [6] : [6, 30];
@@ -206,7 +213,8 @@ async function growth(options: SpeedOptions): Promise<void> {
   );
 }
 
-// --- processes --------------------------------------------------------------------------------------------------------------
+// --- processes
+// --------------------------------------------------------------------------------------------------------------
 
 interface Measured {
   readonly ms: number;

@@ -1,7 +1,7 @@
 /**
- * Real code to measure context assembly on: packages whose sources are in what the registry holds, pinned by the hash of their bytes, and for
- * each some questions a person wrote down together with the files an answer needs. Fetched once into bench/corpus, without
- * their dependencies; nothing of them is ever run.
+ * Real code to measure context assembly on: packages whose sources are in what the registry holds, pinned by the hash
+ * of their bytes, and for each some questions a person wrote down together with the files an answer needs. Fetched once
+ * into bench/corpus, without their dependencies; nothing of them is ever run.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

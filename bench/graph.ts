@@ -1,13 +1,13 @@
 /**
- * Graphs of ten nodes with a trivial body, each node run a durable step: a chain, and a fan of eight side by side between two. Ours beside
- * LangGraph.js with its SQLite and its memory checkpointer and Mastra with LibSQL, as in `steps.ts`. Then what a call of a model costs on
- * our side of the wire.
+ * Graphs of ten nodes with a trivial body, each node run a durable step: a chain, and a fan of eight side by side
+ * between two. Ours beside LangGraph.js with its SQLite and its memory checkpointer and Mastra with LibSQL, as in
+ * `steps.ts`. Then what a call of a model costs on our side of the wire.
  */
 import { join } from "node:path";
-import type { GraphActorDefinition } from "../src/domain/actor.ts";
+import type { GraphActorDefinition } from "../src/domain/actor/actor.ts";
 import { runGraph } from "../src/actors/graph/run-graph.ts";
 import { DECISION, edge, graph, ports, tool } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-hands.ts";
+import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
 import { openStore, PlanLifecycleService, type PlanId } from "../src/index.ts";
 import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, MEMORY_SETTING, SQLITE_SETTINGS } from "./langgraph.ts";
@@ -43,7 +43,9 @@ export async function run(options: {
   }
 }
 
-/** From `startExecute` to `completeExecute`, with the graph in between; each node run is recorded before its round ends. */
+/**
+ * From `startExecute` to `completeExecute`, with the graph in between; each node run is recorded before its round ends.
+ */
 async function ours(dir: string, name: string, shape: Shape): Promise<Contestant> {
   const store = await openStore(`sqlite:${join(dir, `ours-${name}.db`)}`);
   const service = new PlanLifecycleService({ store });
@@ -51,7 +53,7 @@ async function ours(dir: string, name: string, shape: Shape): Promise<Contestant
     name: "local/ten-nodes",
     description: "Ten nodes",
     definitionOfDone: "All ten are recorded",
-    executionActor: "local/nobody",
+    executionActor: "local/absent",
   });
   const actor = graphOf(shape);
   const prepare = async (): Promise<PlanId> => {
@@ -78,7 +80,8 @@ async function ours(dir: string, name: string, shape: Shape): Promise<Contestant
       return counted(() => parallel(atOnce, plans, async (index) => execute(ids[index] ?? missing())));
     },
     durability: async () => {
-      // The writing connection is private to the store; its settings are those every connection of the store is opened with.
+      // The writing connection is private to the store; its settings are those every connection of the store is opened
+      // with.
       const modes = await store.read(async (reader) => ({
         ...(await reader.get<{ journal_mode: string }>("PRAGMA journal_mode")),
         ...(await reader.get<{ synchronous: number }>("PRAGMA synchronous")),

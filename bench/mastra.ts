@@ -68,8 +68,9 @@ export async function mastra(
     const file = join(dir, `mastra-${shape.length}-${synchronous}.db`);
     const storage = new LibSQLStore({ id: `bench-${shape.length}-${synchronous}`, url: `file:${file}` });
     await storage.init();
-    // It sets NORMAL on its first connection only; those its pool opens later have SQLite's default FULL, and which of them a
-    // statement meets is chance (measured: rounds between 270 and 2,900 steps/s). So all of them are set, to what it means to have.
+    // It sets NORMAL on its first connection only; those its pool opens later have SQLite's default FULL, and which of
+    // them a statement meets is chance (measured: rounds between 270 and 2,900 steps/s). So all of them are set, to
+    // what it means to have.
     const onAllConnections = (sql: string): Promise<{ rows: Record<string, unknown>[] }[]> =>
       Promise.all(Array.from({ length: LIBSQL_POOL }, () => storage.client.execute(sql)));
     await onAllConnections(`PRAGMA synchronous = ${synchronous}`);

@@ -10,7 +10,7 @@ export interface Sample {
   readonly highest: number;
 }
 
-export function summarise(values: readonly number[]): Sample {
+export function summarize(values: readonly number[]): Sample {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;
@@ -50,8 +50,8 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * A directory of its own below `parent`, gone when its scope is left and also after Ctrl-C: it can hold gigabytes. `endUsers`
- * ends the processes that use it, first, because one that is just starting would make its part of it again.
+ * A directory of its own below `parent`, gone when its scope is left and also after Ctrl-C: it can hold gigabytes.
+ * `endUsers` ends the processes that use it, first, because one that is just starting would make its part of it again.
  */
 export async function scratchDirectory(
   parent: string,

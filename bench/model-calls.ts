@@ -1,7 +1,7 @@
 /**
- * What a call of a model costs on our side of the wire: a server on loopback answers at once, and the AI SDK's `streamText` alone is
- * beside our gateway (masked, guarded, bounded, every try kept) and beside a durable question (the same, recorded with
- * `synchronous=FULL` before it is returned).
+ * What a call of a model costs on our side of the wire: a server on loopback answers at once, and the AI SDK's
+ * `streamText` alone is beside our gateway (masked, guarded, bounded, every try kept) and beside a durable question
+ * (the same, recorded with `synchronous=FULL` before it is returned).
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
-import type { ActorHands } from "../src/actors/hands.ts";
+import type { ActorHands } from "../src/actors/loop/actor-effects.ts";
 import { DECISION } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-hands.ts";
+import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
 import { ModelGateway, openStore, PlanLifecycleService } from "../src/index.ts";
-import { met, parallel, summarise, table } from "./measure.ts";
+import { met, parallel, summarize, table } from "./measure.ts";
 
 const AIM = 1.5;
 const CALLS = 100;
@@ -50,7 +50,7 @@ async function waysAt(url: string, service: PlanLifecycleService): Promise<Recor
     name: "local/asking",
     description: "Asks",
     definitionOfDone: "It is answered",
-    executionActor: "local/nobody",
+    executionActor: "local/absent",
   });
   const { id } = await service.useAction({ action: "local/asking" });
   await service.completeStrategize(await service.startStrategize(id));
@@ -102,7 +102,7 @@ async function compare(ways: Record<Way, Call>, atOnce: number, rounds: number):
       samples.get(name)?.cpu.push((user + system) / 1_000 / CALLS);
     }
   }
-  const median = (name: Way, kind: "wall" | "cpu"): number => summarise(samples.get(name)?.[kind] ?? []).median;
+  const median = (name: Way, kind: "wall" | "cpu"): number => summarize(samples.get(name)?.[kind] ?? []).median;
   const ratio = (name: Way, kind: "wall" | "cpu"): number => median(name, kind) / median("AI SDK alone", kind);
   console.log(`\na call of a model that answers at once, ${atOnce === 1 ? "one at a time" : `${atOnce} at once`}`);
   console.log(

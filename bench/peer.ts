@@ -1,4 +1,7 @@
-/** What the peers with graphs have in common: how they are loaded, what they are to run, and the proof that they persist it. */
+/**
+ * What the peers with graphs have in common: how they are loaded, what they are to run, and the proof that they persist
+ * it.
+ */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -24,7 +27,7 @@ export async function version(peersDir: string, name: string): Promise<string> {
   return parsed.version;
 }
 
-/** Nobody's measurement should call home. */
+/** No measured program should call home. */
 export function switchOffTelemetry(): void {
   Object.assign(process.env, {
     MASTRA_TELEMETRY_DISABLED: "1",
@@ -40,7 +43,9 @@ export function expectAll(done: number | undefined): void {
 /** Told at the start of each node in which wave it is. */
 export type Watch = (wave: number) => void;
 
-/** What another connection sees in the database at the start of each wave must be what was to be persisted before it. */
+/**
+ * What another connection sees in the database at the start of each wave must be what was to be persisted before it.
+ */
 export async function expectPersisted(
   name: string,
   work: { file: string; sql: string; onWatch: (watch: Watch | undefined) => void; run: () => Promise<void> },

@@ -1,7 +1,8 @@
 /**
- * Fills a store with many plans in a short time. One plan is led through its whole life by the service; all others are copies of
- * what its rows looked like at some point of that life, with ids and times of their own and with audit chains and seals that
- * verify. Written through a raw connection without waiting for the disk: a million plans through the service would take an hour.
+ * Fills a store with many plans in a short time. One plan is led through its whole life by the service; all others are
+ * copies of what its rows looked like at some point of that life, with ids and times of their own and with audit chains
+ * and seals that verify. Written through a raw connection without waiting for the disk: a million plans through the
+ * service would take an hour.
  */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import {
@@ -14,11 +15,12 @@ import {
   type PlanId,
   type Store,
 } from "../src/index.ts";
-import { entryHash, FIRST_HASH, sealHash, type AuditRow, type SealHead } from "../src/store/audit.ts";
+import { entryHash, FIRST_HASH, sealHash, type AuditRow, type SealHead } from "../src/store/tables/audit.ts";
+import { completeApply } from "../src/testing/complete-apply.ts";
 
 /**
- * At which version of its life each of ten plans stands: two applied, one executed, one waiting to be executed, one strategized,
- * five new. That is 3.6 audit entries and as many events for each plan on average, about 4 kB on disk.
+ * At which version of its life each of ten plans stands: two applied, one executed, one waiting to be executed, one
+ * strategized, five new. That is 3.6 audit entries and as many events for each plan on average, about 4 kB on disk.
  */
 const VERSIONS = [9, 1, 1, 1, 6, 1, 9, 3, 1, 4] as const;
 
@@ -67,7 +69,7 @@ async function liveOnce(file: string): Promise<Model> {
   await service.createAction({
     name: "local/fix-bug",
     description: "Fix issue {issue} in the shop",
-    definitionOfDone: "A test fails without the change and passes with it; nothing else changed its behaviour.",
+    definitionOfDone: "A test fails without the change and passes with it; nothing else changed its behavior.",
     strategyActor: "local/planner",
     executionActor: "local/coder",
     arguments: [
@@ -99,7 +101,7 @@ async function liveOnce(file: string): Promise<Model> {
   await remember();
   const apply = await service.startApply(id);
   await remember();
-  await service.completeApply(apply);
+  await completeApply(apply);
   await remember();
 
   const { head, seals } = await verifyAudit(store, { at: Date.now() });
@@ -193,7 +195,10 @@ function lastSequence(database: DatabaseSync): number {
   return Number(database.prepare("SELECT MAX(sequence) AS last FROM audit_entries").get()?.["last"]);
 }
 
-/** Chains and seals as the audit log itself would have written them: a seal with every 256th entry, over the chains that grew. */
+/**
+ * Chains and seals as the audit log itself would have written them: a seal with every 256th entry, over the chains that
+ * grew.
+ */
 class AuditCopier {
   readonly #insert: Insert;
   #seal: { number: number; hash: string };

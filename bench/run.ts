@@ -1,4 +1,7 @@
-/** Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement [--quick] [--dir DIRECTORY]`. */
+/**
+ * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement [--quick] [--dir
+ * DIRECTORY]`.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -74,7 +77,9 @@ function measure(name: Measurement, options: { quick: boolean; dir: string }): P
   }
 }
 
-/** Interleaved rounds keep ratios fair on a busy machine, but absolute numbers are worth only as much as it was idle. */
+/**
+ * Interleaved rounds keep ratios fair on a busy machine, but absolute numbers are worth only as much as it was idle.
+ */
 function sayLoad(when: string): void {
   const [load = 0] = loadavg();
   const busy = load > cpus().length / 2 ? "; the machine is busy with other things, absolute numbers are too low" : "";
@@ -99,7 +104,10 @@ function installPeers(): void {
   if (status !== 0) throw new Error(`npm ci in bench/peers failed: ${error?.message ?? `exit code ${status}`}`);
 }
 
-/** npm writes this file last: a directory without it is missing, or what an interrupted installation left. And peers come to be. */
+/**
+ * npm writes this file last: a directory without it is missing, or what an interrupted installation left. And peers
+ * come to be.
+ */
 function isInstalled(): boolean {
   const installed = join(PEERS, "node_modules", ".package-lock.json");
   if (!existsSync(installed)) return false;

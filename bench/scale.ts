@@ -1,7 +1,7 @@
 /**
- * What a large store costs: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole commands as a
- * user runs them, the two stores in turn so that the machine's moods hit both alike. And what starting the command line costs
- * at all, beside a Node that does nothing.
+ * What a large store costs: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole
+ * commands as a user runs them, the two stores in turn so that the machine's moods hit both alike. And what starting
+ * the command line costs at all, beside a Node that does nothing.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -9,8 +9,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { openStore, PlanLifecycleService, verifyAudit, type PlanId } from "../src/index.ts";
-import { resolvePaths } from "../src/cli/paths.ts";
-import { grouped, met, scratchDirectory, summarise, table, timed } from "./measure.ts";
+import { resolvePaths } from "../src/app/base/paths.ts";
+import { grouped, met, scratchDirectory, summarize, table, timed } from "./measure.ts";
 import { populate } from "./population.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -56,7 +56,7 @@ export async function run(options: { readonly dir: string; readonly quick: boole
 async function make(dir: string, plans: number): Promise<Scale> {
   const dataDir = join(dir, String(plans));
   await mkdir(dataDir, { mode: 0o700 });
-  const { database } = resolvePaths({ dataDir }, {});
+  const { database } = resolvePaths({ dataDir }, {}, dir);
   let auditEntries = 0;
   const ms = await timed(async () => (auditEntries = await populate(database, plans)));
   const megabytes = (await stat(database)).size / 1e6;
@@ -66,7 +66,7 @@ async function make(dir: string, plans: number): Promise<Scale> {
   return { plans, dataDir, database, queued: await queuedPlans(database) };
 }
 
-/** Plans nobody has started yet, spread evenly over all of them. */
+/** Plans that were not started yet, spread evenly over all of them. */
 async function queuedPlans(database: string): Promise<PlanId[]> {
   await using store = await openStore(`sqlite:${database}`);
   const all = await store.read((reader) =>
@@ -138,11 +138,11 @@ async function transitions(small: Scale, large: Scale): Promise<void> {
 
 function compare(small: Scale, large: Scale, lines: readonly (Timings & { readonly name: string })[]): void {
   const cell = (values: readonly number[]): string => {
-    const { median, lowest, highest } = summarise(values);
+    const { median, lowest, highest } = summarize(values);
     return `${median.toFixed(2)} (${lowest.toFixed(2)} – ${highest.toFixed(2)})`;
   };
   const rows = lines.map((line) => {
-    const ratio = summarise(line.large).median / summarise(line.small).median;
+    const ratio = summarize(line.large).median / summarize(line.small).median;
     const verdict = `${ratio.toFixed(2)}×; aim ≤ ${AIM_RATIO}×: ${met(ratio <= AIM_RATIO)}`;
     return [line.name, cell(line.small), cell(line.large), verdict];
   });
@@ -172,7 +172,7 @@ async function start(): Promise<void> {
     nothing.push(nothingMs);
     version.push(versionMs);
   }
-  const [ours, bare] = [summarise(version).median, summarise(nothing).median];
+  const [ours, bare] = [summarize(version).median, summarize(nothing).median];
   const ratio = ours / bare;
   console.log(
     `\nagents version ${ours.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms (medians of ${START_RUNS} in turn): ${ratio.toFixed(2)}×; aim ≤ ${AIM_START_RATIO}×: ${met(ratio <= AIM_START_RATIO)}`,

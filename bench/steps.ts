@@ -1,9 +1,10 @@
 /**
- * Durable steps per second: plans of ten steps with a trivial body, ours beside LangGraph.js with its SQLite checkpointer and
- * Mastra with LibSQL, one plan at a time and sixteen at once. All run in this process, on databases in the same directory, in
- * interleaved rounds, so that whatever else the machine does hits all alike. Peers are set up as their documentation says, in
- * the fastest configuration that persists after each step. Where that trades durability for speed (a commit with
- * `synchronous=NORMAL` may not survive a power loss), a second row shows the peer with our durability; we are judged against both.
+ * Durable steps per second: plans of ten steps with a trivial body, ours beside LangGraph.js with its SQLite
+ * checkpointer and Mastra with LibSQL, one plan at a time and sixteen at once. All run in this process, on databases in
+ * the same directory, in interleaved rounds, so that other load on the machine affects all alike. Peers are set up as
+ * their documentation says, in the fastest configuration that persists after each step. Where that trades durability
+ * for speed (a commit with `synchronous=NORMAL` may not survive a power loss), a second row shows the peer with our
+ * durability; we are judged against both.
  */
 import { join } from "node:path";
 import { openStore, PlanLifecycleService, runStep, type Lease, type PlanId } from "../src/index.ts";
@@ -42,8 +43,9 @@ export async function run(options: {
 }
 
 /**
- * "execute phase" counts from `startExecute` to `completeExecute`, the part a peer's run corresponds to. "whole plan" also counts
- * making the plan from its action, strategize and the queueing between: four more durable transitions that the peers do not have.
+ * "execute phase" counts from `startExecute` to `completeExecute`, the part a peer's run corresponds to. "whole plan"
+ * also counts making the plan from its action, strategize and the queueing between: four more durable transitions that
+ * the peers do not have.
  */
 async function ours(dir: string, part: "execute phase" | "whole plan"): Promise<Contestant> {
   const file = join(dir, `ours-${part.replace(" ", "-")}.db`);
@@ -53,7 +55,7 @@ async function ours(dir: string, part: "execute phase" | "whole plan"): Promise<
     name: "local/ten-steps",
     description: "Ten steps",
     definitionOfDone: "All ten are recorded",
-    executionActor: "local/nobody",
+    executionActor: "local/absent",
   });
   const prepare = async (): Promise<PlanId> => {
     const { id } = await service.useAction({ action: "local/ten-steps" });
@@ -81,7 +83,8 @@ async function ours(dir: string, part: "execute phase" | "whole plan"): Promise<
       return counted(() => parallel(atOnce, plans, (index) => execute(ids[index] ?? missing())));
     },
     durability: async () => {
-      // The writing connection is private to the store; its settings are those every connection of the store is opened with.
+      // The writing connection is private to the store; its settings are those every connection of the store is opened
+      // with.
       const modes = await store.read(async (reader) => ({
         ...(await reader.get<{ journal_mode: string }>("PRAGMA journal_mode")),
         ...(await reader.get<{ synchronous: number }>("PRAGMA synchronous")),

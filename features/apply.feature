@@ -48,8 +48,8 @@ Feature: Applying a plan
     Then it fails with exit code 2
     And the file "shop-code/README" holds "hello\n"
 
-  Scenario: Somebody was there first: nothing changes, and it goes on when that is settled
-    When somebody writes "bought\n" into "shop-notes/todo.txt"
+  Scenario: A person was there first: nothing changes, and the plan continues when that is resolved
+    When a person writes "bought\n" into "shop-notes/todo.txt"
     And I run "agents plan apply <plan> --yes"
     Then it fails with exit code 4
     And the error contains "notes/todo.txt was changed on both sides"
@@ -57,7 +57,7 @@ Feature: Applying a plan
     And "shop-code" has 1 commit
     And the file "shop-code/README" holds "hello\n"
     And the file "shop-notes/todo.txt" holds "bought\n"
-    When somebody writes "open\n" into "shop-notes/todo.txt"
+    When a person writes "open\n" into "shop-notes/todo.txt"
     And I run "agents plan apply <plan> --yes"
     Then it succeeds
 

@@ -20,13 +20,13 @@ Feature: The audit log
     Then it succeeds
 
   Scenario: A changed entry is named
-    Given somebody changes an audit entry of the plan behind our back
+    Given a person changes an audit entry of the plan from outside
     When I run "agents audit verify --format json"
     Then it fails with exit code 1
     And the error code is "AUDIT_BROKEN"
     And the error's detail "chain" is the plan
 
   Scenario: A log whose end was cut off is noticed
-    Given somebody removes the plan's last audit entry behind our back
+    Given a person removes the plan's last audit entry from outside
     When I run "agents audit verify"
     Then it fails with exit code 1

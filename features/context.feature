@@ -2,9 +2,9 @@ Feature: Seeing what a model would see
   Background:
     Given an empty data directory
     And a git repository "shop-code"
-    And somebody writes "export function validateSession(token: string) { return token !== ''; }\n" into "shop-code/session.ts"
-    And somebody writes "import { validateSession } from './session.ts';\nexport const open = validateSession('x');\n" into "shop-code/server.ts"
-    And somebody writes "var validateSession=1;\n" into "shop-code/session.min.js"
+    And a person writes "export function validateSession(token: string) { return token !== ''; }\n" into "shop-code/session.ts"
+    And a person writes "import { validateSession } from './session.ts';\nexport const open = validateSession('x');\n" into "shop-code/server.ts"
+    And a person writes "var validateSession=1;\n" into "shop-code/session.min.js"
 
   Scenario: A ready context for any model, without a project
     When I run "agents context pack --path shop-code --budget 2k 'where is the session validated?'"
@@ -39,7 +39,7 @@ Feature: Seeing what a model would see
     And I run "agents project create shop --resource api"
     And I run "agents project context index shop"
     Then the output contains "4 files of local/shop are indexed"
-    When somebody writes "export const late = 1;\n" into "shop-code/late.ts"
+    When a person writes "export const late = 1;\n" into "shop-code/late.ts"
     And I run "agents project context inspect shop --query late"
     Then the output contains "0 files changed, 1 added, 0 gone"
     When I run "agents context analyze shop"

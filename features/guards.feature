@@ -46,7 +46,7 @@ Feature: Holding plans back
     When I run "agents audit verify"
     Then it succeeds
 
-  Scenario: Whoever approves first approves, and it is applied only then
+  Scenario: The first approval counts, and the plan is applied only then
     Given the file "careful.yaml":
       """
       name: careful

@@ -66,16 +66,16 @@ Feature: Undoing an applied plan
     And the file "shop-code/README" holds "welcome\n"
 
   Scenario: What others did meanwhile stays
-    When somebody commits "mine\n" as "docs/mine.txt" in "shop-code"
-    And somebody writes "mine\n" into "shop-notes/mine.txt"
+    When a person commits "mine\n" as "docs/mine.txt" in "shop-code"
+    And a person writes "mine\n" into "shop-notes/mine.txt"
     And I run "agents plan undo <plan> --yes"
     Then it succeeds
     And there is no file "shop-code/docs/hello.txt"
     And the file "shop-code/docs/mine.txt" holds "mine\n"
     And the file "shop-notes/mine.txt" holds "mine\n"
 
-  Scenario: Somebody built on it: nothing changes
-    When somebody commits "hello and goodbye\n" as "docs/hello.txt" in "shop-code"
+  Scenario: A person built on it: nothing changes
+    When a person commits "hello and goodbye\n" as "docs/hello.txt" in "shop-code"
     And I run "agents plan undo <plan> --yes"
     Then it fails with exit code 4
     And the error contains "api/docs/hello.txt was changed on both sides"

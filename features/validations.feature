@@ -24,7 +24,7 @@ Feature: Validating what a plan made
     And the file "greets.yaml":
       """
       name: greets
-      description: Somebody is greeted
+      description: The greeting has a name
       command: grep hello hello.txt
       """
     And the file "polite.yaml":
@@ -70,7 +70,7 @@ Feature: Validating what a plan made
     Given the file "hint.yaml":
       """
       name: hint
-      description: Nobody needs this
+      description: Is not needed
       mode: informational
       tool: read_file
       params: { path: missing.txt }

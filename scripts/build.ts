@@ -1,13 +1,14 @@
 import { globSync, rmSync, writeFileSync } from "node:fs";
 import { build, type BuildOptions, type Plugin } from "esbuild";
-import { TOKENIZERS } from "../src/context/model.ts";
+import { TOKENIZERS } from "../src/context/model/context-model.ts";
 import { publishedTokenizer, vocabularyFile } from "../src/context/tokens/tokenizer.ts";
 import { bundledPackages, noticesOf } from "./third-party-notices.ts";
 import { Vocabulary } from "../src/context/tokens/vocabulary.ts";
 
-// Start-up is dominated by the number of files loaded, so all of our own code is one file for each entry point; what is behind `import()`
-// lies in it too, and runs when it is first asked for. Measured beside shared chunks: commands that use the store start in 0.75 to 0.87 of
-// the time, `--help` in the same. Line breaks are left out because a file is read and hashed whole; names stay as they are.
+// Start-up is dominated by the number of files loaded, so all of our own code is one file for each entry point; what is
+// behind `import()` lies in it too, and runs when it is first asked for. Measured beside shared chunks: commands that
+// use the store start in 0.75 to 0.87 of the time, `--help` in the same. Line breaks are left out because a file is
+// read and hashed whole; names stay as they are.
 const options = {
   outdir: "dist",
   bundle: true,
@@ -57,13 +58,14 @@ const own = {
   external: ["@ast-grep/napi"],
 } satisfies BuildOptions;
 const library = await build({ ...own, entryPoints: { index: "src/index.ts" } });
-// What Node starts by itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes 0.8 of the time.
+// What Node starts by itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes 0.8
+// of the time.
 const program = await build({
   ...own,
   entryPoints: {
     cli: "src/cli/main.ts",
-    "strategy-worker": "src/context/strategy-worker.ts",
-    "index-worker": "src/code-index/index-worker.ts",
+    "strategy-worker": "src/context/executor/strategy-worker.ts",
+    "index-worker": "src/code-index/sync/index-worker.ts",
     "context-strategies": "src/context/strategies/worker-entry.ts",
   },
   format: "cjs",

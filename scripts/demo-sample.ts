@@ -1,4 +1,7 @@
-/** What the demo works on: a small shop whose code is in a git repository and whose manual is a plain directory, and what a scripted model answers to three requests. */
+/**
+ * What the demo works on: a small shop whose code is in a git repository and whose manual is a plain directory, and
+ * what a scripted model answers to three requests.
+ */
 
 export const SHOP_CODE = `export function total(price, count) {
   return price * count;
@@ -22,7 +25,7 @@ Titles are names.
 Call us at any time.
 `;
 
-/** The lines by which the demo recognises whose work is in the files. */
+/** The lines by which the demo recognizes whose work is in the files. */
 export const LINES = {
   round: { code: "  return Math.round(price * count);", manual: "Prices are rounded." },
   shout: { code: "  return name.toUpperCase();", manual: "Titles are shouted." },
@@ -80,8 +83,8 @@ export const TOO_DEAR = "Rewrite everything";
 export const REACHING_OUT = "Tidy up";
 
 /**
- * What the model answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a last word.
- * `directory`: where shop and manual are.
+ * What the model answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a
+ * last word. `directory`: where shop and manual are.
  */
 export function transcript(directory: string): string {
   return `turns:\n${[...REQUESTS.flatMap(turnsFor), ...turnsReachingOut(directory)]

@@ -56,7 +56,9 @@ export class Telling {
   }
 }
 
-/** Breaks a line that is too wide at spaces; what follows is indented. A word that is too wide by itself stays whole. */
+/**
+ * Breaks a line that is too wide at spaces; what follows is indented. A word that is too wide by itself stays whole.
+ */
 function fold(line: string, indent: string): string[] {
   const folded: string[] = [];
   let rest = line;

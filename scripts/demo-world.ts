@@ -27,7 +27,7 @@ export class DemoWorld implements AsyncDisposable {
 
   private constructor(directory: string) {
     this.directory = directory;
-    // Neither the settings nor the repository of whoever runs the demo have a part in it.
+    // The settings and the repository of the user who runs the demo do not affect it.
     const own = Object.entries(process.env).filter(([name]) => !/^(GIT|CLEVERAGENTS)_/.test(name));
     this.#environment = {
       ...Object.fromEntries(own),
@@ -42,6 +42,13 @@ export class DemoWorld implements AsyncDisposable {
   /** `place`: where the user is, below the directory. */
   async agents(args: readonly string[], onLine?: (line: string) => void, place = ""): Promise<Finished> {
     return this.#run(process.execPath, [AGENTS, ...args], onLine, place);
+  }
+
+  /** Runs lines that a reader would type into a shell, in `place`; the demo's directory is the reader's home. */
+  async shell(place: string, script: string): Promise<Finished> {
+    const agents = `agents() { "${process.execPath}" "${AGENTS}" "$@"; }`;
+    const home = `export HOME="${this.directory}"; cd "${place}"`;
+    return this.#run("bash", ["-c", `set -e\n${agents}\n${home}\n${script}`]);
   }
 
   async git(...args: readonly string[]): Promise<string> {
@@ -100,7 +107,7 @@ export class DemoWorld implements AsyncDisposable {
     }
   }
 
-  /** Ends what still runs, and only then removes the directory: nobody is left who could write into it. */
+  /** Ends what still runs, and only then removes the directory: no process is left that could write into it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended = true;
     await Promise.all(

@@ -1,10 +1,10 @@
 /**
- * `npm run demo`: three requests at once on a git repository and a plain directory. A model, scripted here, decides on steps and carries
- * them out in sandboxes. Two plans land, the third wants the same line as the first and is told so; the first is undone beside everybody
- * else's work, and then the third one fits; a fourth is stopped by its budget, and the command of a fifth by what confines it. Where nothing
- * can confine commands, that scene is left out and named. Every command is the real one, in a process of its own;
- * every promise is checked on the files, and the exit code is not 0 if one is broken. Needs no network and no key, and leaves nothing
- * behind.
+ * `npm run demo`: three requests at once on a git repository and a plain directory. A model, scripted here, decides on
+ * steps and carries them out in sandboxes. Two plans land, the third wants the same line as the first and is told so;
+ * the first is undone beside everybody else's work, and then the third one fits; a fourth is stopped by its budget, and
+ * the command of a fifth by what confines it. Where nothing can confine commands, that scene is left out and named.
+ * Every command is the real one, in a process of its own; every promise is checked on the files, and the exit code is
+ * not 0 if one is broken. Needs no network and no key, and leaves nothing behind.
  */
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const stopped = Promise.withResolvers<number>();
   const onSignal = (signal: keyof typeof SIGNALS): void => stopped.resolve(SIGNALS[signal]);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  // Node gets an error where others get SIGPIPE: nobody reads on, as in `npm run demo | head`.
+  // Node gets an error where others get SIGPIPE: the reader has stopped, as in `npm run demo | head`.
   process.stdout.on("error", () => onSignal("SIGPIPE"));
   try {
     process.exitCode = await Promise.race([story(), stopped.promise]);
@@ -305,7 +305,7 @@ async function hasAnyLine(whose: keyof typeof LINES): Promise<boolean> {
   return (await presence(whose)).some((present) => present);
 }
 
-/** Whether the line somebody left in the code is there, and the one in the manual. */
+/** Whether the line that a person left in the code is there, and the one in the manual. */
 async function presence(whose: keyof typeof LINES): Promise<boolean[]> {
   const { code, manual } = LINES[whose];
   const page = whose === "discount" ? "manual/discount.md" : "manual/manual.md";

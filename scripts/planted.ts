@@ -8,9 +8,9 @@ import { parseArgs } from "node:util";
 import { vitestRun } from "./planted-test.ts";
 
 /**
- * Mistakes that somebody might make, each as a patch, and the test that sees it. A test suite is worth what it notices: this puts one mistake
- * after another into a copy of the sources and runs the test that its patch names, which must pass without the mistake and fail with it.
- * The checkout is never touched.
+ * Mistakes that a person might make, each as a patch, and the test that sees it. A test suite is worth what it notices:
+ * this puts one mistake after another into a copy of the sources and runs the test that its patch names, which must
+ * pass without the mistake and fail with it. The checkout is never touched.
  *
  *   npm run planted                   all of them
  *   npm run planted -- 07 12          these
@@ -41,7 +41,10 @@ function readPlanted(file: string): Planted {
   return { file, breaks: field("breaks"), test: field("caught by"), pattern: field("test"), paths };
 }
 
-/** What git knows of the checkout or would add, as it is now; packages are linked, and without a bundle commands run from the sources. */
+/**
+ * What git knows of the checkout or would add, as it is now; packages are linked, and without a bundle commands run
+ * from the sources.
+ */
 function copyOfSources(): string {
   const copy = mkdtempSync(join(tmpdir(), "cleveragents-planted-"));
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {

@@ -1,7 +1,8 @@
 /**
- * Loaded into every process of a test run, as plain JavaScript: gives it our sources with their types already taken out. The command
- * line runs from its sources there, some hundred files a thousand times, and taking the types out each time cost two thirds of it. Types are replaced by
- * blanks, so what coverage says of a place is true of the same place in the source.
+ * Loaded into every process of a test run, as plain JavaScript: gives it our sources with their types already taken
+ * out. The command line runs from its sources there, some hundred files a thousand times, and taking the types out each
+ * time cost two thirds of it. Types are replaced by blanks, so what coverage says of a place is true of the same place
+ * in the source.
  */
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";

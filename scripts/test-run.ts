@@ -2,13 +2,13 @@ import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { stripTypeScriptTypes } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { confinementHere } from "../src/execution/confinement/here.ts";
+import { confinementHere } from "../src/confinement/availability.ts";
 import { COMMAND_TESTS } from "./command-tests.ts";
 import { stage } from "./stage.ts";
 
 /**
- * Runs vitest and cucumber with V8 coverage on, in every process and thread they start, and merges it all into one report. The
- * command line then runs from its sources, so that black-box tests count for the lines they reach.
+ * Runs vitest and cucumber with V8 coverage on, in every process and thread they start, and merges it all into one
+ * report. The command line then runs from its sources, so that black-box tests count for the lines they reach.
  */
 const RAW = "coverage/raw";
 const STRIPPED = "coverage/stripped";
@@ -48,7 +48,9 @@ function vitest(report: string, files: readonly string[] = []): string[] {
   return ["vitest", "run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
 }
 
-/** The tests of commands once more, with what confines them where bubblewrap does not; nothing where that was so anyway. */
+/**
+ * The tests of commands once more, with what confines them where bubblewrap does not; nothing where that was so anyway.
+ */
 async function withoutBubblewrap(environment: NodeJS.ProcessEnv): Promise<Count> {
   const { kind } = await confinementHere();
   if (kind !== "bubblewrap") {
@@ -96,7 +98,7 @@ interface Count {
   readonly failed: number;
 }
 
-/** A runner that broke before it could report has failed, whatever else passed. */
+/** A runner that broke before it could report has failed, even if everything else passed. */
 const BROKEN: Count = { passed: 0, failed: 1 };
 
 function countVitest(file: string): Count {

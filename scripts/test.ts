@@ -1,7 +1,8 @@
 import { stage } from "./stage.ts";
 import { runTests } from "./test-run.ts";
 
-// Everything a change must pass, in the order in which a mistake is cheapest to see. A failing check counts as a failed test.
+// Everything a change must pass, in the order in which a mistake is cheapest to see. A failing check counts as a failed
+// test.
 const checks: [name: string, command: string[]][] = [
   ["build", ["node", "scripts/build.ts"]],
   ["typecheck", ["npm", "run", "--silent", "typecheck"]],

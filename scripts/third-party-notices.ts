@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Metafile } from "esbuild";
 
-/** A package of somebody else whose code or data is in what we publish. */
+/** A third-party package whose code or data we publish. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
@@ -59,7 +59,10 @@ function readPackage(directory: string): FoundPackage {
   return { name, version, license, texts, repository: typeof repository === "string" ? repository : repository?.url };
 }
 
-/** A package may leave its text to its siblings: then that of one from the same repository, under the same license, is its own. */
+/**
+ * A package may leave its text to its siblings: then that of one from the same repository, under the same license, is
+ * its own.
+ */
 function withTexts(one: FoundPackage, all: readonly FoundPackage[]): BundledPackage {
   const { name, version, license, repository } = one;
   const siblings = all.filter((other) => other.repository === repository && other.license === license);

@@ -1,42 +1,42 @@
 /**
- * `npm run transcript`: the session that the README shows, run again. Everything is done by the real commands in a new directory; only what
- * differs from one run to the next, ids, hashes and times, stands under a name of its own. A test compares it with the README.
+ * `npm run transcript`: runs the session that the README shows. The commands are those of the README's own instructions
+ * ("In five minutes"), run by a real shell in a new directory, so that a reader who follows them sees the same text and
+ * the same cost. Values that differ from run to run (ids, hashes, times) are replaced by fixed ones. A test compares
+ * the output with the README.
  */
-import { cp } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DemoWorld } from "./demo-world.ts";
 
-const EXAMPLES = join(import.meta.dirname, "..", "examples");
-const REQUEST = "make the health endpoint answer 200 when the database is down";
+const ROOT = join(import.meta.dirname, "..");
 
 await using world = await DemoWorld.make();
 
-await cp(join(EXAMPLES, "health"), join(world.directory, "shop"), { recursive: true });
-await cp(join(EXAMPLES, "health.yaml"), join(world.directory, "health.yaml"));
-await world.git("init", "--quiet", "--initial-branch=main");
-await world.git("config", "user.name", "Ann");
-await world.git("config", "user.email", "ann@example.org");
-await world.git("add", "--all");
-await world.git("commit", "--quiet", "--message=Start");
-const script = join(world.directory, "health.yaml");
-await agents("config", "set", "provider.scripted.transcript", script);
-await agents("config", "set", "provider.scripted.prices", "*=3/15");
+const { setUp, run } = instructions(readFileSync(join(ROOT, "README.md"), "utf8"));
+await shell(ROOT, setUp);
+const shown = await session(run);
+const [, plan = ""] = /^plan (\w+) of/m.exec(shown) ?? [];
+await session(`agents plan undo ${plan} --yes`);
 
-const ran = await shown("run", REQUEST, "--budget", "0.50", "--yes");
-const [, plan = ""] = /^plan (\w+) of/m.exec(ran) ?? [];
-await shown("plan", "undo", plan, "--yes");
-
-/** Prints a command with all it says; quoted where a shell needs it. */
-async function shown(...args: readonly string[]): Promise<string> {
-  const said = await agents(...args);
-  const words = args.map((word) => (/[^\w./-]/.test(word) ? `"${word}"` : word));
-  process.stdout.write(`$ agents ${stable(words.join(" "))}\n${stable(said)}`);
-  return said;
+/** The README's block about examples/health: its last line is the run itself, the lines before it prepare the run. */
+function instructions(readme: string): { setUp: string; run: string } {
+  const blocks = [...readme.matchAll(/^```sh\n(.*?)\n```$/gms)].map(([, code = ""]) => code);
+  const lines = blocks.find((code) => code.includes("examples/health"))?.split("\n") ?? [];
+  const last = lines.pop();
+  if (last?.startsWith("agents run ") !== true) throw new Error("The README's instructions do not end with a run.");
+  return { setUp: lines.join("\n"), run: last };
 }
 
-async function agents(...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await world.agents(args, undefined, "shop");
-  if (code !== 0) throw new Error(`agents ${args.join(" ")} failed: ${stderr}`);
+/** Prints a command and everything it prints, as a terminal shows it. */
+async function session(command: string): Promise<string> {
+  const output = await shell(join(world.directory, "health"), command);
+  process.stdout.write(`$ ${stable(command)}\n${stable(output)}`);
+  return output;
+}
+
+async function shell(place: string, script: string): Promise<string> {
+  const { code, stdout, stderr } = await world.shell(place, script);
+  if (code !== 0) throw new Error(`${script} failed: ${stderr}`);
   return stderr + stdout;
 }
 
@@ -46,7 +46,7 @@ function stable(text: string): string {
       .replaceAll(world.directory, "~")
       .replaceAll(/\b01[0-9A-HJKMNP-TV-Z]{24}\b/g, "01PLAN")
       .replaceAll(/\((\d+ min )?\d+(\.\d)? (ms|s)\)/g, "(…)")
-      // What was decided is part of the context, ids and all.
+      // The decisions are part of the context, with their ids, so the number of tokens varies.
       .replaceAll(/^(context .*) [\d,]+ tokens$/gm, "$1 … tokens")
       .replaceAll(/\b[0-9a-f]{10}\b/g, "c0ffee0000")
       .replaceAll(/^(Commands are confined) by .*?:/gm, "$1 by bubblewrap:")

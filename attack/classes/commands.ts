@@ -1,6 +1,6 @@
 /**
- * A command of the model's tries to read, write, reach and outlive. Each probe leaves in the tree what it got; the harness looks there
- * and at the canaries. Where nothing confines, the command must not have run at all.
+ * A command of the model's tries to read, write, reach and outlive. Each probe leaves in the tree what it got; the
+ * harness looks there and at the canaries. Where nothing confines, the command must not have run at all.
  */
 import { createServer } from "node:net";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** An endpoint that lies about what it used, floods, breaks off or points elsewhere: the cap holds, and the process ends. */
+/**
+ * An endpoint that lies about what it used, floods, breaks off or points elsewhere: the cap holds, and the process
+ * ends.
+ */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { verdict, type AttackClass, type Verdict } from "../verdict.ts";

@@ -1,4 +1,7 @@
-/** A definition file, a repository or a data directory of another person's: it must not loosen, take along or decide anything unseen. */
+/**
+ * A definition file, a repository or a data directory of another person's: it must not loosen, take along or decide
+ * anything unseen.
+ */
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createServer } from "node:http";

@@ -1,6 +1,7 @@
 /**
- * A command leaves a hostile repository, file or link for our own git to find; then everything of ours that looks at the tree is run.
- * No program of the attack's may run outside of the confinement, nothing outside may change, and nothing may hang.
+ * A command leaves a hostile repository, file or link for our own git to find; then everything of ours that looks at
+ * the tree is run. No program of the attack's may run outside of the confinement, nothing outside may change, and
+ * nothing may hang.
  */
 import { join } from "node:path";
 import { harm, verdict, type AttackClass } from "../verdict.ts";

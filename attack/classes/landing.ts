@@ -1,4 +1,7 @@
-/** What a plan made is applied where links, modes and directories of the user's are in the way: nothing but the plan's files changes. */
+/**
+ * What a plan made is applied where links, modes and directories of the user's are in the way: nothing but the plan's
+ * files changes.
+ */
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { verdict, type AttackClass, type Verdict } from "../verdict.ts";

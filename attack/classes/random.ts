@@ -1,7 +1,8 @@
 /**
- * Random sequences: a command writes anything below the sandbox (each file of `.git`, links, FIFOs, nested repositories, submodules,
- * attributes, filters, huge and sparse files), then any of our commands runs. No program of the attack's runs outside of the
- * confinement, nothing outside of sandbox and data directory changes, and every command ends within its limit.
+ * Random sequences: a command writes anything below the sandbox (each file of `.git`, links, FIFOs, nested
+ * repositories, submodules, attributes, filters, huge and sparse files), then any of our commands runs. No program of
+ * the attack's runs outside of the confinement, nothing outside of sandbox and data directory changes, and every
+ * command ends within its limit.
  */
 import { seededRandom } from "../../src/testing/random.ts";
 import { harm, verdict, type AttackClass } from "../verdict.ts";

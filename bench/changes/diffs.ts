@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ChangesetStore } from "../../src/index.ts";
-import { diffOf } from "../../src/execution/kept-diff.ts";
-import { diffChanges } from "../../src/execution/plan-diff.ts";
-import { planChanges } from "../../src/execution/step-runner.ts";
+import { diffOf } from "../../src/changes/diff-cache.ts";
+import { diffChanges } from "../../src/changes/plan-diff.ts";
+import { planChanges } from "../../src/changes/plan-changes.ts";
 import { compare } from "../compare.ts";
 import { grouped, timed } from "../measure.ts";
 import { executedPlan, storeFor } from "./executed-plan.ts";
@@ -14,9 +14,9 @@ const CHANGED = 1_000;
 const COMMAND = "sed -i -e 's/line 7 /another line /' -e '$ a one more' 0?/*.txt";
 
 /**
- * What `agents plan diff` does once a plan is executed, which has made the diff and kept it: the plan's changes are read and their diff
- * is found. And the making itself, from the recorded bytes alone. The peer has both sides as commits of the user's repository, so it
- * reads the same bytes from a pack.
+ * What `agents plan diff` does once a plan is executed, which has made the diff and kept it: the plan's changes are
+ * read and their diff is found. And the making itself, from the recorded bytes alone. The peer has both sides as
+ * commits of the user's repository, so it reads the same bytes from a pack.
  */
 export async function diffs(dir: string, rounds: number): Promise<void> {
   const [origin, data] = [await repository(dir, CHANGED), join(dir, "data")];

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DataDirectory } from "../../src/platform/data-directory.ts";
 import {
   ActorService,
   openStore,
@@ -35,6 +36,6 @@ export async function executedPlan(
   await service.createAction({ name, ...definition });
   const automationProfile = await profileAnywhere(store);
   const { id } = await service.useAction({ action: name, projects: ["bench"], automationProfile });
-  const { plan } = await new PlanExecutor({ store, service, directory: join(data, "sandboxes") }).execute(id);
-  return { plan, apply: () => new PlanApplier({ store, service, directory: data }).apply(id) };
+  const { plan } = await new PlanExecutor({ store, service, data: new DataDirectory(data) }).execute(id);
+  return { plan, apply: () => new PlanApplier({ store, service, data: new DataDirectory(data) }).apply(id) };
 }

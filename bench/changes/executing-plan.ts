@@ -10,9 +10,10 @@ import {
   type Lease,
   type Store,
 } from "../../src/index.ts";
-import { openSandbox } from "../../src/execution/sandbox.ts";
-import { callTool } from "../../src/execution/tool-pipeline.ts";
-import { Workspace } from "../../src/execution/workspace.ts";
+import { openSandbox } from "../../src/execution/sandbox/sandbox.ts";
+import { callTool } from "../../src/execution/tools/tool-pipeline.ts";
+import { openWorkspace } from "../../src/execution/workspace/open-workspace.ts";
+import type { Workspace } from "../../src/execution/workspace/workspace.ts";
 import { insertDecisionAgain } from "../../src/ledger/decisions.ts";
 import { ALIAS, target, text } from "./world.ts";
 
@@ -45,7 +46,7 @@ export class ExecutingPlan implements AsyncDisposable {
     await mkdir(dir, { recursive: true });
     const store = await openStore(`sqlite:${join(dir, "ours.db")}`);
     const service = new PlanLifecycleService({ store });
-    const definition = { description: "Writes", definitionOfDone: "Written", executionActor: "local/nobody" };
+    const definition = { description: "Writes", definitionOfDone: "Written", executionActor: "local/absent" };
     await service.createAction({ name: "local/write", ...definition });
     const { id } = await service.useAction({ action: "local/write" });
     await service.completeStrategize(await service.startStrategize(id));
@@ -54,7 +55,7 @@ export class ExecutingPlan implements AsyncDisposable {
     const context = new PlanExecutionContext({ store, plan: id, lease });
     const changesets = new ChangesetStore(store);
     const sandbox = await openSandbox({ directory: join(dir, "sandboxes"), planId: id, attempt: 1 }, target(origin));
-    const workspace = new Workspace({
+    const workspace = openWorkspace({
       sandbox,
       requireConfinement: false,
       context,

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { monotonicIds, type PlanId } from "../../src/index.ts";
-import { openSandbox } from "../../src/execution/sandbox.ts";
+import { openSandbox } from "../../src/execution/sandbox/sandbox.ts";
 import { compare } from "../compare.ts";
 import { grouped, timed } from "../measure.ts";
 import { git, repository, target } from "./world.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { SandboxTarget } from "../../src/execution/sandbox.ts";
+import type { SandboxTarget } from "../../src/execution/sandbox/sandbox.ts";
 
 /** The repositories that are measured on: files of about 2 KB, a hundred in each directory. */
 export const ALIAS = "api";

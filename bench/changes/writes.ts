@@ -1,7 +1,7 @@
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { compare } from "../compare.ts";
-import { grouped, parallel, summarise, table, timed } from "../measure.ts";
+import { grouped, parallel, summarize, table, timed } from "../measure.ts";
 import { ExecutingPlan } from "./executing-plan.ts";
 import { repository, text } from "./world.ts";
 
@@ -78,7 +78,7 @@ export async function looks(dir: string, rounds: number): Promise<void> {
   console.log(
     table([
       ["first, everything is read", grouped(first)],
-      ["later, changes nothing", grouped(summarise(again).median)],
+      ["later, changes nothing", grouped(summarize(again).median)],
       ["one that changes 1,000 files", grouped(many)],
     ]),
   );

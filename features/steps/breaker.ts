@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { After, Given, Then, When } from "@cucumber/cucumber";
-import type { CircuitBreaker } from "../../src/context/circuit-breaker.ts";
-import { CircuitBreaker as RealBreaker } from "../../src/context/circuit-breaker.ts";
-import type { ParallelStrategyExecutor, StrategyResults } from "../../src/context/parallel-strategy-executor.ts";
+import type { CircuitBreaker } from "../../src/context/breaker/circuit-breaker.ts";
+import { CircuitBreaker as RealBreaker } from "../../src/context/breaker/circuit-breaker.ts";
+import type {
+  ParallelStrategyExecutor,
+  StrategyResults,
+} from "../../src/context/executor/parallel-strategy-executor.ts";
 import { BreakerThreads } from "../../src/context/testing/breaker-threads.ts";
 import { allocation, setUp } from "../../src/context/testing/executor-set-up.ts";
 import { createUnsafeCircuitBreaker } from "../unsafe/unsafe-circuit-breaker.ts";

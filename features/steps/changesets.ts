@@ -13,7 +13,10 @@ import { actionInput, created } from "../../src/testing/fixtures.ts";
 import { scheduledStore } from "../../src/testing/scheduled-store.ts";
 import { UnsafePlanExecutionContext } from "../unsafe/unsafe-plan-execution-context.ts";
 
-/** One execution context behind one small interface, so that the same orders of events run on the product and on the double. */
+/**
+ * One execution context behind one small interface, so that the same orders of events run on the product and on the
+ * double.
+ */
 interface ContextUnderTest {
   readonly start: () => Promise<string>;
   /** Records within the scope of the changeset, as far as the implementation knows scopes. */

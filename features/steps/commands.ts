@@ -57,7 +57,7 @@ Given(
   },
 );
 
-/** What somebody with a database tool could do. */
+/** A change that a person can make with a database tool. */
 function tamper(world: CommandWorld, sql: string): void {
   const database = new DatabaseSync(world.agents.database);
   try {
@@ -68,11 +68,11 @@ function tamper(world: CommandWorld, sql: string): void {
   }
 }
 
-Given("somebody changes an audit entry of the plan behind our back", function (this: CommandWorld) {
+Given("a person changes an audit entry of the plan from outside", function (this: CommandWorld) {
   tamper(this, `UPDATE audit_entries SET user_name = 'mallory' WHERE chain = ? AND position = 1`);
 });
 
-Given("somebody removes the plan's last audit entry behind our back", function (this: CommandWorld) {
+Given("a person removes the plan's last audit entry from outside", function (this: CommandWorld) {
   tamper(this, "DELETE FROM audit_entries WHERE chain = ?");
 });
 

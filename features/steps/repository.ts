@@ -22,17 +22,17 @@ Given(
   },
 );
 
-When("somebody writes {string} into {string}", function (this: CommandWorld, text: string, path: string) {
+When("a person writes {string} into {string}", function (this: CommandWorld, text: string, path: string) {
   write(this, path, text);
 });
 
 When(
-  "somebody commits {string} as {string} in {string}",
+  "a person commits {string} as {string} in {string}",
   function (this: CommandWorld, text: string, path: string, repository: string) {
     write(this, join(repository, path), text);
     const place = join(this.agents.directory, repository);
     git(place, "add", path);
-    git(place, "commit", "--quiet", "--message=Somebody's");
+    git(place, "commit", "--quiet", "--message=A person's");
   },
 );
 

@@ -1,6 +1,7 @@
 /**
- * The circuit breaker with its protection taken out: it looks at the shared word, decides, and stores, without asking whether the word
- * is still what it saw. This is how counts were lost before. Tests run the same checks on it to show that they would notice.
+ * The circuit breaker with its protection taken out: it looks at the shared word, decides, and stores, without asking
+ * whether the word is still what it saw. This is how counts were lost before. Tests run the same checks on it to show
+ * that they would notice.
  */
 import {
   BreakerTable,
@@ -9,9 +10,9 @@ import {
   SLOT_WORDS,
   TAG_MASK,
   TIME_BITS,
-} from "../../src/context/breaker-table.ts";
-import type { BreakerSettings, Clock } from "../../src/context/breaker-settings.ts";
-import { CircuitBreaker, type SharedBreaker } from "../../src/context/circuit-breaker.ts";
+} from "../../src/context/breaker/breaker-table.ts";
+import type { BreakerSettings, Clock } from "../../src/context/breaker/breaker-settings.ts";
+import { CircuitBreaker, type SharedBreaker } from "../../src/context/breaker/circuit-breaker.ts";
 
 export function createUnsafeCircuitBreaker(options: Partial<BreakerSettings> & { clock?: Clock } = {}): CircuitBreaker {
   const { shared } = new CircuitBreaker(options);

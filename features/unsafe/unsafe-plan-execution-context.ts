@@ -1,8 +1,8 @@
 import { PlanError } from "../../src/index.ts";
 
 /**
- * The execution context as it was before: a list of active ids, appended to after the store has answered, and a record that goes
- * to whatever is last. `pause` is where the original could be interrupted.
+ * The execution context as it was before: a list of active ids, appended to after the store has answered, and a record
+ * that goes to the last one. `pause` is where the original could be interrupted.
  */
 export class UnsafePlanExecutionContext {
   readonly entries = new Map<string, string[]>();

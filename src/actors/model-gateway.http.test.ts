@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import type { ModelMessage } from "./model.ts";
+import type { ModelMessage } from "./models/model.ts";
 import {
   callOf,
   failure,
@@ -44,7 +44,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     server.on({ hasToolResult: true }, { content: "It says 42." });
     const gateway = gatewayAt(server.url);
     const asked = await gateway.call(callOf(kind, "read it", { tools: [READ_FILE] }));
-    expect(asked).toMatchObject({ finish: "tool_calls", toolCalls: [{ tool: "local/read_file", parameters }] });
+    expect(asked).toMatchObject({ finish: "tool_calls", toolCalls: [{ tool: "local/read_file", params: parameters }] });
     const [toolCall] = asked.toolCalls;
     if (toolCall === undefined) throw new Error("No tool was called.");
     expect(JSON.parse(toolCall.raw)).toEqual(parameters);
@@ -68,7 +68,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
       {
         role: "assistant",
         content: "",
-        toolCalls: [{ id: "call_1", tool: "local/read_file", parameters: undefined, raw: '{"path": "a.ts", ' }],
+        toolCalls: [{ id: "call_1", tool: "local/read_file", params: undefined, raw: '{"path": "a.ts", ' }],
       },
       { role: "tool", callId: "call_1", tool: "local/read_file", output: "no JSON", failed: true },
     ];
@@ -81,7 +81,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     await using server = await modelServer();
     server.onMessage("read", { toolCalls: [{ name: "no_such_tool", arguments: "{}" }] });
     const answer = await gatewayAt(server.url).call(callOf(kind, "read it", { tools: [READ_FILE] }));
-    expect(answer.toolCalls).toMatchObject([{ tool: "no_such_tool", parameters: {} }]);
+    expect(answer.toolCalls).toMatchObject([{ tool: "no_such_tool", params: {} }]);
   });
 
   test("an empty answer is an answer", async () => {
@@ -310,7 +310,7 @@ describe.each(KINDS.filter(({ provider }) => provider !== "google"))("$provider"
     server.onMessage("read", { toolCalls: [{ name: "local_S_read_file", arguments: broken }] });
     const gateway = gatewayAt(kind.provider === "anthropic" ? anthropic.url : server.url);
     const answer = await gateway.call(callOf(kind, "read it", { tools: [READ_FILE] }));
-    expect(answer.toolCalls).toMatchObject([{ tool: "local/read_file", parameters: undefined, raw: broken }]);
+    expect(answer.toolCalls).toMatchObject([{ tool: "local/read_file", params: undefined, raw: broken }]);
   });
 });
 

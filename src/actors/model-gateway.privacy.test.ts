@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AgentsError, ConfigurationError } from "../domain/errors.ts";
+import { AgentsError, ConfigurationError } from "../domain/errors/errors.ts";
 import { ModelGateway } from "./model-gateway.ts";
-import type { ModelCall } from "./model.ts";
+import type { ModelCall } from "./models/model.ts";
 import {
   callOf,
   failure,
@@ -107,7 +107,7 @@ describe("without a listed fallback", () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
       kept: "Nothing was sent.",
-      next: [expect.stringContaining("OPENAI_API_KEY"), expect.anything()],
+      next: [{ text: expect.stringContaining("OPENAI_API_KEY") }, expect.anything()],
     });
     await expect(gatewayAt("http://127.0.0.1:9").call(callOf({ provider: "vlm", model: "m" }, "hi"))).rejects.toThrow(
       'did you mean "vllm"?',
@@ -199,7 +199,7 @@ describe("keys and prompts", () => {
           role: "assistant",
           content: secret,
           toolCalls: [
-            { id: "c1", tool: "local/read_file", parameters: { path: secret }, raw: JSON.stringify({ path: secret }) },
+            { id: "c1", tool: "local/read_file", params: { path: secret }, raw: JSON.stringify({ path: secret }) },
           ],
         },
         { role: "tool", callId: "c1", tool: "local/read_file", output: { deep: [secret] }, failed: false },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ModelGateway } from "./model-gateway.ts";
-import type { ModelAttempt, ModelRef, UpperBound } from "./model.ts";
+import type { ModelAttempt, ModelRef, UpperBound } from "./models/model.ts";
 import { callOf, failure, patience } from "./testing/model-world.ts";
 
 /** What is the same for every provider, seen with scripted ones. */

@@ -1,8 +1,8 @@
-import { maskJson, maskSecrets, secretValues } from "../domain/redaction.ts";
-import type { JsonObject } from "../domain/json.ts";
-import { TryUsage } from "./believed-usage.ts";
-import { modelFacts } from "./model-facts.ts";
-import { ModelError, stopped } from "./model-error.ts";
+import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
+import type { JsonObject } from "../domain/values/json.ts";
+import { TryUsage } from "./providers/believed-usage.ts";
+import { modelFacts } from "./providers/model-facts.ts";
+import { ModelError, stopped } from "./models/model-error.ts";
 import type {
   Microdollars,
   ModelAnswer,
@@ -13,11 +13,17 @@ import type {
   Models,
   ModelUsage,
   UpperBound,
-} from "./model.ts";
-import { costOf, upperBoundOf, type CountTokens } from "./prices.ts";
-import { checkFallbacks, configuredProviders, requireProvider, type Environment, type Provider } from "./providers.ts";
-import type { Answered } from "./received.ts";
-import { delayBefore, PATIENCE, type Patience } from "./retry.ts";
+} from "./models/model.ts";
+import { costOf, upperBoundOf, type CountTokens } from "./providers/prices.ts";
+import {
+  checkFallbacks,
+  configuredProviders,
+  requireProvider,
+  type Environment,
+  type Provider,
+} from "./providers/providers.ts";
+import type { Answered } from "./providers/answer-stream.ts";
+import { delayBefore, PATIENCE, type Patience } from "./providers/retry.ts";
 import { Transcripts } from "./scripted/scripted-model.ts";
 
 /**
@@ -99,7 +105,7 @@ export class ModelGateway implements Models {
 
   async #once(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
     if (provider.type === "scripted") return await this.#scripted(call, provider, attempt);
-    const { sdkCall } = await import("./sdk-call.ts");
+    const { sdkCall } = await import("./providers/sdk-call.ts");
     return await sdkCall(call, { provider, count: this.#count, known: this.#known });
   }
 
@@ -148,7 +154,7 @@ export class ModelGateway implements Models {
             toolCalls: message.toolCalls.map((one) => ({
               ...one,
               raw: text(one.raw),
-              parameters: one.parameters === undefined ? undefined : json(one.parameters),
+              params: one.params === undefined ? undefined : json(one.params),
             })),
           };
       }

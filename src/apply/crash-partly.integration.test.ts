@@ -1,27 +1,27 @@
-/** Landings of a part, stopped: an undo of one step, and an apply below what a person has not committed. */
+/** Landings of a part, stopped: an undo of one step, and an apply to files with uncommitted lines of a person. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededRandom } from "../testing/random.ts";
-import { LandingWorld, StoppingHands } from "./testing/landing-world.ts";
+import { LandingWorld, StoppingEffects } from "./testing/landing-world.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const STRIDE = FULL ? 1 : 8;
 
-test(`an undo of one step, stopped: it is out or in, the plan says which, and the other step stays (seed ${SEED})`, async () => {
+test(`an undo of one step, stopped: it is undone or applied, the plan says which, and the other step stays (seed ${SEED})`, async () => {
   using world = await LandingWorld.make();
   const bare = await world.state();
   await world.run("apply");
   world.keep();
   const whole = await world.state();
   const steps = new Set(["repo"]);
-  const all = new StoppingHands(Infinity);
+  const all = new StoppingEffects(Infinity);
   await world.run("undo", all, { steps });
   const ends = { in: 0, out: 0 };
   for (let count = Math.floor(seededRandom(SEED)() * STRIDE); count < all.done.length; count += STRIDE) {
     world.reset();
-    expect(await world.run("undo", new StoppingHands(count), { steps })).toBe(false);
+    expect(await world.run("undo", new StoppingEffects(count), { steps })).toBe(false);
     await world.recover();
     const undone = await world.undoneSteps();
     const { repository, directory } = await world.state();
@@ -41,16 +41,16 @@ test(`an undo of one step, stopped: it is out or in, the plan says which, and th
   expect(await world.planStatus()).toEqual({ status: "apply/applied", undone: true });
 }, 300_000);
 
-test(`an apply below uncommitted lines, stopped: they are there and uncommitted whatever became of it (seed ${SEED})`, async () => {
+test(`an apply to files with uncommitted lines, stopped: in each outcome they stay uncommitted (seed ${SEED})`, async () => {
   using world = await LandingWorld.make({ includeDirty: true });
   const before = await world.state();
-  const all = new StoppingHands(Infinity);
+  const all = new StoppingEffects(Infinity);
   await world.run("apply", all);
   const after = await world.state();
   expect(world.git("show", "HEAD:edit.txt")).toBe("one\nTWO\nthree\nfour\nfive\nsix\n");
   for (let count = Math.floor(seededRandom(SEED)() * STRIDE); count < all.done.length; count += STRIDE) {
     world.reset();
-    expect(await world.run("apply", new StoppingHands(count))).toBe(false);
+    expect(await world.run("apply", new StoppingEffects(count))).toBe(false);
     await world.recover();
     const { status } = await world.planStatus();
     expect({ count, state: await world.state() }).toEqual({

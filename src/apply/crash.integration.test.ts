@@ -1,10 +1,11 @@
 /**
- * An apply, undo or redo that is stopped after every single effect on the user's files and refs, and a recovery that is stopped again:
- * afterwards every resource is as before or as after, all agree, the plan says which, and nothing is left lying around.
+ * An apply, undo or redo that is stopped after every single effect on the user's files and refs, and a recovery that is
+ * stopped again: afterwards every resource is as before or as after, all agree, the plan says which, and no file of
+ * ours is left.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../testing/random.ts";
-import { LandingWorld, StoppingHands, type WorldState } from "./testing/landing-world.ts";
+import { LandingWorld, StoppingEffects, type WorldState } from "./testing/landing-world.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
@@ -21,7 +22,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
     for (const earlier of DEEDS.slice(0, DEEDS.indexOf(deed))) await world.run(earlier);
     world.keep();
     before = await world.state();
-    const all = new StoppingHands(Infinity);
+    const all = new StoppingEffects(Infinity);
     await world.run(deed, all);
     effects = all.done;
     after = await world.state();
@@ -38,7 +39,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
     return done ? "after" : "before";
   }
 
-  test("changes something, and leaves nothing lying around", async () => {
+  test("changes something, and leaves no file of ours", async () => {
     world.reset();
     await world.run(deed);
     expect(after).not.toEqual(before);
@@ -50,10 +51,10 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
     const stride = deed === "apply" || FULL ? 1 : 6;
     for (let count = Math.floor(seededRandom(SEED)() * stride); count < effects.length; count += stride) {
       world.reset();
-      expect(await world.run(deed, new StoppingHands(count))).toBe(false);
+      expect(await world.run(deed, new StoppingEffects(count))).toBe(false);
       const recovered = await world.recover();
       const end = await settled();
-      // Once it is sealed there is only something to tidy up, and nothing to tell.
+      // Once it is sealed, recovery only tidies up, and reports nothing.
       if (recovered?.length === 0) expect(end, `stopped after ${effects[count - 1]}`).toBe("after");
       ends[recovered?.length === 0 ? "sealed" : end] += 1;
     }
@@ -67,23 +68,25 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
     const step = FULL ? 1 : 8;
     for (let count = Math.floor(random() * step); count < effects.length; count += step) {
       world.reset();
-      await world.run(deed, new StoppingHands(count));
-      // Stopped again and again, each time a little later, until one gets through.
+      await world.run(deed, new StoppingEffects(count));
+      // Stopped again and again, each time a little later, until one recovery is finished.
       for (let patience = Math.floor(random() * 6); ; patience += 1 + Math.floor(random() * 6)) {
-        if ((await world.recover(new StoppingHands(patience))) !== undefined) break;
+        if ((await world.recover(new StoppingEffects(patience))) !== undefined) break;
       }
       expect(["before", "after"]).toContain(await settled());
     }
   }, 600_000);
 
-  test(`when one effect fails everything is taken back, also when that is stopped (seed ${SEED})`, async () => {
+  test(`when one effect fails everything is reversed, also when that is stopped (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
     const ends = { before: 0, after: 0 };
     const stride = FULL ? 1 : 8;
     for (let failing = Math.floor(random() * stride); failing < effects.length; failing += stride) {
       world.reset();
-      // Every second time the way back is cut short as well, and the next command goes on with it.
-      const stopping = new StoppingHands(random() < 0.5 ? Infinity : failing + Math.floor(random() * 40), { failing });
+      // Every second time the way back is stopped as well, and the next command continues it.
+      const stopping = new StoppingEffects(random() < 0.5 ? Infinity : failing + Math.floor(random() * 40), {
+        failing,
+      });
       await world.run(deed, stopping).catch((error: unknown) => expect(String(error)).toContain("EIO"));
       await world.recover();
       ends[await settled()] += 1;
@@ -92,9 +95,9 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
     expect(ends.before).toBeGreaterThan(ends.after);
   }, 600_000);
 
-  test("what was taken back can be done again", async () => {
+  test("a landing that was reversed can be repeated", async () => {
     world.reset();
-    await world.run(deed, new StoppingHands(0));
+    await world.run(deed, new StoppingEffects(0));
     await world.recover();
     if ((await settled()) === "before") await world.run(deed);
     expect(await world.state()).toEqual(after);

@@ -1,17 +1,20 @@
+/** The landing of a change on a plain directory: a three-way merge of each file, with nothing touched. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FileImage } from "../domain/change-entry.ts";
-import { shown } from "../domain/text.ts";
-import { git } from "../execution/git.ts";
-import { LINK } from "../execution/file-state.ts";
-import { contentHash } from "../store/contents.ts";
-import { lookFor, missingDirectories, type Prepared } from "./git-landing.ts";
-import { sameImage, type FileMove, type LandingConflict } from "./landing.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import { shown } from "../domain/text/text.ts";
+import { git } from "../git/git.ts";
+import { LINK } from "../platform/file-state.ts";
+import { contentHash } from "../store/contents/contents.ts";
+import { findWithout, missingDirectories, type Prepared } from "./git-landing.ts";
+import { sameImage, type FileMove, type LandingConflict } from "../ledger/landing.ts";
 import { imageOf } from "./user-tree.ts";
 
-/** A change to land on a plain directory, path by path: what leads from `base` to `theirs`, whatever is there now. */
+/**
+ * A change to apply, path by path: each leads from `base` to `theirs`; the directory may hold something else by now.
+ */
 export interface DirectoryChange {
   readonly alias: string;
   readonly root: string;
@@ -34,7 +37,7 @@ export async function prepareDirectory(change: DirectoryChange, contentOf: Conte
   const sides: ContentOf = async (hash) => contents.get(hash) ?? contentOf(hash);
   for (const [path, { base, theirs }] of change.files) {
     const complain = (why: string): void => void conflicts.push({ resource: alias, path, why });
-    const found = lookFor(root, path, leaving);
+    const found = findWithout(root, path, leaving);
     if (found === "obstacle") {
       complain("is in the way: a directory, or below a link");
       continue;
@@ -54,7 +57,7 @@ export async function prepareDirectory(change: DirectoryChange, contentOf: Conte
   return { landing, conflicts, contents };
 }
 
-/** Three-way merge of one file. What both sides agree on, or only one side changed, is taken; text merges by line. */
+/** Three-way merge of one file. A change that both sides made, or only one side, is taken; text merges by line. */
 export async function mergeImages(
   images: {
     readonly base: FileImage | undefined;
@@ -80,7 +83,7 @@ export async function mergeImages(
   return { hash, mode };
 }
 
-/** Undefined when the same lines were changed, or when it is no text. */
+/** Undefined when both sides changed the same lines, or when it is not text. */
 async function mergeText(now: Uint8Array, base: Uint8Array, theirs: Uint8Array): Promise<Uint8Array | undefined> {
   if ([now, base, theirs].some((content) => content.includes(0))) return undefined;
   const scratch = await mkdtemp(join(tmpdir(), "cleveragents-merge-"));

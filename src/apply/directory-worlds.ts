@@ -1,20 +1,21 @@
-import type { FileImage } from "../domain/change-entry.ts";
-import type { PlanId } from "../domain/ids.ts";
+/** The worlds of `shared-worlds.ts` for one file of a plain directory: a world is the file's image. */
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { mergeImages } from "./directory-landing.ts";
-import { sameImage, type Landing } from "./landing.ts";
+import { sameImage, type Landing } from "../ledger/landing.ts";
 import {
   effect,
   SharedWorlds,
   stepsIn,
-  type LandedPlan,
+  type PlanOnResource,
   type OtherPlan,
   type Steps,
   type WorldKind,
-} from "./other-plans.ts";
+} from "./shared-worlds.ts";
 
 /** One file of a directory, as an undo or redo leads it from one image to another. */
 export interface FileWorlds {
-  /** What was there before the plan. */
+  /** The image before the plan. */
   readonly found: FileImage | undefined;
   readonly base: FileImage | undefined;
   readonly theirs: FileImage | undefined;
@@ -27,10 +28,10 @@ interface World {
 
 type Contents = (hash: string) => Promise<Uint8Array>;
 
-/** Undefined where the plan's change of the file cannot be told from another's. */
+/** Undefined where the plan's change of the file cannot be separated from another's. */
 export async function fileWorlds(
   path: string,
-  plan: LandedPlan,
+  plan: PlanOnResource,
   steps: Steps,
   others: readonly OtherPlan[],
   contents: { readonly of: Contents; readonly made: Map<string, Uint8Array> },
@@ -72,13 +73,13 @@ function imagesOf(
   };
 }
 
-/** What the plan began with there. */
+/** The image with which the plan began. */
 function beganWith(entries: OtherPlan["entries"], path: string): FileImage | undefined {
   const first = entries.find((entry) => entry.path === path || entry.fromPath === path);
   return first === undefined || (first.fromPath !== undefined && first.path === path) ? undefined : first.before;
 }
 
-/** A path that apply left alone was already what the plan wanted. */
+/** A path that apply left alone already held the image that the plan wanted. */
 function imageBefore(moves: Landing["files"], path: string, wanted: FileImage | undefined): FileImage | undefined {
   const move = moves.find((candidate) => candidate.path === path);
   return move === undefined ? wanted : move.before;

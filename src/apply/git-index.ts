@@ -1,36 +1,39 @@
+/**
+ * Git's index of the user's work tree: only the entries of the landing's own paths change, and only under git's own
+ * lock.
+ */
 import { lstatSync, readFileSync, utimesSync, type BigIntStats, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AgentsError } from "../domain/errors.ts";
-import { LINK } from "../execution/file-state.ts";
-import { git } from "../execution/git.ts";
-import { blobName, noObject } from "./git-objects.ts";
-import { changeIndex, parseIndex, type IndexFile, type NewEntry } from "./index-file.ts";
-import type { Hands } from "./hands.ts";
-import type { Direction, FileMove, IndexEntry, Landing } from "./landing.ts";
-import { codeOf, Looks, statOf } from "./user-tree.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
+import { LINK } from "../platform/file-state.ts";
+import { git } from "../git/git.ts";
+import { blobName, noObject } from "../git/git-objects.ts";
+import { changeIndex, parseIndex, type IndexFile, type NewEntry } from "../git/index-file.ts";
+import type { FileEffects } from "./file-effects.ts";
+import type { Direction, FileMove, IndexEntry, Landing } from "../ledger/landing.ts";
+import { codeOf, PathProbe, statOf } from "./user-tree.ts";
 
-/** Git's index of the user's work tree: only the entries of the landing's own paths change, and only under git's own lock. */
 export interface ListedEntry extends IndexEntry {
   readonly unmerged: boolean;
   /** Not wanted in the work tree (sparse checkout). */
   readonly skipped: boolean;
-  /** The user told git to take it as unchanged. */
+  /** The user told git to assume that it is unchanged. */
   readonly assumed: boolean;
 }
 
 type Entries = ReadonlyMap<string, ListedEntry>;
 
-/** One landing looks three times, and to ask git costs more than the rest of the look. */
+/** One landing reads the index three times, and to ask git costs more than the rest of the reading. */
 let lastReading: { readonly indexFile: string; readonly identity: string; readonly entries: Entries } | undefined;
 
-/** The entries of the index. Git never changes the file but replaces it, so the same file has the same entries. */
+/** The entries of the index. Git never modifies the file but replaces it, so the same file has the same entries. */
 export async function readIndex(root: string, indexFile: string): Promise<Entries> {
   const identity = identityOf(indexFile);
   if (identity !== undefined && lastReading?.indexFile === indexFile && lastReading.identity === identity)
     return lastReading.entries;
   const entries = await listEntries(root, indexFile);
-  // One that was replaced while git read it may be the old one or the new one.
+  // An index that was replaced while git read it may be the old one or the new one.
   if (identity !== undefined && identityOf(indexFile) === identity) lastReading = { indexFile, identity, entries };
   return entries;
 }
@@ -65,7 +68,7 @@ async function listEntries(root: string, indexFile: string): Promise<Entries> {
   return entries;
 }
 
-/** Undefined when it is not there, or is one that only git understands. */
+/** Undefined when it does not exist, or when only git understands it. */
 function readIndexFile(file: string): IndexFile | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false });
   return found?.isFile() === true ? parseIndex(readFileSync(file), secondOf(found)) : undefined;
@@ -75,7 +78,7 @@ function secondOf({ mtimeMs }: Stats): number {
   return Math.floor(mtimeMs / 1000);
 }
 
-/** What the user set on an entry stays with it. */
+/** The marks that the user set on an entry stay with it. */
 const MARKS = [
   ["skipped", "--skip-worktree"],
   ["assumed", "--assume-unchanged"],
@@ -84,60 +87,63 @@ const MARKS = [
 const PATIENCE_MS = 5_000;
 
 /**
- * Takes git's own lock on the index, so that nobody commits or stages while refs and files are moving. It says whose it is: after
- * a crash only our own is taken away.
+ * Takes git's own lock on the index, so that no other program commits or stages while refs and files are moving. The
+ * lock file names its journal: after a crash only our own lock is removed.
  */
-export async function lockIndex(landing: Landing, journalId: string, hands: Hands): Promise<void> {
+export async function lockIndex(landing: Landing, journalId: string, effects: FileEffects): Promise<void> {
   const file = lockFile(landing);
   const deadline = performance.now() + PATIENCE_MS;
   if (isOurs(file, journalId)) return;
-  // Written under another name first: a lock that does not say yet whose it is would be nobody's.
+  // Written under another name first: a lock file that does not name its journal yet would have no owner.
   const signed = ownFile(landing, journalId, "lock");
   if (!isOurs(signed, journalId)) {
-    if (statOf(signed) !== undefined) hands.remove(signed);
-    hands.write(signed, Buffer.from(lockText(journalId)), 0o644);
+    if (statOf(signed) !== undefined) effects.remove(signed);
+    effects.write(signed, Buffer.from(lockText(journalId)), 0o644);
   }
   for (;;) {
     try {
-      hands.link(signed, file);
+      effects.link(signed, file);
       return;
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw error;
     }
-    if (performance.now() >= deadline) throw busy(landing);
+    if (performance.now() >= deadline) throw indexBusyError(landing);
     await sleep(20 + Math.random() * 30);
   }
 }
 
-export function unlockIndex(landing: Landing, journalId: string, hands: Hands): void {
+export function unlockIndex(landing: Landing, journalId: string, effects: FileEffects): void {
   const file = lockFile(landing);
-  if (isOurs(file, journalId)) hands.remove(file);
-  for (const name of ["lock", "index", "index.lock"] as const) removeOwn(landing, journalId, name, hands);
+  if (isOurs(file, journalId)) effects.remove(file);
+  for (const name of ["lock", "index", "index.lock"] as const) removeOwn(landing, journalId, name, effects);
 }
 
-function removeOwn(landing: Landing, journalId: string, name: OwnName, hands: Hands): void {
+function removeOwn(landing: Landing, journalId: string, name: OwnName, effects: FileEffects): void {
   const own = ownFile(landing, journalId, name);
-  if (statOf(own) !== undefined) hands.remove(own);
+  if (statOf(own) !== undefined) effects.remove(own);
 }
 
-/** "index.lock" is what git itself makes while it changes our copy of the index. */
+/** "index.lock" is made by git itself while it changes our copy of the index. */
 type OwnName = "lock" | "index" | "index.lock";
 
-/** Whether this landing's lock on the index is there, whoever put it there. */
+/** Whether this landing's lock on the index exists; this process or one that died may have made it. */
 export function indexLockStands(landing: Landing, journalId: string): boolean {
   return isOurs(lockFile(landing), journalId);
 }
 
-/** Beside git's own files, because only there a rename is one step. */
+/** Beside git's own files, because only there a rename is atomic. */
 function ownFile({ git: target }: Landing, journalId: string, name: OwnName): string {
   return join(target?.gitDirectory ?? "", `cleveragents-${journalId}.${name}`);
 }
 
-/** Every entry that is where the landing found or wants it; entries the user changed meanwhile are left, and named. */
+/**
+ * Brings every entry of the landing to one side; entries that the user changed meanwhile are left, and named in the
+ * result.
+ */
 export async function settleIndex(
   landing: Landing,
   direction: Direction,
-  place: { readonly journalId: string; readonly hands: Hands },
+  place: { readonly journalId: string; readonly effects: FileEffects },
 ): Promise<string[]> {
   const { root, git: target } = landing;
   if (target === undefined) return [];
@@ -146,13 +152,13 @@ export async function settleIndex(
   const { updates, kept } = indexUpdates(landing.files, entries, direction);
   if (updates.length === 0) return kept;
   const next = ownFile(landing, place.journalId, "index");
-  // Somebody may have been killed here.
-  for (const name of ["index", "index.lock"] as const) removeOwn(landing, place.journalId, name, place.hands);
-  const refreshed = writeNext(landing, updates, { own, next, entries, hands: place.hands });
+  // A process that was killed here may have left its files.
+  for (const name of ["index", "index.lock"] as const) removeOwn(landing, place.journalId, name, place.effects);
+  const refreshed = writeNext(landing, updates, { own, next, entries, effects: place.effects });
   const env = { GIT_INDEX_FILE: next };
-  if (refreshed === undefined) await updateByGit(landing, updates, { own, next, entries, hands: place.hands });
+  if (refreshed === undefined) await updateByGit(landing, updates, { own, next, entries, effects: place.effects });
   if (refreshed !== true) await git(["update-index", "-q", "--refresh"], { cwd: root, env, accept: [0, 1] });
-  place.hands.rename(next, own);
+  place.effects.rename(next, own);
   return kept;
 }
 
@@ -166,24 +172,24 @@ interface NextIndex {
   /** Where the new one is made. */
   readonly next: string;
   readonly entries: Entries;
-  readonly hands: Hands;
+  readonly effects: FileEffects;
 }
 
 /**
- * Writes the new index, with the times of the files that hold what their entries say, so that git need not read them again. False
- * when some do not, as where git converts line ends; undefined when only git can write it.
+ * Writes the new index, with the times of the files that hold the blobs of their entries, so that git need not read
+ * them again. False when some do not, for example where git converts line ends; undefined when only git can write it.
  */
 function writeNext(
   { root }: Landing,
   updates: readonly IndexUpdate[],
-  { own, next, entries, hands }: NextIndex,
+  { own, next, entries, effects }: NextIndex,
 ): boolean | undefined {
   const index = readIndexFile(own);
   if (index === undefined) return undefined;
-  using looks = new Looks(root);
+  using probe = new PathProbe(root);
   let refreshed = true;
   const isHeld = ({ path, mode, oid }: IndexEntry & { path: string }): boolean => {
-    const found = looks.find(path);
+    const found = probe.find(path);
     if (found === "nothing") return false;
     const holds =
       found !== "obstacle" && (found.mode === LINK) === (mode === "120000") && blobName(found.content, oid) === oid;
@@ -197,13 +203,13 @@ function writeNext(
       continue;
     }
     const { skipped = false, assumed = false } = entries.get(path) ?? {};
-    // The times first: whatever is written while the bytes are being read shows in times that are later.
+    // The times are read first: a write while the bytes are being read shows in later times.
     const stat = bigStatOf(join(root, path));
     changes.set(path, { ...goal, stat: isHeld({ ...goal, path }) ? stat : undefined, skipped, assumed });
   }
   const bytes = changeIndex(index, changes, isHeld);
   if (bytes === undefined) return undefined;
-  hands.write(next, bytes, 0o644);
+  effects.write(next, bytes, 0o644);
   return refreshed;
 }
 
@@ -219,11 +225,11 @@ function bigStatOf(file: string): BigIntStats | undefined {
 async function updateByGit(
   { root, git: target }: Landing,
   updates: readonly IndexUpdate[],
-  { own, next, entries, hands }: NextIndex,
+  { own, next, entries, effects }: NextIndex,
 ): Promise<void> {
   const written = lstatSync(own, { throwIfNoEntry: false });
-  hands.write(next, readFileSync(own), 0o644);
-  // A younger one would make git believe the times of files that changed in the second in which the index was written.
+  effects.write(next, readFileSync(own), 0o644);
+  // With a newer time git would trust the times of files that changed in the second in which the index was written.
   if (written !== undefined) utimesSync(next, secondOf(written), secondOf(written));
   const env = { GIT_INDEX_FILE: next };
   const nothing = noObject(target?.newCommit ?? "");
@@ -238,7 +244,7 @@ async function updateByGit(
   }
 }
 
-/** True when every entry is still what the landing was worked out from. */
+/** True when every entry is still the one from which the landing was worked out. */
 export async function indexUnchanged(landing: Landing): Promise<boolean> {
   const { root, git: target } = landing;
   if (target === undefined) return true;
@@ -285,10 +291,10 @@ function isOurs(file: string, journalId: string): boolean {
   }
 }
 
-function busy(landing: Landing): AgentsError {
+function indexBusyError(landing: Landing): AgentsError {
   const { root } = landing;
-  return new AgentsError("resource_busy", `Another git command is at work in ${root}: it holds the index.`, {
+  return new AgentsError("resource_busy", `Another git command is running in ${root} and holds the index.`, {
     kept: "Nothing was changed.",
-    next: ["try again when it has ended", `if none is running, remove ${lockFile(landing)}`],
+    next: [{ text: "try again when it has ended" }, { text: `if none is running, remove ${lockFile(landing)}` }],
   });
 }

@@ -1,10 +1,15 @@
+/**
+ * The landing of a change on a branch: a merge of whole trees in object storage, then, where the branch is checked out,
+ * the move of each file and index entry. The user's files and refs are only read; a file that holds work which git does
+ * not have is a conflict.
+ */
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { git } from "../execution/git.ts";
-import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
-import { contentHash } from "../store/contents.ts";
-import type { FileImage } from "../domain/change-entry.ts";
+import { git } from "../git/git.ts";
+import { EXECUTABLE, LINK, REGULAR } from "../platform/file-state.ts";
+import { contentHash } from "../store/contents/contents.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
 import {
   blobName,
   checkedOutContents,
@@ -14,16 +19,16 @@ import {
   type TreeDifference,
   type TreeFile,
   type WantedFile,
-} from "./git-objects.ts";
-import type { MadeTree, TreeChange } from "./git-import.ts";
-import type { GitSettings } from "./git-settings.ts";
+} from "../git/git-objects.ts";
+import type { MadeTree, TreeChange } from "../git/git-import.ts";
+import type { GitSettings } from "../git/git-settings.ts";
 import type { GitTarget } from "./git-target.ts";
-import type { HeldChange } from "./other-plans.ts";
+import type { HeldChange } from "./shared-worlds.ts";
 import { readIndex, type ListedEntry } from "./git-index.ts";
-import type { FileMove, Landing, LandingConflict } from "./landing.ts";
-import { find, Looks, statOf, type Found } from "./user-tree.ts";
+import type { FileMove, Landing, LandingConflict } from "../ledger/landing.ts";
+import { find, PathProbe, statOf, type Found } from "./user-tree.ts";
 
-/** A change to land: what leads from the tree `base` to the tree `theirs`, whatever the branch has become meanwhile. */
+/** A change to apply: it leads from the tree `base` to the tree `theirs`; the branch may have moved meanwhile. */
 export interface GitChange {
   readonly alias: string;
   readonly base: string;
@@ -34,20 +39,23 @@ export interface GitChange {
   readonly blobs: ReadonlyMap<string, Uint8Array>;
   /** The hashes of the bytes in `blobs`, where they are known. */
   readonly hashes?: MadeTree["hashes"];
-  /** What leads from `base` to `theirs`, where that is known. */
+  /** The files that differ between `base` and `theirs`, where that is known. */
   readonly differences?: MadeTree["differences"];
-  /** `theirs` on top of the branch, where that was committed already. */
+  /** The commit of `theirs` on top of the branch, where it was made already. */
   readonly commit?: string | undefined;
   readonly message: string;
   readonly settings: GitSettings;
-  /** What was found in the work tree a moment ago, by the paths of `differences`. */
+  /** The entries found in the work tree a moment ago, by the paths of `differences`. */
   readonly found?: ReadonlyMap<string, Found>;
-  /** The user's files were part of the base although they were not committed: on disk they are to go from `base` to `theirs`. */
+  /**
+   * The user's files were part of the base although they were not committed: on disk they are to go from `base` to
+   * `theirs`.
+   */
   readonly dirty: boolean;
 }
 
 export interface Prepared {
-  /** What stays although it is taken back, because other plans made it too. */
+  /** Changes that an undo leaves in place because other plans made them too. */
   readonly held?: readonly HeldChange[];
   readonly landing?: Landing;
   readonly conflicts: readonly LandingConflict[];
@@ -65,7 +73,8 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
     const why = await reasons(root, change, ours);
     return { conflicts: merged.conflicts.map((path) => ({ resource: alias, path, why: why(path) })), contents: none };
   }
-  // Where the branch is as the plan left it, what lands is what was made of it, and git need not be asked again.
+  // Where the branch has not moved since the plan began, the merged tree is the plan's own, and git need not be asked
+  // again.
   const unmoved = ours === change.base && merged.tree === change.theirs;
   const [newCommit, committed] = await Promise.all([
     merged.tree === ours
@@ -93,18 +102,18 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
   return { landing, conflicts: [], contents: files.contents };
 }
 
-/** Why the plan's change of a path and what is committed do not fit together. */
+/** Why the plan's change of a path conflicts with the branch. */
 async function reasons(root: string, { base, dirty }: GitChange, ours: string): Promise<(path: string) => string> {
   if (!dirty) return () => "was changed on both sides";
   const missing = (await treeDifferences(root, base, ours)).filter(({ after }) => after === undefined);
   const unknown = new Set(missing.map(({ path }) => path));
   return (path) =>
     unknown.has(path)
-      ? "is not committed: commit it, and the plan's change can land on it"
+      ? "is not committed: commit it, and the plan's change can be applied to it"
       : "was changed by the plan in lines that are not committed, or that were changed on the branch meanwhile";
 }
 
-/** How a file differs from what it should be, in the words of a user. */
+/** How a file differs from its expected state, in the words of a user. */
 const WORDS = { changed: "has uncommitted changes", deleted: "was deleted, which is not committed" };
 const WORDS_WHEN_DIRTY = {
   changed: "was changed since the plan began from it",
@@ -128,7 +137,7 @@ interface Moves {
   readonly contents: Map<string, Uint8Array>;
 }
 
-/** The files as they are and as they are to be, each checked to hold nothing of the user's that is not in git. */
+/** The files as they are and as they will be, each checked to hold no work of the user's that is not in git. */
 async function moves(
   target: GitTarget,
   change: GitChange,
@@ -154,20 +163,15 @@ async function moves(
   const leaving = new Set([...disk.values()].filter((one) => one.after === undefined).map(({ path }) => path));
   for (const path of paths) {
     const difference = disk.get(path);
-    const entry = index.get(path);
-    const complain = (why: string): void => void result.conflicts.push({ path, why });
-    if (difference === undefined) {
-      complain("moved meanwhile, and the plan began from uncommitted files");
-      continue;
-    }
-    if (isSubmodule(difference.before) || isSubmodule(difference.after)) {
-      complain("is a submodule");
-      continue;
-    }
     const inCommit = staged.get(path);
-    const expectedEntry = inCommit === undefined ? undefined : inCommit.before;
-    if (inCommit !== undefined && !sameEntry(entry, expectedEntry)) {
-      complain(entry === undefined ? "was removed from git's index" : "has staged changes");
+    const entry = index.get(path);
+    if (difference === undefined) {
+      result.conflicts.push({ path, why: "moved meanwhile, and the plan began from uncommitted files" });
+      continue;
+    }
+    const problem = pathProblem(difference, inCommit, entry);
+    if (problem !== undefined) {
+      result.conflicts.push({ path, why: problem });
       continue;
     }
     const indexMove = inCommit === undefined ? {} : { index: { before: inCommit.before, after: inCommit.after } };
@@ -176,30 +180,37 @@ async function moves(
       result.moves.push({ path, before: undefined, after: undefined, ...indexMove });
       continue;
     }
-    const found = ahead?.get(path) ?? lookFor(root, path, leaving);
-    const problem = await uncommitted(
-      { root, path, found, words, settings },
-      { file: difference.before, content: before.get(path) },
-      after.get(path),
-    );
-    if (problem !== undefined) {
-      complain(problem);
+    const found = ahead?.get(path) ?? findWithout(root, path, leaving);
+    const place = { root, path, found, words, settings };
+    const known = { file: difference.before, content: before.get(path) };
+    const why = await uncommitted(place, known, after.get(path));
+    if (why !== undefined) {
+      result.conflicts.push({ path, why });
       continue;
     }
     const now = typeof found === "string" ? undefined : found;
     if (now !== undefined) result.contents.set(now.image.hash, now.content);
-    const wantedAfter = imageFor(difference.after, after.get(path), {
-      contents: result.contents,
-      hashes: change.hashes,
-    });
+    const { hashes } = change;
+    const wantedAfter = imageFor(difference.after, after.get(path), { contents: result.contents, hashes });
     result.moves.push({ path, before: now?.image, after: wantedAfter, ...indexMove });
   }
   return result;
 }
 
+/** Why a path cannot change, by git's trees and index alone; undefined if it can. */
+function pathProblem(
+  onDisk: TreeDifference,
+  inCommit: TreeDifference | undefined,
+  entry: ListedEntry | undefined,
+): string | undefined {
+  if (isSubmodule(onDisk.before) || isSubmodule(onDisk.after)) return "is a submodule";
+  if (inCommit === undefined || sameEntry(entry, inCommit.before)) return undefined;
+  return entry === undefined ? "was removed from git's index" : "has staged changes";
+}
+
 /**
- * Both sides through the same few processes of git. What was there before is needed only where the files differ from their blobs;
- * elsewhere the file tells by its own name in git whether it is the blob.
+ * Both sides through the same few processes of git. The old contents are needed only where files differ from their
+ * blobs (line ends, filters); elsewhere the file's own object name tells whether it is the blob.
  */
 async function contentsOf(
   root: string,
@@ -240,7 +251,7 @@ function sameEntry(entry: ListedEntry | undefined, expected: TreeFile | undefine
   return entry.oid === expected.oid && entry.mode === expected.mode && !entry.unmerged;
 }
 
-/** Undefined when the file is what git knows it to be; otherwise what a user would call it. */
+/** Undefined when the file is as git knows it; otherwise the problem in the words of a user. */
 async function uncommitted(
   place: Pick<GitChange, "settings"> & { root: string; path: string; found: Found; words: typeof WORDS },
   { file: known, content: knownContent }: { readonly file: TreeFile | undefined; content: Uint8Array | undefined },
@@ -263,32 +274,35 @@ async function uncommitted(
       : Buffer.compare(found.content, knownContent) === 0;
   if (same) return undefined;
   if (isLink) return words.changed;
-  // Line ends and filters: what counts is what git would store.
+  // Line ends and filters: the bytes that git would store count.
   const asStored = await git(["hash-object", `--path=${path}`, "--stdin"], { cwd: root, input: found.content });
   return asStored.stdout.toString("utf8").trim() === known.oid ? undefined : words.changed;
 }
 
-/** Others get a turn this often: git is being fed meanwhile. */
+/** The event loop gets a turn this often: git is being fed meanwhile. */
 const TURN_MS = 2;
 
-/** Looks at files that are about to change while git is at work on the rest. */
-export async function lookAhead(root: string, changes: readonly TreeChange[]): Promise<ReadonlyMap<string, Found>> {
+/** Reads the files that are about to change while git works on the rest. */
+export async function findAhead(root: string, changes: readonly TreeChange[]): Promise<ReadonlyMap<string, Found>> {
   const leaving = new Set(changes.filter(({ after }) => after === undefined).map(({ path }) => path));
   const found = new Map<string, Found>();
-  using looks = new Looks(root);
+  using probe = new PathProbe(root);
   let turned = performance.now();
   for (const { path } of changes) {
     if (performance.now() - turned > TURN_MS) {
       await turn();
       turned = performance.now();
     }
-    found.set(path, lookFor(root, path, leaving, looks.find(path)));
+    found.set(path, findWithout(root, path, leaving, probe.find(path)));
   }
   return found;
 }
 
-/** What is at the path, where files that leave are taken as gone: a file may take the place of a directory, and the other way round. */
-export function lookFor(root: string, path: string, leaving: ReadonlySet<string>, found = find(root, path)): Found {
+/**
+ * The entry at the path when the leaving files are gone: a file may take the place of a directory, and the other way
+ * round.
+ */
+export function findWithout(root: string, path: string, leaving: ReadonlySet<string>, found = find(root, path)): Found {
   if (typeof found !== "string") return found;
   for (let above = dirname(path); above !== "."; above = dirname(above)) {
     if (leaving.has(above)) return "nothing";
@@ -306,7 +320,7 @@ function allLeaving(root: string, directory: string, leaving: ReadonlySet<string
   });
 }
 
-/** Directories the new files need that are not there, outermost first. */
+/** Directories that the new files need and that do not exist yet, outermost first. */
 export function missingDirectories(root: string, files: readonly FileMove[]): string[] {
   const missing = new Set<string>();
   const seen = new Set<string>();

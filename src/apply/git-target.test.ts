@@ -1,11 +1,11 @@
-/** Between the look and the lock a user may have gone elsewhere; it is seen, whether git's own files tell it or git must be asked. */
+/** Between merge and lock a user may check out another branch; that is noticed, by git's own files or by asking git. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { findGitTarget, movedMeanwhile } from "./git-target.ts";
-import type { Landing } from "./landing.ts";
+import type { Landing } from "../ledger/landing.ts";
 
 function repository(): string {
   const root = makeRepository(realpathSync(mkdtempSync(join(tmpdir(), "cleveragents-test-"))), "other");
@@ -24,7 +24,7 @@ const MAIN = "refs/heads/main";
 
 test.each([
   ["in a file of its own", () => undefined],
-  ["among the packed ones", (root: string) => git(root, "pack-refs", "--all")],
+  ["among the packed refs", (root: string) => git(root, "pack-refs", "--all")],
 ])("a branch %s that stands is found standing, and one that moved is named", async (_, arrange) => {
   const root = repository();
   arrange(root);
@@ -50,7 +50,7 @@ test("a detached HEAD stands, moves, or is on a branch by now", async () => {
   expect(await movedMeanwhile(landing)).toContain("detached HEAD, and main is checked out now");
 });
 
-test("a merge that began, a branch that is checked out elsewhere too, and a place that is gone are seen", async () => {
+test("a merge in progress, a branch that is also checked out elsewhere, and a missing place are noticed", async () => {
   const root = repository();
   const landing = await landingAt(root, MAIN);
   writeFileSync(join(root, ".git", "MERGE_HEAD"), "");

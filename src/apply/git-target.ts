@@ -1,12 +1,16 @@
+/**
+ * Finds the branch of the user's repository to which a change is applied, and judges whether it may be applied there
+ * now.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { git, gitText } from "../execution/git.ts";
-import { shown } from "../domain/text.ts";
-import type { GitLanding, Landing } from "./landing.ts";
+import { git, gitText } from "../git/git.ts";
+import { shown } from "../domain/text/text.ts";
+import type { GitLanding, Landing } from "../ledger/landing.ts";
 import { codeOf, statOf } from "./user-tree.ts";
 
-/** The branch of the user's repository that a change is to land on, as it is now. */
+/** The target branch as it is now. */
 export interface GitTarget {
   readonly root: string;
   readonly gitDirectory: string;
@@ -19,8 +23,9 @@ export interface GitTarget {
 }
 
 /**
- * Finds the target, or says why nothing may land there now. `ref` is the branch the plan started from, undefined when HEAD was
- * detached. Committing below a merge or rebase of the user's, or below a work tree elsewhere, would change what they are about to do.
+ * Finds the target, or says why nothing may be applied there now. `ref` is the branch the plan started from, undefined
+ * when HEAD was detached. A commit below a merge or rebase of the user's, or below another work tree, would change what
+ * they are about to do.
  */
 export async function findGitTarget(root: string, ref: string | undefined): Promise<GitTarget | string> {
   if (!existsSync(root)) return `${shown(root, 300)} is gone`;
@@ -28,7 +33,10 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
   return typeof head === "string" ? head : judge(head, ref);
 }
 
-/** Looks once more where a landing is to go: what, if anything, is not as it was found. */
+/**
+ * Reads the target of a landing once more. The result says how it differs from what was found before; undefined if it
+ * does not.
+ */
 export async function movedMeanwhile({ root, git: known }: Landing): Promise<string | undefined> {
   if (known === undefined) return undefined;
   const ref = known.ref === "HEAD" ? undefined : known.ref;
@@ -64,8 +72,8 @@ async function judge<Found extends Head>(
 type Head = Omit<GitTarget, "checkedOut" | "tree"> & { readonly headRef: string | undefined };
 
 /**
- * Where git keeps HEAD and the branch in files of their own, and both say what they said, there is no need to start a git. Undefined
- * in every other case: a branch among the packed ones, refs that are kept in tables, a repository somewhere else.
+ * Where git keeps HEAD and the branch in separate files, and both hold what they held, git need not be started.
+ * Undefined in every other case: a packed branch, refs that are kept in tables, a repository somewhere else.
  */
 function headInFiles(root: string, known: GitLanding): Head | undefined {
   const { gitDirectory, commonDirectory, ref, oldCommit: commit } = known;
@@ -97,9 +105,9 @@ async function readHead(root: string, ref: string): Promise<(Head & { readonly t
   if (all.length === 6 && foundTop === top) {
     return { root, gitDirectory, commonDirectory, ref, commit, tree, headRef: head === "HEAD" ? undefined : head };
   }
-  // Not everything is there. Asked piece by piece, git tells what is.
+  // Something is missing. Asked piece by piece, git tells which.
   const places = await linesOf(root, PLACES);
-  if (places[2] !== top) return `${shown(root, 300)} is no git work tree any more`;
+  if (places[2] !== top) return `${shown(root, 300)} is no longer a git work tree`;
   const symbolic = await git(["symbolic-ref", "--quiet", "HEAD"], { cwd: root, accept: [0, 1] });
   const headRef = symbolic.code === 0 ? symbolic.stdout.toString("utf8").trim() : undefined;
   const [found = "", its = ""] = await linesOf(root, [`${ref}^{commit}`, `${ref}^{tree}`]);
@@ -107,7 +115,7 @@ async function readHead(root: string, ref: string): Promise<(Head & { readonly t
   return { root, gitDirectory: own, commonDirectory: common, ref, commit: found, tree: its, headRef };
 }
 
-/** Nothing when there is an answer missing. */
+/** Empty when one of the answers is missing. */
 async function linesOf(root: string, asked: readonly string[]): Promise<string[]> {
   const { code, stdout } = await git(["rev-parse", ...asked], { cwd: root, accept: [0, 1, 128] });
   return code === 0 ? stdout.toString("utf8").trimEnd().split("\n") : [];
@@ -132,8 +140,8 @@ function inProgress(gitDirectory: string): string | undefined {
 }
 
 /**
- * Git lists the main work tree first, and tells its place wrong when the repository is kept elsewhere, as that of a submodule is: so
- * whoever is in the main work tree is not told from the others by the path.
+ * Git lists the main work tree first, and gives a wrong path for it when the repository is kept elsewhere, as that of a
+ * submodule is: so the main work tree is recognized by its position, the others by their paths.
  */
 async function checkedOutElsewhere(
   root: string,
@@ -154,7 +162,10 @@ async function checkedOutElsewhere(
   return undefined;
 }
 
-/** While a rebase runs HEAD is detached, but at its end git insists on finding the branch, and those it takes along, where they were. */
+/**
+ * During a rebase HEAD is detached, but at its end git requires that the branch, and those it updates too, are where
+ * they were.
+ */
 async function isRebased(commonDirectory: string, ref: string): Promise<boolean> {
   const trees = await readdir(join(commonDirectory, "worktrees")).catch(() => []);
   const directories = [commonDirectory, ...trees.map((name) => join(commonDirectory, "worktrees", name))];

@@ -1,18 +1,19 @@
-import type { PlanId } from "../domain/ids.ts";
-import { git } from "../execution/git.ts";
-import { treeWith, type TreeChange, type TreeWish } from "./git-import.ts";
-import { mergeTrees, treeDifferences, treeOf } from "./git-objects.ts";
+/** The worlds of `shared-worlds.ts` in a git repository: a world is a whole tree. */
+import type { PlanId } from "../domain/names/ids.ts";
+import { git } from "../git/git.ts";
+import { treeWith, type TreeChange, type TreeWish } from "../git/git-import.ts";
+import { mergeTrees, treeDifferences, treeOf } from "../git/git-objects.ts";
 import {
   effect,
   SharedWorlds,
   stepsIn,
-  type LandedPlan,
+  type PlanOnResource,
   type OtherPlan,
   type Steps,
   type WorldKind,
-} from "./other-plans.ts";
+} from "./shared-worlds.ts";
 
-/** The trees between which an undo or redo leads, and the paths that stay because of other plans. */
+/** The trees from which and to which an undo or redo leads, and the paths that stay because of other plans. */
 export type GitWorlds =
   | {
       readonly base: string;
@@ -22,32 +23,32 @@ export type GitWorlds =
     }
   | { readonly conflicts: readonly string[] };
 
-/** Undefined where nothing of it is the plan's to move. */
+/** Undefined where none of the changes are the plan's to move. */
 export async function gitWorlds(
   repository: string,
-  plan: LandedPlan,
+  plan: PlanOnResource,
   steps: Steps,
   others: readonly OtherPlan[],
   wish: TreeWish,
 ): Promise<GitWorlds | undefined> {
   const kind = treesOf(repository, wish);
   const whole = effect(plan.entries, stepsIn(plan.entries));
-  // A file that one step changed and another changed back is no change of all of them, but one of each.
+  // A file that one step changed and another changed back has no net change over all steps, but one in each.
   const nets = [whole, effect(plan.entries, steps.from), effect(plan.entries, steps.to)];
   const paths = [...new Set(nets.flatMap((net) => [...net.keys()]))];
   const shared = new SharedWorlds(kind, await presentIn(repository, others), new Set(paths));
-  // Everything was there already when it was applied, and no plan put it there: none of it is the plan's.
+  // Every change was there already when the plan was applied, and no plan had made it: none of them are the plan's.
   const foreign = plan.applied?.git === undefined && whole.size > 0;
   if (foreign && shared.isEmpty) return undefined;
   const found = await shared.found(plan, paths);
   const began = await treeOf(repository, plan.record.baseCommit ?? "");
-  // All steps together merged when they were applied; only some of them may not.
+  // All steps together merged when they were applied; some of them alone may not.
   const before = await kind.claim(plan, steps.from, paths);
   const made = await treeWith(repository, plan.record.baseCommit ?? "", changes(plan, steps.to), wish);
   const from = await mergeTrees(repository, { base: began, ours: found, theirs: before });
   const to = await mergeTrees(repository, { base: began, ours: found, theirs: made.tree });
   if (from.tree === undefined || to.tree === undefined) {
-    // A part of what another plan had brought before moves with that plan.
+    // Changes that another plan had made before move with that plan.
     return foreign ? undefined : { conflicts: [...(from.conflicts ?? []), ...(to.conflicts ?? [])] };
   }
   const worlds = await shared.brought({ from: from.tree, to: to.tree }, plan, paths);
@@ -72,11 +73,11 @@ function treesOf(repository: string, wish: TreeWish): WorldKind<string> {
   };
 }
 
-function changes({ entries }: LandedPlan, steps: ReadonlySet<string>): TreeChange[] {
+function changes({ entries }: PlanOnResource, steps: ReadonlySet<string>): TreeChange[] {
   return [...effect(entries, steps)].map(([path, { after }]) => ({ path, after }));
 }
 
-/** A plan whose beginning git has thrown away long since can claim nothing any more. */
+/** Without the plans whose base commit git has removed since: their claims cannot be computed any more. */
 async function presentIn(repository: string, others: readonly OtherPlan[]): Promise<OtherPlan[]> {
   const present: OtherPlan[] = [];
   for (const other of others) {

@@ -1,18 +1,18 @@
-/** The seal of a journal says that everything has its name. So the names must be on disk before anything can be sealed. */
+/** The seal of a journal says that every file has its name. So the names must be on disk before it is written. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PlanLifecycleService } from "../index.ts";
-import type { FileImage } from "../domain/change-entry.ts";
-import { REGULAR } from "../execution/file-state.ts";
-import { contentHash } from "../store/contents.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import { REGULAR } from "../platform/file-state.ts";
+import { contentHash } from "../store/contents/contents.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
-import { HANDS, type Hands } from "./hands.ts";
-import { insertJournal } from "./journal.ts";
+import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
+import { insertJournal } from "../ledger/journal.ts";
 import { land } from "./land.ts";
-import type { Landing } from "./landing.ts";
+import type { Landing } from "../ledger/landing.ts";
 
 function image(text: string): FileImage {
   return { hash: contentHash(Buffer.from(text)), mode: REGULAR };
@@ -47,14 +47,14 @@ test("a landing ends with every directory in which a name came or went on disk, 
         act(...given);
       };
     };
-    const hands: Hands = {
-      ...HANDS,
-      rename: told("rename", HANDS.rename),
-      link: told("link", HANDS.link),
-      sync: told("sync", HANDS.sync),
+    const effects: FileEffects = {
+      ...FILE_EFFECTS,
+      rename: told("rename", FILE_EFFECTS.rename),
+      link: told("link", FILE_EFFECTS.link),
+      sync: told("sync", FILE_EFFECTS.sync),
     };
     const contents = new Map(["new", "top"].map((text) => [image(text).hash, Buffer.from(text)]));
-    expect(await land(store, journal, hands, contents)).toMatchObject({ direction: "forward", kept: [] });
+    expect(await land(store, journal, effects, contents)).toMatchObject({ direction: "forward", kept: [] });
     expect(readFileSync(join(root, "deep/old.txt"), "utf8")).toBe("new");
     const lastMove = Math.max(done.lastIndexOf("rename"), done.lastIndexOf("link"));
     expect(lastMove).toBeGreaterThanOrEqual(0);

@@ -1,26 +1,27 @@
+/**
+ * Carries a journal out. Its first owner goes forward; when something is in the way it goes back. A process that finds
+ * a journal after a crash decides once, forward if every remaining precondition holds and back otherwise, writes the
+ * decision down, and from then on every process goes in that direction only. The caller holds the kernel lock of every
+ * resource.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commitAt } from "../execution/checkout.ts";
-import { LINK } from "../execution/file-state.ts";
-import { git } from "../execution/git.ts";
-import type { Store } from "../store/store.ts";
+import { commitAt } from "../git/checkout.ts";
+import { LINK } from "../platform/file-state.ts";
+import { git } from "../git/git.ts";
+import type { Store } from "../store/port.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
-import type { FileImage } from "../domain/change-entry.ts";
-import { AgentsError } from "../domain/errors.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
 import { indexUnchanged, lockIndex, settleIndex, unlockIndex } from "./git-index.ts";
 import { movedMeanwhile, shortRef } from "./git-target.ts";
-import type { Hands } from "./hands.ts";
-import { bootId, decideDirection, type Journal } from "./journal.ts";
+import type { FileEffects } from "./file-effects.ts";
+import { bootId, decideDirection, type Journal } from "../ledger/journal.ts";
 import { clearRefLocks } from "./ref-locks.ts";
-import { goalOf, sameImage, type Direction, type GitLanding, type Landing } from "./landing.ts";
+import { goalOf, sameImage, type Direction, type GitLanding, type Landing } from "../ledger/landing.ts";
 import { ForeignChangeError, foreignPaths, settleFiles, stageFiles, stagingOf, type SettleContext } from "./settle.ts";
-import { codeOf, find, imageOf, lookAt, statOf, within } from "./user-tree.ts";
+import { codeOf, find, imageOf, foundAt, statOf, within } from "./user-tree.ts";
 
-/**
- * Carries a journal out. The first owner goes forward; when something is in the way it goes back. Whoever finds a journal after a
- * crash decides once, forward if every remaining precondition holds and back otherwise, writes the decision down, and from then on
- * only that direction is gone, by whomever. The caller holds the kernel lock of every resource.
- */
 export interface Landed {
   readonly direction: Direction;
   /** Paths and branches that a person changed meanwhile: left as they are. */
@@ -32,102 +33,110 @@ export interface Landed {
 export async function land(
   store: Store,
   journal: Journal,
-  hands: Hands,
+  effects: FileEffects,
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<Landed> {
-  const stored = contextOf(store, journal, hands);
+  const stored = contextOf(store, journal, effects);
   const contentOf = async (hash: string): Promise<Uint8Array> => contents.get(hash) ?? stored.contentOf(hash);
   const context = { ...stored, contentOf, fresh: true };
   try {
-    await lockIndexes(journal, hands);
+    await lockIndexes(journal, effects);
   } catch (cause) {
-    // Nothing has moved: to go back there is no need to wait for the locks once more.
+    // Nothing has moved: to go back it need not wait for the locks once more.
     const direction = await store.transaction((tx) => decideDirection(tx, journal.id, "back"));
-    unlockIndexes(journal, hands);
+    unlockIndexes(journal, effects);
     return { direction, kept: [], cause };
   }
   try {
     await requireUnchanged(journal.landings);
     for (const landing of journal.landings) await stageFiles(landing, "forward", context);
-    await settleRefs(journal, "forward", hands, { strict: true });
+    await settleRefs(journal, "forward", effects, { strict: true });
     for (const landing of journal.landings) settleFiles(landing, "forward", context, { strict: true });
     for (const landing of checkedOut(journal)) {
-      const [path] = await settleIndex(landing, "forward", { journalId: journal.id, hands });
+      const [path] = await settleIndex(landing, "forward", { journalId: journal.id, effects });
       if (path !== undefined) throw new ForeignChangeError(path);
     }
   } catch (cause) {
     const direction = await store.transaction((tx) => decideDirection(tx, journal.id, "back"));
-    const { kept } = await settle(store, journal, direction, hands);
+    const { kept } = await settle(store, journal, direction, effects);
     return { direction, kept, cause };
   }
-  syncNames(journal.landings, hands);
-  unlockIndexes(journal, hands);
+  syncNames(journal.landings, effects);
+  unlockIndexes(journal, effects);
   return { direction: "forward", kept: [] };
 }
 
-/** Goes on with what somebody left behind. */
-export async function resumeLanding(store: Store, journal: Journal, hands: Hands): Promise<Landed> {
+/** Finishes the landing of a process that died. */
+export async function resumeLanding(store: Store, journal: Journal, effects: FileEffects): Promise<Landed> {
   requirePresent(journal.landings);
-  for (const landing of journal.landings) await clearRefLocks(landing, journal.id, hands);
-  await lockIndexes(journal, hands);
-  const wanted = journal.direction ?? (await possibleDirection(store, journal, hands));
+  for (const landing of journal.landings) await clearRefLocks(landing, journal.id, effects);
+  await lockIndexes(journal, effects);
+  const wanted = journal.direction ?? (await possibleDirection(store, journal, effects));
   const direction = await store.transaction((tx) => decideDirection(tx, journal.id, wanted));
-  return settle(store, journal, direction, hands);
+  return settle(store, journal, direction, effects);
 }
 
-/** Takes away what only helped: after the seal. What a program wrote into a file that was moved aside meanwhile is kept and named. */
-export function tidyUp(journal: Journal, hands: Hands): string[] {
-  unlockIndexes(journal, hands);
+/**
+ * Removes our own files, after the seal. A file that a program wrote into after it was moved aside is kept, and named
+ * in the result.
+ */
+export function tidyUp(journal: Journal, effects: FileEffects): string[] {
+  unlockIndexes(journal, effects);
   const late: string[] = [];
   for (const landing of journal.landings) {
     const staging = stagingOf(landing, journal.id);
     if (statOf(staging)?.isDirectory() !== true) continue;
     const written = lateEdits(landing, staging, journal);
-    if (written.length === 0) hands.removeTree(staging);
+    if (written.length === 0) effects.removeTree(staging);
     else late.push(...written);
   }
   return late;
 }
 
-/** Asks for everything the landing wrote to be on disk; a file that is somebody else's by now does no harm. */
-export function writeOut(journal: Journal, hands: Hands): void {
+/** Makes the files of the landing durable; a file that was changed by others since does no harm. */
+export function writeOut(journal: Journal, effects: FileEffects): void {
   for (const { root, files } of journal.landings) {
     const places = new Set(files.flatMap(({ path }) => [path, dirname(path)]));
     for (const place of places) {
-      within(root, place, (at) => (at === undefined ? undefined : syncFile(at, hands)), undefined);
+      within(root, place, (at) => (at === undefined ? undefined : syncFile(at, effects)), undefined);
     }
   }
 }
 
-function syncFile(file: string, hands: Hands): void {
+function syncFile(file: string, effects: FileEffects): void {
   const found = statOf(file);
   if (found === undefined || !(found.isFile() || found.isDirectory())) return;
   try {
-    hands.sync(file);
+    effects.sync(file);
   } catch (error) {
-    // Gone, or not ours to read any more: then it is not ours to care for either.
+    // Gone, or no longer readable for us: then it was replaced, and its durability is not our concern.
     if (!["ENOENT", "EACCES", "ELOOP"].includes(codeOf(error) ?? "")) throw error;
   }
 }
 
 /**
- * Files that were sealed but whose bytes never reached the disk are written again. Such a file is there (its directory was on disk
- * before the seal), holds nothing or zeros, and is no younger than the seal. Everything else that differs by now is somebody's doing,
- * and stays: a file that was deleted, another branch, an undo.
+ * Writes sealed files again whose bytes never reached the disk. Such a file is there (its directory was on disk before
+ * the seal), holds nothing or zeros, and is not younger than the seal. Every other difference was made by others, and
+ * stays: a deleted file, another branch, an undo.
  */
 export async function repairAfterPowerLoss(
   store: Store,
   journal: Journal,
   direction: Direction,
-  hands: Hands,
+  effects: FileEffects,
 ): Promise<void> {
-  const { contentOf } = contextOf(store, journal, hands);
+  const { contentOf } = contextOf(store, journal, effects);
   for (const landing of journal.landings) {
     for (const move of landing.files) {
       const goal = goalOf(move, direction);
       if (goal === undefined || goal.mode === LINK || !lostItsBytes(landing.root, move.path, goal, journal)) continue;
       const content = await contentOf(goal.hash);
-      within(landing.root, move.path, (at) => (at === undefined ? undefined : rewrite(hands, at, content)), undefined);
+      within(
+        landing.root,
+        move.path,
+        (at) => (at === undefined ? undefined : rewrite(effects, at, content)),
+        undefined,
+      );
     }
   }
 }
@@ -139,57 +148,60 @@ function lostItsBytes(root: string, path: string, goal: FileImage, { sealedAt = 
   return age !== undefined && age <= sealedAt && found.content.every((byte) => byte === 0);
 }
 
-function rewrite(hands: Hands, at: string, content: Uint8Array): void {
+function rewrite(effects: FileEffects, at: string, content: Uint8Array): void {
   const temporary = `${at}.cleveragents`;
-  if (statOf(temporary) !== undefined) hands.remove(temporary);
-  hands.write(temporary, content, (statOf(at)?.mode ?? 0o644) & 0o7777);
-  hands.rename(temporary, at);
+  if (statOf(temporary) !== undefined) effects.remove(temporary);
+  effects.write(temporary, content, (statOf(at)?.mode ?? 0o644) & 0o7777);
+  effects.rename(temporary, at);
 }
 
-/** Names are on disk before the seal says so; the bytes of new files may follow. One sync of a directory is no sync of each file. */
-function syncNames(landings: readonly Landing[], hands: Hands): void {
+/**
+ * Names are on disk before the seal says so; the bytes of new files may follow. A directory is synced once, not once
+ * for each file.
+ */
+function syncNames(landings: readonly Landing[], effects: FileEffects): void {
   for (const { root, files } of landings) {
     for (const place of new Set(files.map(({ path }) => dirname(path)))) {
-      if (place === ".") syncFile(root, hands);
-      else within(root, place, (at) => (at === undefined ? undefined : syncFile(at, hands)), undefined);
+      if (place === ".") syncFile(root, effects);
+      else within(root, place, (at) => (at === undefined ? undefined : syncFile(at, effects)), undefined);
     }
   }
 }
 
-async function settle(store: Store, journal: Journal, direction: Direction, hands: Hands): Promise<Landed> {
-  const context = contextOf(store, journal, hands);
+async function settle(store: Store, journal: Journal, direction: Direction, effects: FileEffects): Promise<Landed> {
+  const context = contextOf(store, journal, effects);
   const kept: string[] = [];
-  await lockIndexes(journal, hands);
-  if (direction === "forward") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
+  await lockIndexes(journal, effects);
+  if (direction === "forward") kept.push(...(await settleRefs(journal, direction, effects, { strict: false })));
   for (const landing of journal.landings) {
     await stageFiles(landing, direction, context);
     kept.push(...settleFiles(landing, direction, context, { strict: false }));
   }
   for (const landing of checkedOut(journal)) {
-    kept.push(...(await settleIndex(landing, direction, { journalId: journal.id, hands })));
+    kept.push(...(await settleIndex(landing, direction, { journalId: journal.id, effects })));
   }
-  if (direction === "back") kept.push(...(await settleRefs(journal, direction, hands, { strict: false })));
-  syncNames(journal.landings, hands);
-  unlockIndexes(journal, hands);
+  if (direction === "back") kept.push(...(await settleRefs(journal, direction, effects, { strict: false })));
+  syncNames(journal.landings, effects);
+  unlockIndexes(journal, effects);
   return { direction, kept: [...new Set(kept)] };
 }
 
-async function possibleDirection(store: Store, journal: Journal, hands: Hands): Promise<Direction> {
-  const context = contextOf(store, journal, hands);
+async function possibleDirection(store: Store, journal: Journal, effects: FileEffects): Promise<Direction> {
+  const context = contextOf(store, journal, effects);
   const places: RefPlace[] = [];
   for (const { root, git: target } of journal.landings) {
     if (target !== undefined) places.push(await refPlace(root, target));
   }
-  // Somebody built on the result: it cannot be taken away from below them.
+  // The branch has commits on top of the result: it cannot be removed below them.
   if (places.includes("beyond")) return "forward";
   if (places.includes("elsewhere")) return "back";
   return journal.landings.some((landing) => foreignPaths(landing, context).length > 0) ? "back" : "forward";
 }
 
-function contextOf(store: Store, journal: Journal, hands: Hands): SettleContext {
+function contextOf(store: Store, journal: Journal, effects: FileEffects): SettleContext {
   return {
     journalId: journal.id,
-    hands,
+    effects,
     fresh: false,
     powerLost: journal.boot !== bootId(),
     contentOf: async (hash) => {
@@ -205,41 +217,41 @@ function checkedOut({ landings }: Journal): Landing[] {
   return landings.filter((landing) => landing.git?.checkedOut === true);
 }
 
-/** One that is moved away or not mounted may come back half done: it is waited for, and nothing is decided without it. */
+/** A resource that was moved away or is not mounted may come back half done: no direction is decided without it. */
 function requirePresent(landings: readonly Landing[]): void {
   for (const { root, git: target } of landings) {
     if (existsSync(root) && (target === undefined || existsSync(target.gitDirectory))) continue;
-    throw new AgentsError("resource_failed", `${root} is not there.`, {
-      kept: "Everything else of it is as the interruption left it.",
-      next: [`put ${root} back where it was`],
+    throw new AgentsError("resource_failed", `${root} is missing.`, {
+      kept: "All other resources are as the interruption left them.",
+      next: [{ text: `put ${root} back where it was` }],
     });
   }
 }
 
-async function lockIndexes(journal: Journal, hands: Hands): Promise<void> {
-  for (const landing of checkedOut(journal)) await lockIndex(landing, journal.id, hands);
+async function lockIndexes(journal: Journal, effects: FileEffects): Promise<void> {
+  for (const landing of checkedOut(journal)) await lockIndex(landing, journal.id, effects);
 }
 
-function unlockIndexes(journal: Journal, hands: Hands): void {
-  for (const landing of checkedOut(journal)) unlockIndex(landing, journal.id, hands);
+function unlockIndexes(journal: Journal, effects: FileEffects): void {
+  for (const landing of checkedOut(journal)) unlockIndex(landing, journal.id, effects);
 }
 
-/** Between the look and the lock the user may have staged something or gone to another branch. */
+/** Between the merge and the lock the user may have staged something or checked out another branch. */
 async function requireUnchanged(landings: readonly Landing[]): Promise<void> {
   for (const landing of landings) {
     const [moved, unchanged] = await Promise.all([
       movedMeanwhile(landing),
       landing.git?.checkedOut === true ? indexUnchanged(landing) : true,
     ]);
-    if (moved !== undefined) throw meanwhile(moved);
-    if (!unchanged) throw meanwhile("something was staged");
+    if (moved !== undefined) throw changedMeanwhileError(moved);
+    if (!unchanged) throw changedMeanwhileError("something was staged");
   }
 }
 
-function meanwhile(what: string): AgentsError {
-  return new AgentsError("merge_conflict", `While the change was being prepared ${what}.`, {
+function changedMeanwhileError(what: string): AgentsError {
+  return new AgentsError("merge_conflict", `While the changes were being merged, ${what}.`, {
     kept: "Nothing was changed.",
-    next: ["try again"],
+    next: [{ text: "try again" }],
   });
 }
 
@@ -257,11 +269,11 @@ async function refPlace(root: string, target: GitLanding): Promise<RefPlace> {
   return code === 0 ? "beyond" : "elsewhere";
 }
 
-/** All refs of one repository in one transaction of git's own, each only from where it should be. */
+/** Moves all refs of one repository in one transaction of git's own, each only from the commit where it should be. */
 async function settleRefs(
   journal: Journal,
   direction: Direction,
-  hands: Hands,
+  effects: FileEffects,
   options: { readonly strict: boolean },
 ): Promise<string[]> {
   const kept: string[] = [];
@@ -269,7 +281,7 @@ async function settleRefs(
   for (const { root, git: target } of journal.landings) {
     if (target === undefined || target.oldCommit === target.newCommit) continue;
     const [goal, other] = direction === "forward" ? ["after", "before"] : ["before", "after"];
-    // The first owner has just looked, and git looks again as it moves the ref.
+    // The first owner has just read the refs, and git compares them again as it moves them.
     const now = options.strict ? other : await refPlace(root, target);
     if (now === goal || (direction === "forward" && now === "beyond")) continue;
     if (now !== other) {
@@ -278,17 +290,17 @@ async function settleRefs(
     }
     const [to, from] =
       direction === "forward" ? [target.newCommit, target.oldCommit] : [target.oldCommit, target.newCommit];
-    // Each work tree has a HEAD of its own, which only a git that runs there means by that name.
+    // Each work tree has its own HEAD, and only a git that runs there means it by that name.
     const place = target.ref === "HEAD" ? target.gitDirectory : target.commonDirectory;
     const repository = repositories.get(place) ?? { root, commands: [], targets: [] };
     repository.commands.push("option no-deref", `update ${target.ref} ${to} ${from}`);
     repository.targets.push(target);
     repositories.set(place, repository);
   }
-  const reason = `cleveragents: ${direction === "forward" ? journal.kind : `${journal.kind} taken back`} ${journal.planId}`;
+  const reason = `cleveragents: ${direction === "forward" ? journal.kind : `${journal.kind} reversed`} ${journal.planId}`;
   for (const { root, commands, targets } of repositories.values()) {
     try {
-      await hands.updateRefs(root, ["start", ...commands, "prepare", "commit", ""].join("\n"), reason);
+      await effects.updateRefs(root, ["start", ...commands, "prepare", "commit", ""].join("\n"), reason);
     } catch (error) {
       if (options.strict) await requireUnmoved(root, targets);
       throw error;
@@ -297,7 +309,7 @@ async function settleRefs(
   return kept;
 }
 
-/** What git refused because somebody moved the branch is told as that. */
+/** @throws ForeignChangeError when git refused because another process moved the branch. */
 async function requireUnmoved(root: string, targets: readonly GitLanding[]): Promise<void> {
   for (const target of targets) {
     const place = await refPlace(root, target);
@@ -309,10 +321,12 @@ function lateEdits(landing: Landing, staging: string, journal: Journal): string[
   return landing.files.flatMap(({ before }, index) => {
     const aside = join(staging, "before", String(index));
     const stat = statOf(aside);
-    // One with a second name is back in its place, and whoever put it there was killed before the first one went.
+    // A file with a second name is back in its place: the process that linked it there was killed before it removed
+    // this name.
     if (stat === undefined || stat.nlink > 1) return [];
-    // Moving a file aside changes its inode; only a write after that leaves both times the same, however the clock was set since.
+    // To move a file aside changes its inode time; only a write after that leaves both times equal, also when the clock
+    // was set since.
     if (stat.mtimeMs <= journal.createdAt && stat.mtimeMs < stat.ctimeMs) return [];
-    return sameImage(imageOf(lookAt(aside)), before) ? [] : [aside];
+    return sameImage(imageOf(foundAt(aside)), before) ? [] : [aside];
   });
 }

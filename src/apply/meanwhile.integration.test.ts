@@ -1,4 +1,4 @@
-/** People and programs that act between two moments of a landing, where no look beforehand can help. */
+/** People and programs that act in the middle of a landing, where no check beforehand can help. */
 import {
   closeSync,
   mkdirSync,
@@ -13,8 +13,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { DataDirectory } from "../platform/data-directory.ts";
 import { PlanApplier, PlanLifecycleService } from "../index.ts";
-import { HANDS, type Hands } from "./hands.ts";
+import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import { LandingWorld, type Stopping, type WorldState } from "./testing/landing-world.ts";
 
 let world: LandingWorld;
@@ -30,11 +31,11 @@ beforeAll(async () => {
 beforeEach(() => world.reset());
 afterAll(() => world[Symbol.dispose]());
 
-function alive(changes: Partial<Hands>): Stopping {
-  return { hands: { ...HANDS, ...changes }, stopped: false };
+function alive(changes: Partial<FileEffects>): Stopping {
+  return { effects: { ...FILE_EFFECTS, ...changes }, stopped: false };
 }
 
-/** Does it once, right before the first of the calls that are meant. */
+/** Does it once, right before the first of the matching calls. */
 function onceBefore<A extends unknown[], R>(
   act: (...args: A) => R,
   meant: (...args: A) => boolean,
@@ -65,30 +66,38 @@ async function expectUntouched(path: string): Promise<void> {
   expect(await world.planStatus()).toEqual({ status: "apply/errored", undone: false });
 }
 
-async function applyWith(changes: Partial<Hands>): Promise<readonly string[]> {
+async function applyWith(changes: Partial<FileEffects>): Promise<readonly string[]> {
   await using store = await world.open();
   const service = new PlanLifecycleService({ store });
-  const applier = new PlanApplier({ store, service, directory: world.dataDir, hands: { ...HANDS, ...changes } });
+  const applier = new PlanApplier({
+    store,
+    service,
+    data: new DataDirectory(world.dataDir),
+    effects: { ...FILE_EFFECTS, ...changes },
+  });
   return (await applier.apply(world.planId)).kept;
 }
 
 test("a file that a person saves in the moment before it is moved aside is theirs, in its place", async () => {
   const file = join(world.directory, "edit.txt");
   const save = (): void => writeFileSync(file, "saved just now\n");
-  const rename = onceBefore(HANDS.rename, (from) => isNote(from, "edit.txt"), save);
+  const rename = onceBefore(FILE_EFFECTS.rename, (from) => isNote(from, "edit.txt"), save);
   await expect(world.run("apply", alive({ rename }))).rejects.toThrow("edit.txt was changed meanwhile");
   expect(readFileSync(file, "utf8")).toBe("saved just now\n");
   await expectUntouched("edit.txt");
 });
 
-test.each(["tail", "edit.txt"])("%s: what a person makes in the moment before ours comes in stays", async (name) => {
-  const file = join(world.directory, name);
-  const make = (): void => writeFileSync(file, "made just now\n");
-  const link = onceBefore(HANDS.link, (_, to) => isNote(to, name), make);
-  await expect(world.run("apply", alive({ link }))).rejects.toThrow(`${name} was changed meanwhile`);
-  expect(readFileSync(file, "utf8")).toBe("made just now\n");
-  await expectUntouched(name);
-});
+test.each(["tail", "edit.txt"])(
+  "%s: a file that a person makes in the moment before ours is linked in stays",
+  async (name) => {
+    const file = join(world.directory, name);
+    const make = (): void => writeFileSync(file, "made just now\n");
+    const link = onceBefore(FILE_EFFECTS.link, (_, to) => isNote(to, name), make);
+    await expect(world.run("apply", alive({ link }))).rejects.toThrow(`${name} was changed meanwhile`);
+    expect(readFileSync(file, "utf8")).toBe("made just now\n");
+    await expectUntouched(name);
+  },
+);
 
 test("a branch that moves in the moment before ours moves it keeps the commit it got", async () => {
   const [theirs, own] = [
@@ -96,7 +105,7 @@ test("a branch that moves in the moment before ours moves it keeps the commit it
     world.git("rev-parse", "main"),
   ];
   const move = (): void => void world.git("update-ref", "refs/heads/main", theirs.trim());
-  const updateRefs = onceBefore(HANDS.updateRefs, () => true, move);
+  const updateRefs = onceBefore(FILE_EFFECTS.updateRefs, () => true, move);
   await expect(world.run("apply", alive({ updateRefs }))).rejects.toThrow("main was changed meanwhile");
   expect(world.git("rev-parse", "main")).toBe(theirs);
   world.git("update-ref", "refs/heads/main", own.trim());
@@ -115,13 +124,13 @@ test.each([
     staged = world.git("ls-files", "--stage");
   };
   const moved: string[] = [];
-  const rename: Hands["rename"] = (from, to) => {
+  const rename: FileEffects["rename"] = (from, to) => {
     moved.push(from);
-    HANDS.rename(from, to);
+    FILE_EFFECTS.rename(from, to);
   };
-  const link = onceBefore(HANDS.link, (_, to) => basename(to) === "index.lock", deed);
+  const link = onceBefore(FILE_EFFECTS.link, (_, to) => basename(to) === "index.lock", deed);
   const applying = world.run("apply", alive({ link, rename }));
-  await expect(applying).rejects.toThrow("While the change was being prepared");
+  await expect(applying).rejects.toThrow("While the changes were being merged");
   expect(moved).toEqual([]);
   expect(world.git("rev-parse", "main")).toBe(head);
   expect(world.git("ls-files", "--stage")).toBe(staged);
@@ -129,7 +138,7 @@ test.each([
   expect(world.leftovers()).toEqual([]);
 });
 
-test("a link put in the place of a directory leads nowhere, and what it should have held is not called removed", async () => {
+test("a link put in the place of a directory leads nowhere, and the files below it are not reported as removed", async () => {
   const elsewhere = join(world.dataDir, "elsewhere");
   mkdirSync(elsewhere);
   writeFileSync(join(elsewhere, "gone.txt"), "gone too\n");
@@ -138,7 +147,7 @@ test("a link put in the place of a directory leads nowhere, and what it should h
     renameSync(inTheWay, `${inTheWay} aside`);
     symlinkSync(elsewhere, inTheWay);
   };
-  const updateRefs = onceBefore(HANDS.updateRefs, () => true, swap);
+  const updateRefs = onceBefore(FILE_EFFECTS.updateRefs, () => true, swap);
   await expect(world.run("apply", alive({ updateRefs }))).rejects.toThrow("deep/er/gone.txt was changed meanwhile");
   expect(readFileSync(join(elsewhere, "gone.txt"), "utf8")).toBe("gone too\n");
   expect(readFileSync(join(`${inTheWay} aside`, "gone.txt"), "utf8")).toBe("gone too\n");
@@ -147,23 +156,26 @@ test("a link put in the place of a directory leads nowhere, and what it should h
   await expectUntouched("");
 });
 
-test.each(["a directory", "a link"])("with a .git that is %s, nobody recovers what its owner is at", async (kind) => {
-  if (kind === "a link") {
-    const git = join(world.repository, ".git");
-    renameSync(git, join(world.dataDir, "git"));
-    symlinkSync(join(world.dataDir, "git"), git);
-  }
-  let found: unknown;
-  const updateRefs: Hands["updateRefs"] = async (...args) => {
-    found ??= await world.recover();
-    return HANDS.updateRefs(...args);
-  };
-  await applyWith({ updateRefs });
-  expect(found).toMatchObject([{ result: "busy" }]);
-  expect(await world.planStatus()).toMatchObject({ status: "apply/applied" });
-});
+test.each(["a directory", "a link"])(
+  "with a .git that is %s, no process recovers a landing whose owner is at work",
+  async (kind) => {
+    if (kind === "a link") {
+      const git = join(world.repository, ".git");
+      renameSync(git, join(world.dataDir, "git"));
+      symlinkSync(join(world.dataDir, "git"), git);
+    }
+    let found: unknown;
+    const updateRefs: FileEffects["updateRefs"] = async (...args) => {
+      found ??= await world.recover();
+      return FILE_EFFECTS.updateRefs(...args);
+    };
+    await applyWith({ updateRefs });
+    expect(found).toMatchObject([{ result: "busy" }]);
+    expect(await world.planStatus()).toMatchObject({ status: "apply/applied" });
+  },
+);
 
-test("nobody commits or stages while branch and files are moving", async () => {
+test("no program commits or stages while branch and files are moving", async () => {
   const refused: string[] = [];
   const attempt = (): void => {
     for (const command of [
@@ -177,20 +189,20 @@ test("nobody commits or stages while branch and files are moving", async () => {
       }
     }
   };
-  const updateRefs = onceBefore(HANDS.updateRefs, () => true, attempt);
-  const rename = onceBefore(HANDS.rename, (from) => basename(from) === "edit.txt", attempt);
-  const link = onceBefore(HANDS.link, (_, to) => basename(to) === "tail", attempt);
+  const updateRefs = onceBefore(FILE_EFFECTS.updateRefs, () => true, attempt);
+  const rename = onceBefore(FILE_EFFECTS.rename, (from) => basename(from) === "edit.txt", attempt);
+  const link = onceBefore(FILE_EFFECTS.link, (_, to) => basename(to) === "tail", attempt);
   await world.run("apply", alive({ updateRefs, rename, link }));
   expect(refused).toEqual(Array.from({ length: 6 }, () => expect.stringContaining("index.lock")));
   expect(await world.state()).toEqual(after);
 });
 
-test("what a program writes into a file that it holds open while it is moved aside brings the file back", async () => {
+test("a file that a program writes into while it is moved aside is put back", async () => {
   const held = openSync(join(world.directory, "edit.txt"), "r+");
   try {
-    const rename: Hands["rename"] = (from, to) => {
+    const rename: FileEffects["rename"] = (from, to) => {
       const meant = isNote(from, "edit.txt");
-      HANDS.rename(from, to);
+      FILE_EFFECTS.rename(from, to);
       if (meant) writeSync(held, "late", 0);
     };
     await expect(applyWith({ rename })).rejects.toThrow("edit.txt was changed meanwhile");
@@ -201,11 +213,11 @@ test("what a program writes into a file that it holds open while it is moved asi
   }
 });
 
-test("what it writes even later, when ours is in the place, is kept and named", async () => {
+test("a file that a program writes into even later, when ours is in its place, is kept and named", async () => {
   const held = openSync(join(world.directory, "edit.txt"), "r+");
   try {
-    const link: Hands["link"] = (from, to) => {
-      HANDS.link(from, to);
+    const link: FileEffects["link"] = (from, to) => {
+      FILE_EFFECTS.link(from, to);
       if (isNote(to, "edit.txt")) writeSync(held, "late", 0);
     };
     const kept = await applyWith({ link });

@@ -1,22 +1,22 @@
+/**
+ * When a target moved since the plan began, the merged result is not the one that was validated. Then the validations
+ * run again, on the files as they will be: in sandboxes made of the merged commits, and of copies of the directories
+ * with the changes in them. Nothing of the user's is touched for it.
+ */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { AttachedValidation } from "../domain/attachment.ts";
-import { commitAt } from "../execution/checkout.ts";
-import { writeState, removeState } from "../execution/file-state.ts";
-import { discardSandbox, MERGED_ATTEMPT } from "../execution/kept-sandboxes.ts";
-import { validatePlan, type PlanValidation } from "../execution/plan-validation.ts";
-import type { SandboxRecord } from "../execution/sandbox-record.ts";
-import { openSandbox, resetSandbox, type Sandbox, type SandboxPlace } from "../execution/sandbox.ts";
-import type { ValidationRoot } from "../execution/validation-runner.ts";
-import type { Landing } from "./landing.ts";
+import type { AttachedValidation } from "../domain/validation/attachment.ts";
+import { commitAt } from "../git/checkout.ts";
+import { writeState, removeState } from "../platform/file-state.ts";
+import { discardSandbox, MERGED_ATTEMPT } from "../execution/sandbox/sandbox-inventory.ts";
+import { validatePlan, type PlanValidation } from "../execution/checks/plan-validation.ts";
+import type { SandboxRecord } from "../ledger/sandbox-records.ts";
+import { openSandbox, resetSandbox, type Sandbox, type SandboxPlace } from "../execution/sandbox/sandbox.ts";
+import type { ValidationRoot } from "../execution/checks/validation-runner.ts";
+import type { Landing } from "../ledger/landing.ts";
 
-/**
- * When a target moved since the plan began, what lands is not what was validated. Then the validations run again, on the files as
- * they will be: in sandboxes made of the merged commits, and of copies of the directories with the changes in them. Nothing of the
- * user's is touched for it.
- */
-export interface MergedWork extends Pick<PlanValidation, "lease" | "signal" | "onStart" | "onResult"> {
-  /** Below which sandboxes are kept. */
+export interface MergedWork extends Pick<PlanValidation, "lease" | "signal" | "tell"> {
+  /** The directory of the sandboxes. */
   readonly directory: string;
   readonly records: readonly SandboxRecord[];
   readonly landings: readonly Landing[];
@@ -24,7 +24,7 @@ export interface MergedWork extends Pick<PlanValidation, "lease" | "signal" | "o
   readonly validations: readonly AttachedValidation[];
 }
 
-/** Whether something lands on other files than the plan began with. */
+/** Whether a landing changes other files than those the plan began with. */
 export function hasMoved(records: readonly SandboxRecord[], landings: readonly Landing[], began: Began): boolean {
   return landings.some((landing) => {
     const record = records.find(({ alias }) => alias === landing.alias);
@@ -33,7 +33,7 @@ export function hasMoved(records: readonly SandboxRecord[], landings: readonly L
   });
 }
 
-/** The hash of what a path of a directory held when the plan began. */
+/** The hash of the content that a path of a directory had when the plan began. */
 export type Began = (alias: string, path: string) => string | undefined;
 
 export async function validateMerged(work: MergedWork): Promise<void> {

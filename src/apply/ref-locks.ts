@@ -1,20 +1,21 @@
+/**
+ * Removes the locks that our own git left on a branch when it was killed together with its owner; git itself would ask
+ * a person to do it. A lock is ours when it holds the commit that only this landing makes, or when it is still empty
+ * while our lock on the index stands, under which no other program commits. Any other lock belongs to another program,
+ * and git reports it.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { indexLockStands } from "./git-index.ts";
-import type { Hands } from "./hands.ts";
-import type { GitLanding, Landing } from "./landing.ts";
+import type { FileEffects } from "./file-effects.ts";
+import type { GitLanding, Landing } from "../ledger/landing.ts";
 import { codeOf, statOf } from "./user-tree.ts";
 
-/** A git that is alive holds a branch for milliseconds. */
+/** A running git holds a branch for milliseconds. */
 const PATIENCE_MS = 1_000;
 
-/**
- * Takes away the locks that our own git left on a branch when it was killed together with its owner; git itself would ask a person
- * to do it. A lock is ours when it holds the commit that only this landing makes, or when it is still empty while our lock on the
- * index stands, under which nobody else commits. Any other is somebody's, and git says so.
- */
-export async function clearRefLocks(landing: Landing, journalId: string, hands: Hands): Promise<void> {
+export async function clearRefLocks(landing: Landing, journalId: string, effects: FileEffects): Promise<void> {
   const { git: target } = landing;
   if (target === undefined || target.oldCommit === target.newCommit) return;
   const indexIsOurs = target.checkedOut && indexLockStands(landing, journalId);
@@ -27,13 +28,13 @@ export async function clearRefLocks(landing: Landing, journalId: string, hands: 
     const found = statOf(file)?.ino;
     const deadline = performance.now() + PATIENCE_MS;
     while (isOurs() && statOf(file)?.ino === found) {
-      if (performance.now() >= deadline) hands.remove(file);
+      if (performance.now() >= deadline) effects.remove(file);
       else await sleep(20);
     }
   }
 }
 
-/** Git locks HEAD along with the branch it is on. */
+/** Git locks HEAD together with the branch it points to. */
 function locksOf({ gitDirectory, commonDirectory, ref, checkedOut }: GitLanding): string[] {
   const head = join(gitDirectory, "HEAD.lock");
   if (ref === "HEAD") return [head];

@@ -1,15 +1,15 @@
+/**
+ * A process that moves files or refs of a resource holds its kernel lock. A stopped process still holds it and is not
+ * overtaken; a dead process holds it no longer, so no other process waits for it. Several locks are taken in one order
+ * by every caller.
+ */
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentsError, StoreError } from "../domain/errors.ts";
-import { withFileLock } from "../store/file-lock.ts";
+import { AgentsError, StoreError } from "../domain/errors/errors.ts";
+import { withFileLock } from "../platform/file-lock.ts";
 
-/**
- * Whoever moves files or refs of a resource holds its kernel lock: a process that was stopped still has it, one that died has it no
- * more, so that nobody is overtaken and nobody waits for a dead one. Several are taken in one order, whoever asks.
- */
-
-/** One place has one spelling, whoever asks for its lock: a `.git` may be a link, and so may a directory above. */
+/** One place has one spelling for every caller: a `.git` may be a link, and so may a directory above. */
 export async function lockPlace(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
@@ -34,15 +34,15 @@ export async function withResourceLocks<T>(
       options,
     );
   } catch (error) {
-    if (!entered && error instanceof StoreError && error.code === "store_busy") throw busy(first);
+    if (!entered && error instanceof StoreError && error.code === "store_busy") throw resourceBusyError(first);
     throw error;
   }
 }
 
-function busy(place: string): AgentsError {
+function resourceBusyError(place: string): AgentsError {
   return new AgentsError("resource_busy", `Another process is changing ${place}; it is running, or stopped.`, {
     kept: "Nothing was changed.",
-    next: ["try again when it has ended"],
+    next: [{ text: "try again when it has ended" }],
     detail: { place },
   });
 }

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FileImage } from "../domain/change-entry.ts";
-import { REGULAR } from "../execution/file-state.ts";
-import { contentHash } from "../store/contents.ts";
-import { HANDS, type Hands } from "./hands.ts";
-import type { Landing } from "./landing.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import { REGULAR } from "../platform/file-state.ts";
+import { contentHash } from "../store/contents/contents.ts";
+import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
+import type { Landing } from "../ledger/landing.ts";
 import { settleFiles, stageFiles, type SettleContext } from "./settle.ts";
 
 const OLD = Buffer.from("old\n");
@@ -17,12 +17,12 @@ function image(content: Uint8Array): FileImage {
   return { hash: contentHash(content), mode: REGULAR };
 }
 
-function contextWith(hands: Hands): SettleContext {
+function contextWith(effects: FileEffects): SettleContext {
   const contentOf = (hash: string): Promise<Uint8Array> => Promise.resolve(hash === image(OLD).hash ? OLD : NEW);
-  return { journalId: "J", hands, contentOf, fresh: false, powerLost: false };
+  return { journalId: "J", effects, contentOf, fresh: false, powerLost: false };
 }
 
-test("an emptied directory goes, and makes room for a file, also when its files had been taken out before a crash", async () => {
+test("an emptied directory is removed, and makes room for a file, also when its files had been removed before a crash", async () => {
   const root = mkdtempSync(join(tmpdir(), "cleveragents-test-"));
   try {
     for (const name of ["gone", "place"]) {
@@ -37,7 +37,7 @@ test("an emptied directory goes, and makes room for a file, also when its files 
     const landing: Landing = { alias: "notes", root, git: undefined, files, newDirectories: [] };
     const stopped = new Error("killed");
     const killed = contextWith({
-      ...HANDS,
+      ...FILE_EFFECTS,
       removeDirectory: () => {
         throw stopped;
       },
@@ -46,7 +46,7 @@ test("an emptied directory goes, and makes room for a file, also when its files 
     expect(() => settleFiles(landing, "forward", killed, { strict: true })).toThrow(stopped);
     expect(existsSync(join(root, "gone/only.txt"))).toBe(false);
 
-    expect(settleFiles(landing, "forward", contextWith(HANDS), { strict: false })).toEqual([]);
+    expect(settleFiles(landing, "forward", contextWith(FILE_EFFECTS), { strict: false })).toEqual([]);
     expect(existsSync(join(root, "gone"))).toBe(false);
     expect(readFileSync(join(root, "place"), "utf8")).toBe("new\n");
   } finally {

@@ -1,29 +1,30 @@
+/**
+ * Brings the files of a landing to one side: all as they were, or all as they are to be. Each file is written beside
+ * the tree, the old one is moved aside and only then read (so that nothing can change between the check and the
+ * replacement), and the new one is linked in, which never replaces anything. At whichever moment it is stopped, the
+ * same function continues from there, in either direction: each path holds one side, the other side, or a foreign
+ * change (of a person or another program), which stays.
+ */
 import { readdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { LINK, EXECUTABLE } from "../execution/file-state.ts";
-import { STAGING_PREFIX } from "../execution/in-place.ts";
-import type { FileImage } from "../domain/change-entry.ts";
-import type { Hands } from "./hands.ts";
-import { goalOf, sameImage, type Direction, type FileMove, type Landing } from "./landing.ts";
-import { codeOf, find, imageOf, lookAt, statOf, within, type Found } from "./user-tree.ts";
+import { LINK, EXECUTABLE } from "../platform/file-state.ts";
+import { STAGING_PREFIX } from "../execution/sandbox/in-place-sandbox.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import type { FileEffects } from "./file-effects.ts";
+import { goalOf, sameImage, type Direction, type FileMove, type Landing } from "../ledger/landing.ts";
+import { codeOf, find, imageOf, foundAt, statOf, within, type Found } from "./user-tree.ts";
 
-/**
- * Brings the files of a landing to one side: all as they were, or all as they are to be. Each file is written beside the tree, the
- * old one is moved aside and only then looked at (so that nothing can change between look and replacement), and the new one is
- * linked in, which never replaces anything. Whatever moment it is stopped at, the same function goes on from there, in either
- * direction: what it finds at a path is one side, the other side, or somebody else's, and that stays.
- */
 export interface SettleContext {
   readonly journalId: string;
-  readonly hands: Hands;
+  readonly effects: FileEffects;
   readonly contentOf: (hash: string) => Promise<Uint8Array>;
   /** Nothing was moved yet: every path is as it was found, and each move makes sure of that itself. */
   readonly fresh: boolean;
-  /** The machine went down since: what was moved aside may be gone, and the store has the bytes. */
+  /** The machine lost power since: the files moved aside may be gone, and the store has their bytes. */
   readonly powerLost: boolean;
 }
 
-/** A path that holds something else than it should: a person was there. */
+/** A path that holds neither side of the landing: a person or another program changed it. */
 export class ForeignChangeError extends Error {
   readonly path: string;
 
@@ -33,7 +34,7 @@ export class ForeignChangeError extends Error {
   }
 }
 
-/** Our own directory in the user's tree: what was moved aside, and what is about to be linked in. */
+/** Our own directory in the user's tree, for the files that were moved aside and those about to be linked in. */
 export function stagingOf(landing: Landing, journalId: string): string {
   return join(landing.root, `${STAGING_PREFIX}${journalId}`);
 }
@@ -47,14 +48,14 @@ export function foreignPaths(landing: Landing, context: SettleContext): string[]
   );
 }
 
-/** Writes what is to be linked in. Here a full disk or a read-only one shows, before anything has moved. */
+/** Writes the files that are to be linked in. A full or read-only disk shows here, before anything has moved. */
 export async function stageFiles(landing: Landing, direction: Direction, context: SettleContext): Promise<void> {
-  const { hands, journalId } = context;
+  const { effects, journalId } = context;
   const staging = stagingOf(landing, journalId);
   const todo = unsettled(landing, direction, context).todo;
   if (todo.length === 0) return;
   for (const directory of [staging, join(staging, "before"), join(staging, "after")]) {
-    if (statOf(directory) === undefined) hands.makeDirectory(directory);
+    if (statOf(directory) === undefined) effects.makeDirectory(directory);
   }
   for (const { move, index } of todo) {
     const goal = goalOf(move, direction);
@@ -62,17 +63,17 @@ export async function stageFiles(landing: Landing, direction: Direction, context
     const file = asideOf(staging, direction, index);
     if (!context.fresh) {
       if (isReady(staging, direction, index, goal, context.powerLost)) continue;
-      if (statOf(file) !== undefined) hands.remove(file);
+      if (statOf(file) !== undefined) effects.remove(file);
     }
     const content = await context.contentOf(goal.hash);
-    if (goal.mode === LINK) hands.symlink(content, file);
-    else hands.write(file, content, permissionsFor(oldStat(landing, staging, move, index), move, goal));
+    if (goal.mode === LINK) effects.symlink(content, file);
+    else effects.write(file, content, permissionsFor(oldStat(landing, staging, move, index), move, goal));
   }
 }
 
 /**
- * Moves the files. With `strict`, a path that is somebody else's ends it with a ForeignChangeError; otherwise it is left as it is and
- * named in the result.
+ * Moves the files. With `strict`, a path with a foreign change ends it with a ForeignChangeError; otherwise that path
+ * is left as it is and named in the result.
  */
 export function settleFiles(
   landing: Landing,
@@ -128,7 +129,10 @@ function unsettled(
   return { todo, foreign };
 }
 
-/** Where a path stands: at the result ("forward"), as it was ("back"), in between ("aside"), or in somebody else's hands. */
+/**
+ * Where a path stands: at the result ("forward"), as it was ("back"), in between ("aside"), or changed by others
+ * ("foreign").
+ */
 function standing(
   landing: Landing,
   context: SettleContext,
@@ -147,7 +151,7 @@ function standing(
   return context.powerLost || isOurs ? "aside" : "foreign";
 }
 
-/** A directory where a file was or will be is nothing yet: its files are moves of their own. */
+/** A directory where a file was or will be counts as nothing: its files are moves of their own. */
 function findFile(landing: Landing, path: string): Found {
   const found = find(landing.root, path);
   if (found !== "obstacle") return found;
@@ -156,17 +160,17 @@ function findFile(landing: Landing, path: string): Found {
 }
 
 /**
- * `before/N` is the user's own file, moved aside; `after/N` is ours, about to be linked in; `after/N.removed` is ours, taken out
- * again on the way back.
+ * `before/N` is the user's own file, moved aside; `after/N` is ours, about to be linked in; `after/N.removed` is ours,
+ * removed again on the way back.
  */
 function asideOf(staging: string, what: Direction | "removed", index: number): string {
   if (what === "back") return join(staging, "before", String(index));
   return join(staging, "after", what === "removed" ? `${index}.removed` : String(index));
 }
 
-/** The user's own file is good as it lies there, even if a program that still had it open wrote into it meanwhile. */
+/** The user's own file is good as it is there, even if a program that still had it open wrote into it meanwhile. */
 function isReady(staging: string, direction: Direction, index: number, goal: FileImage, powerLost: boolean): boolean {
-  const found = lookAt(asideOf(staging, direction, index));
+  const found = foundAt(asideOf(staging, direction, index));
   if (direction === "back" && !powerLost) return found !== "nothing";
   return sameImage(imageOf(found), goal);
 }
@@ -174,24 +178,24 @@ function isReady(staging: string, direction: Direction, index: number, goal: Fil
 function takeAside(landing: Landing, direction: Direction, context: SettleContext, todo: Todo): void {
   const { path } = todo.move;
   const reached = within(landing.root, path, (at) => moveAside(at, landing, direction, context, todo), false);
-  // A directory above was taken away, or a link put in its place: the file is not there any more, and that was not us.
+  // Another program removed a directory above, or put a link in its place: the file is no longer there.
   if (!reached) throw new ForeignChangeError(path);
 }
 
-/** Both by one way through the directories: to go it twice took a quarter of the time. */
+/** Moves aside and links in with one walk through the directories: a second walk took a quarter of the time. */
 function replace(landing: Landing, direction: Direction, context: SettleContext, todo: Todo): void {
   const { move, index } = todo;
   const source = asideOf(stagingOf(landing, context.journalId), direction, index);
   const done = within(
     landing.root,
     move.path,
-    (at) => moveAside(at, landing, direction, context, todo) && linkIn(context.hands, source, at),
+    (at) => moveAside(at, landing, direction, context, todo) && linkIn(context.effects, source, at),
     false,
   );
   if (!done) throw new ForeignChangeError(move.path);
 }
 
-/** False when there is no way to the name `at`. */
+/** False when the directory of the name `at` is not there. */
 function moveAside(
   at: string | undefined,
   landing: Landing,
@@ -200,55 +204,57 @@ function moveAside(
   { move, index }: Todo,
 ): at is string {
   if (at === undefined) return false;
-  const { hands, journalId } = context;
+  const { effects, journalId } = context;
   const expected = direction === "forward" ? move.before : move.after;
   const aside = asideOf(stagingOf(landing, journalId), direction === "forward" ? "back" : "removed", index);
   try {
-    if (!context.fresh && statOf(aside) !== undefined) hands.remove(aside);
-    hands.rename(at, aside);
+    if (!context.fresh && statOf(aside) !== undefined) effects.remove(aside);
+    effects.rename(at, aside);
   } catch (error) {
     if (codeOf(error) === "ENOENT") throw new ForeignChangeError(move.path);
     throw error;
   }
-  if (sameImage(imageOf(lookAt(aside)), expected)) return true;
-  // It was not what we took it for. If somebody made the name anew in this moment, theirs stays, and this one stays aside.
-  linkIn(hands, aside, at);
+  if (sameImage(imageOf(foundAt(aside)), expected)) return true;
+  // It was not the expected file. If another program made the name again in this moment, that file stays, and this one
+  // stays aside.
+  linkIn(effects, aside, at);
   throw new ForeignChangeError(move.path);
 }
 
 function putIn(landing: Landing, direction: Direction, context: SettleContext, { move, index }: Todo): void {
-  const { hands, journalId } = context;
+  const { effects, journalId } = context;
   const source = asideOf(stagingOf(landing, journalId), direction, index);
   const put = (): boolean | undefined =>
-    within(landing.root, move.path, (at) => (at === undefined ? undefined : linkIn(hands, source, at)), false);
+    within(landing.root, move.path, (at) => (at === undefined ? undefined : linkIn(effects, source, at)), false);
   let done = put();
   if (done === undefined) {
-    makeDirectoriesFor(landing.root, move.path, hands);
+    makeDirectoriesFor(landing.root, move.path, effects);
     done = put();
   }
   if (done !== true) throw new ForeignChangeError(move.path);
 }
 
 /**
- * False when there is something at the name. File systems without second names take a rename, after a look. The first name goes at once: to
- * take it away later would change the file's times, and git, which is about to note them, would have to read every file again.
+ * False when there is something at the name. File systems without hard links get a rename, after a check. The first
+ * name is removed at once: to remove it later would change the file's times, and git, which is about to note them,
+ * would have to read every file again.
  */
-function linkIn(hands: Hands, source: string, at: string): boolean {
+function linkIn(effects: FileEffects, source: string, at: string): boolean {
   try {
-    hands.link(source, at);
+    effects.link(source, at);
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST") return false;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
     if (statOf(at) !== undefined) return false;
-    hands.rename(source, at);
+    effects.rename(source, at);
     return true;
   }
-  hands.remove(source);
+  effects.remove(source);
   return true;
 }
 
-function makeDirectoriesFor(root: string, path: string, hands: Hands): void {
+function makeDirectoriesFor(root: string, path: string, effects: FileEffects): void {
   const segments = dirname(path) === "." ? [] : dirname(path).split("/");
   for (const [index] of segments.entries()) {
     const directory = segments.slice(0, index + 1).join("/");
@@ -256,7 +262,7 @@ function makeDirectoriesFor(root: string, path: string, hands: Hands): void {
       root,
       directory,
       (at) => {
-        if (at !== undefined && statOf(at) === undefined) hands.makeDirectory(at);
+        if (at !== undefined && statOf(at) === undefined) effects.makeDirectory(at);
       },
       undefined,
     );
@@ -264,10 +270,11 @@ function makeDirectoriesFor(root: string, path: string, hands: Hands): void {
 }
 
 /**
- * As git does: a directory whose last file leaves goes too. On the way back only those that were made on the way here. All of the
- * landing's paths count, not only those that left just now: whoever was stopped may have left the empty directory behind.
+ * As git does: a directory whose last file leaves is removed too. On the way back only those that this landing made.
+ * All of the landing's paths count, not only those that left just now: a process that was stopped may have left the
+ * empty directory behind.
  */
-function removeEmptyDirectories(landing: Landing, direction: Direction, { hands }: SettleContext): void {
+function removeEmptyDirectories(landing: Landing, direction: Direction, { effects }: SettleContext): void {
   const candidates = new Set<string>(direction === "back" ? landing.newDirectories : []);
   if (direction === "forward") {
     for (const { path } of landing.files.filter(({ before, after }) => before !== undefined && after === undefined)) {
@@ -281,14 +288,17 @@ function removeEmptyDirectories(landing: Landing, direction: Direction, { hands 
       directory,
       (at) => {
         if (at === undefined || statOf(at)?.isDirectory() !== true) return;
-        if (readdirSync(at).length === 0) hands.removeDirectory(at);
+        if (readdirSync(at).length === 0) effects.removeDirectory(at);
       },
       undefined,
     );
   }
 }
 
-/** The file as it was before, wherever it is by now. Only its permissions are taken, so a link on the way does no harm. */
+/**
+ * The file as it was before, in its place or moved aside. Only its permissions are read, so a link on the way does no
+ * harm.
+ */
 function oldStat(landing: Landing, staging: string, move: FileMove, index: number): Stats | undefined {
   return statOf(join(landing.root, move.path)) ?? statOf(asideOf(staging, "back", index));
 }
@@ -296,8 +306,9 @@ function oldStat(landing: Landing, staging: string, move: FileMove, index: numbe
 const SET_ID = 0o6000;
 
 /**
- * What the user set on the old file stays; only whether it can be run follows the change. Another content never runs with the rights that
- * its owner gave to the old one (setuid, setgid): the kernel takes them off at a write, and a file that takes another's place is one.
+ * The permissions that the user set on the old file stay; only the executable bit follows the change. New content never
+ * runs with the rights that its owner gave to the old one (setuid, setgid): the kernel clears them at a write, and a
+ * replacement is a write.
  */
 function permissionsFor(old: Stats | undefined, { before, after }: FileMove, goal: FileImage): number {
   const kept = before?.hash === after?.hash ? 0o7777 : 0o7777 & ~SET_ID;

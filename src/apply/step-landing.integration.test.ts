@@ -1,19 +1,21 @@
 /**
- * Plans that work in place, stopped after every single effect and between any two transactions, and people who act in between: what is
- * recorded is what is there, each change once, and nothing of anybody else's is touched.
+ * Plans that work in place, stopped after every single effect and between any two transactions, and people who act in
+ * between: the record equals the files, each change is there once, and no change of others is touched.
  */
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DataDirectory } from "../platform/data-directory.ts";
 import type { Tree } from "../execution/testing/trees.ts";
 import { ConflictError, PlanApplier, PlanLifecycleService } from "../index.ts";
-import { HANDS, type Hands } from "./hands.ts";
-import { directoryPlaces } from "./prepare.ts";
+import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
+import { directoryPlaces } from "./prepare-landings.ts";
 import { withResourceLocks } from "./resource-locks.ts";
-import { StoppingHands, type Stopping } from "./testing/landing-world.ts";
+import { StoppingEffects, type Stopping } from "./testing/landing-world.ts";
 import { InPlaceWorld } from "./testing/in-place-world.ts";
+import { nextStep } from "../domain/next-step.ts";
 
 /** All of them in the full run; otherwise every few, from another one each time. */
 const STRIDE = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 1 : 5;
@@ -29,21 +31,21 @@ describe.each(["git-checkout", "fs-directory"] as const)("%s", (type) => {
   beforeAll(async () => {
     world = await InPlaceWorld.make(type);
     beginning = await world.tree();
-    const all = new StoppingHands(Infinity);
+    const all = new StoppingEffects(Infinity);
     await world.execute(all);
     effects = all.done;
     expected = await world.outcome(beginning);
   }, 60_000);
   afterAll(() => world[Symbol.dispose]());
 
-  /** What counts is there, and what is there counts. */
+  /** Every recorded change is in the files, and every change in the files is recorded. */
   async function expectRecorded(): Promise<void> {
     const { tree, replayed } = await world.outcome(beginning);
     expect(tree).toEqual(replayed);
     expect(world.leftovers()).toEqual([]);
   }
 
-  test("what is recorded is what is there", () => {
+  test("the record equals the files", () => {
     expect(expected.tree).toEqual(expected.replayed);
     expect(expected.tree).not.toEqual(beginning);
     expect(expected.entries).toEqual([
@@ -62,7 +64,7 @@ describe.each(["git-checkout", "fs-directory"] as const)("%s", (type) => {
   test("stopped after each effect, recovered and taken up again", { timeout: 300_000 }, async () => {
     for (let count = FIRST; count < effects.length; count += STRIDE) {
       world.reset();
-      expect(await world.execute(new StoppingHands(count))).toBe(false);
+      expect(await world.execute(new StoppingEffects(count))).toBe(false);
       await world.recover();
       await expectRecorded();
       await world.execute();
@@ -82,11 +84,14 @@ describe.each(["git-checkout", "fs-directory"] as const)("%s", (type) => {
     }
   });
 
-  test("one effect that fails takes its step back, and only that", { timeout: 300_000 }, async () => {
+  test("one effect that fails reverses its step, and only that", { timeout: 300_000 }, async () => {
     for (let failing = FIRST; failing < effects.length; failing += STRIDE) {
       world.reset();
-      await world.execute(new StoppingHands(Infinity, { failing })).catch((error: unknown) => {
-        expect(error).toMatchObject({ code: "resource_failed", kept: expect.stringContaining("Nothing of the step") });
+      await world.execute(new StoppingEffects(Infinity, { failing })).catch((error: unknown) => {
+        expect(error).toMatchObject({
+          code: "resource_failed",
+          kept: expect.stringContaining("The step changed nothing"),
+        });
       });
       await world.recover();
       await expectRecorded();
@@ -110,26 +115,26 @@ describe("a person", () => {
 
   function before(deed: () => void, meant: (from: string, to: string) => boolean, name: "rename" | "link"): Stopping {
     let done = false;
-    const act: Hands["rename"] = (from, to) => {
+    const act: FileEffects["rename"] = (from, to) => {
       if (!done && meant(from, to)) {
         done = true;
         deed();
       }
-      HANDS[name](from, to);
+      FILE_EFFECTS[name](from, to);
     };
-    return { hands: { ...HANDS, [name]: act }, stopped: false };
+    return { effects: { ...FILE_EFFECTS, [name]: act }, stopped: false };
   }
 
   test("who saves a file right before it is moved aside keeps it, and all other files of the step go back", async () => {
     world.reset();
     const beginning = await world.tree();
     const save = (): void => writeFileSync(file("code/b.ts"), "mine\n");
-    const hands = before(save, (from) => is(from, "code/b.ts"), "rename");
-    await expect(world.execute(hands)).rejects.toMatchObject({
+    const effects = before(save, (from) => is(from, "code/b.ts"), "rename");
+    await expect(world.execute(effects)).rejects.toMatchObject({
       code: "merge_conflict",
       message: expect.stringContaining("code/b.ts was changed meanwhile"),
       kept: expect.stringContaining(world.place),
-      next: expect.arrayContaining([`agents plan undo ${world.planId}`]),
+      next: expect.arrayContaining([nextStep("plan.undo", { plan: world.planId })]),
     });
     expect(readFileSync(file("code/b.ts"), "utf8")).toBe("mine\n");
     expect(readFileSync(file("code/a.ts"), "utf8")).toBe("log(1);\n");
@@ -141,15 +146,15 @@ describe("a person", () => {
   test("who makes a file right before the step's is linked in keeps it", async () => {
     world.reset();
     const make = (): void => writeFileSync(file("moved/a.txt"), "mine\n");
-    const hands = before(make, (_, to) => is(to, "moved/a.txt"), "link");
-    await expect(world.execute(hands)).rejects.toMatchObject({ code: "merge_conflict" });
+    const effects = before(make, (_, to) => is(to, "moved/a.txt"), "link");
+    await expect(world.execute(effects)).rejects.toMatchObject({ code: "merge_conflict" });
     expect(readFileSync(file("moved/a.txt"), "utf8")).toBe("mine\n");
     expect(readFileSync(file("a.txt"), "utf8")).toBe("one\n2\nthree\n");
     expect(world.leftovers()).toEqual([]);
   });
 });
 
-describe("others who want the plan", () => {
+describe("other processes that want the plan", () => {
   let world: InPlaceWorld;
   let beginning: Tree;
   beforeAll(async () => {
@@ -158,9 +163,9 @@ describe("others who want the plan", () => {
   });
   afterAll(() => world[Symbol.dispose]());
 
-  test("cannot have it while a step is half way, before somebody has finished that", async () => {
+  test("cannot have it while a step is half done, before recovery has finished it", async () => {
     world.reset();
-    expect(await world.execute(new StoppingHands(5))).toBe(false);
+    expect(await world.execute(new StoppingEffects(5))).toBe(false);
     await using store = await world.open();
     const unsealed = "SELECT COUNT(*) AS count FROM journals WHERE outcome IS NULL";
     expect(await store.transaction((tx) => tx.get(unsealed))).toEqual({ count: 1 });
@@ -189,13 +194,13 @@ describe("others who want the plan", () => {
           if (begun++ !== count) return;
           using other = new DatabaseSync(database, { timeout: 5_000 });
           const { changes } = other.prepare("UPDATE leases SET epoch = epoch + 1 WHERE phase = 'execute'").run();
-          // Not begun yet, or over: nobody has a lease to lose.
+          // Not begun yet, or over: there is no lease to lose.
           if (changes === 0) return;
           const steps = "SELECT COUNT(*) AS count FROM steps WHERE phase = 'execute'";
           const unsealed = "SELECT COUNT(*) AS count FROM journals WHERE outcome IS NULL";
           allowed = [steps, unsealed].reduce((sum, sql) => sum + Number(other.prepare(sql).get()?.["count"]), 0);
         };
-        const running = world.execute({ hands: HANDS, stopped: false, beforeTransaction });
+        const running = world.execute({ effects: FILE_EFFECTS, stopped: false, beforeTransaction });
         await running.catch((error: unknown) => expect(error).toMatchObject({ code: "stale_lease" }));
         reached = begun > count;
         if (allowed < Infinity) lost += 1;
@@ -207,16 +212,16 @@ describe("others who want the plan", () => {
     },
   );
 
-  test("and send it on while it is to be undone: the undo gives way", async () => {
+  test("and move it while it is to be undone: the undo is refused", async () => {
     world.reset();
-    await world.execute(new StoppingHands(Infinity, { failing: 20 })).catch(() => undefined);
+    await world.execute(new StoppingEffects(Infinity, { failing: 20 })).catch(() => undefined);
     await using store = await world.open();
     const service = new PlanLifecycleService({ store });
     const before = await world.outcome(beginning);
     const places = await directoryPlaces(world.place);
     let undoing: Promise<unknown> = Promise.resolve();
     const hold = async (): Promise<void> => {
-      const applier = new PlanApplier({ store, service, directory: world.dataDir });
+      const applier = new PlanApplier({ store, service, data: new DataDirectory(world.dataDir) });
       undoing = applier.undo(world.planId).catch((error: unknown) => error);
       const leased = (): Promise<unknown> =>
         store.read((reader) => reader.get("SELECT 1 FROM leases WHERE expires_at > now_ms()"));
@@ -233,7 +238,7 @@ describe("others who want the plan", () => {
 function stoppingBefore(count: number): Stopping {
   let begun = 0;
   const state = {
-    hands: HANDS,
+    effects: FILE_EFFECTS,
     stopped: false,
     beforeTransaction: () => {
       state.stopped ||= begun >= count;

@@ -1,51 +1,53 @@
-import { operationBetween, type FileImage, type HashedEntryInput } from "../domain/change-entry.ts";
-import { AgentsError } from "../domain/errors.ts";
-import type { IdGenerator } from "../domain/ids.ts";
-import { stateHash, type FileState } from "../execution/file-state.ts";
-import type { EndedStep } from "../execution/in-place.ts";
+/**
+ * Lands the steps of a plan that works in place, one after another, each through its own journal: the intent and every
+ * byte are durable before the first file moves, and the step, its changes and the end of its tool call are recorded in
+ * the transaction that seals the journal. So at whichever moment it is killed, a step is in the files and recorded, or
+ * neither; recovery is that of apply. The caller holds the kernel locks of the plan's resources.
+ */
+import type { Tell } from "../domain/run-event.ts";
+import { nextStep } from "../domain/next-step.ts";
+import { operationBetween, type FileImage, type HashedEntryInput } from "../domain/plan/change-entry.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
+import type { IdGenerator } from "../domain/names/ids.ts";
+import { stateHash, type FileState } from "../platform/file-state.ts";
+import type { EndedStep } from "../execution/workspace/pending-changes.ts";
 import { completeChangeset } from "../ledger/changesets.ts";
 import { endInvocation } from "../ledger/invocations.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertStep } from "../ledger/steps.ts";
-import { commitContents, stageContent, type StagedContent } from "../store/contents.ts";
-import { Lane } from "../store/lane.ts";
-import type { Store, Tx } from "../store/store.ts";
+import { commitContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
+import { Lane } from "../platform/lane.ts";
+import type { Store, Tx } from "../store/port.ts";
 import { missingDirectories } from "./git-landing.ts";
-import type { Hands } from "./hands.ts";
-import { insertJournal, markTidied, sealJournal, type Journal, type LandingStep } from "./journal.ts";
+import type { FileEffects } from "./file-effects.ts";
+import { insertJournal, markTidied, sealJournal, type Journal, type LandingStep } from "../ledger/journal.ts";
 import { land, tidyUp, type Landed } from "./land.ts";
-import { directoriesAbove, type FileMove, type Landing } from "./landing.ts";
+import { directoriesAbove, type FileMove, type Landing } from "../ledger/landing.ts";
 import { ForeignChangeError } from "./settle.ts";
 import { codeOf } from "./user-tree.ts";
 
-/**
- * Lands the steps of a plan that works in place, one after another, each through a journal of its own: the intention and every byte
- * are durable before the first file moves, and the step, its changes and the end of its tool call are recorded in the transaction
- * that seals the journal. So a step is there and recorded, or neither, whatever moment it is killed at; recovery is that of apply.
- * The caller holds the kernel locks of the plan's resources.
- */
 export class StepLander {
   readonly #store: Store;
   readonly #lease: Lease<"execute">;
-  readonly #hands: Hands;
+  readonly #effects: FileEffects;
   readonly #ids: IdGenerator;
-  readonly #onKept: (files: readonly string[]) => void;
-  /** A plan has one unsealed journal at a time, also when steps of one wave end together. */
+  readonly #tell: Tell;
+  /** One landing at a time: a plan has one unsealed journal, also when steps of one wave end together. */
   readonly #lane = new Lane();
 
   constructor(parts: {
     store: Store;
     lease: Lease<"execute">;
-    hands: Hands;
+    effects: FileEffects;
     ids: IdGenerator;
-    /** Told of files that were replaced while some program was still writing into them. */
-    onKept: (files: readonly string[]) => void;
+    /** Told of files that were replaced while another program was still writing into them. */
+    tell: Tell;
   }) {
     this.#store = parts.store;
     this.#lease = parts.lease;
-    this.#hands = parts.hands;
+    this.#effects = parts.effects;
     this.#ids = parts.ids;
-    this.#onKept = parts.onKept;
+    this.#tell = parts.tell;
   }
 
   async land(step: EndedStep): Promise<void> {
@@ -64,10 +66,10 @@ export class StepLander {
       return;
     }
     const journal = await this.#journal(record, landingOf(where, step, record.entries), contents);
-    const landed = await land(this.#store, journal, this.#hands, contents);
+    const landed = await land(this.#store, journal, this.#effects, contents);
     await this.#store.transaction((tx) => sealStep(tx, journal, landed));
     await this.#tidy(journal);
-    if (landed.direction === "back") throw notLanded(this.#lease, where.root, landed);
+    if (landed.direction === "back") throw notLandedError(this.#lease, where.root, landed);
   }
 
   #recordOf(step: EndedStep, contents: Map<string, Uint8Array>): LandingStep {
@@ -111,12 +113,12 @@ export class StepLander {
     return { ...journal, kind: "step", step };
   }
 
-  /** It is sealed: what cannot be tidied up now does not make it a failure, and the next command tries again. */
+  /** After the seal. A failure here is not one of the landing: the next command tidies up again. */
   async #tidy(journal: Journal): Promise<void> {
     try {
-      const late = tidyUp(journal, this.#hands);
+      const late = tidyUp(journal, this.#effects);
       await this.#store.transaction((tx) => markTidied(tx, journal.id));
-      if (late.length > 0) this.#onKept(late);
+      if (late.length > 0) this.#tell({ type: "kept_files", files: late });
     } catch {
       return;
     }
@@ -125,14 +127,16 @@ export class StepLander {
 
 export type StepJournal = Extract<Journal, { kind: "step" }>;
 
-/** The end of a step's landing: what it did is recorded, or that it failed, in the transaction of the journal's outcome. */
+/**
+ * The end of a step's landing: its changes, or its failure, are recorded in the transaction of the journal's outcome.
+ */
 export async function sealStep(tx: Tx, journal: StepJournal, landed: Landed): Promise<void> {
   const done = landed.direction === "forward";
   if (!(await sealJournal(tx, journal.id, done ? "done" : "undone", landed.kept))) return;
   const { step } = journal;
   if (done) return recordDone(tx, journal, step);
   await completeChangeset(tx, step.changeset, []);
-  const error = landed.cause instanceof Error ? landed.cause.message : "It was interrupted and taken back.";
+  const error = landed.cause instanceof Error ? landed.cause.message : "It was interrupted and reversed.";
   await endInvocation(tx, step.invocation, { outcome: "failed", durationMs: step.durationMs, error });
 }
 
@@ -140,7 +144,7 @@ async function recordDone(tx: Tx, { planId }: Pick<Journal, "planId">, step: Lan
   const { attempt, key, epoch, result, durationMs, resultSize } = step;
   await completeChangeset(tx, step.changeset, step.entries);
   await endInvocation(tx, step.invocation, { outcome: "ok", durationMs, resultSize });
-  await insertStep(tx, { planId, phase: "execute", attempt, key, epoch, result });
+  await insertStep(tx, { planId, phase: "execute", attempt, kind: "tool_call", key, epoch, result });
 }
 
 function landingOf(
@@ -158,27 +162,27 @@ function landingOf(
   const leaving = files.filter(({ before, after }) => operationBetween(before, after) === "delete");
   const goes = (directory: string): boolean =>
     emptied.some((above) => directory === above || directory.startsWith(`${above}/`));
-  // A tool that deletes a file leaves its directory where it is.
+  // A tool that deletes a file leaves the file's directory.
   const kept = new Set(leaving.flatMap(({ path }) => directoriesAbove(path)).filter((directory) => !goes(directory)));
   const newDirectories = missingDirectories(root, files);
   return { alias, root, git: undefined, files, newDirectories, keptDirectories: [...kept] };
 }
 
-function notLanded({ planId }: Pick<Lease, "planId">, root: string, { cause, kept }: Landed): AgentsError {
+function notLandedError({ planId }: Pick<Lease, "planId">, root: string, { cause, kept }: Landed): AgentsError {
   if (cause instanceof AgentsError) return cause;
   const why = cause instanceof Error ? cause.message : String(cause);
-  const next = [`agents plan execute ${planId}`];
+  const next = [nextStep("plan.execute", { plan: planId })];
   if (cause instanceof ForeignChangeError || codeOf(cause) === undefined) {
-    const message = `Somebody changed ${root} while the step was changing it: ${why}.`;
+    const message = `Another program or person changed ${root} while the step was changing it: ${why}.`;
     const extras = { cause, next, detail: { path: root, kept } };
     return new AgentsError("merge_conflict", message, {
       ...extras,
-      kept: "Their change is there, and nothing of the step is.",
+      kept: "Their change is kept; the step changed nothing.",
     });
   }
   return new AgentsError("resource_failed", `The step could not change ${root}: ${why}.`, {
     cause,
-    kept: "Nothing of the step is there.",
+    kept: "The step changed nothing.",
     next,
     detail: { path: root },
   });

@@ -1,16 +1,19 @@
-/** What a program still writes into a file that was moved aside is kept, also when the clock was ahead as the landing began. */
+/**
+ * A file that a program still writes into after it was moved aside is kept, also when the clock was ahead as the
+ * landing began.
+ */
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { REGULAR } from "../execution/file-state.ts";
+import { REGULAR } from "../platform/file-state.ts";
 import type { PlanId } from "../index.ts";
-import { contentHash } from "../store/contents.ts";
-import { HANDS } from "./hands.ts";
-import type { Journal } from "./journal.ts";
+import { contentHash } from "../store/contents/contents.ts";
+import { FILE_EFFECTS } from "./file-effects.ts";
+import type { Journal } from "../ledger/journal.ts";
 import { tidyUp } from "./land.ts";
-import type { Landing } from "./landing.ts";
+import type { Landing } from "../ledger/landing.ts";
 import { stagingOf } from "./settle.ts";
 
 const DAY_MS = 86_400_000;
@@ -51,11 +54,11 @@ test.each([
     renameSync(join(root, "a.txt"), aside);
     await sleep(20);
     appendFileSync(aside, "late\n");
-    expect(tidyUp(journal, HANDS)).toEqual([aside]);
+    expect(tidyUp(journal, FILE_EFFECTS)).toEqual([aside]);
     expect(existsSync(aside)).toBe(true);
 
     writeFileSync(aside, "old\n");
-    expect(tidyUp(journal, HANDS)).toEqual([]);
+    expect(tidyUp(journal, FILE_EFFECTS)).toEqual([]);
     expect(existsSync(aside)).toBe(false);
   } finally {
     rmSync(root, { recursive: true, force: true });

@@ -1,13 +1,13 @@
+/**
+ * The user's files, read and changed without ever following a symbolic link: each directory on the way is opened
+ * relative to the one before (`/proc/self/fd/N/name`), so that a link put there meanwhile leads nowhere.
+ */
 import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import type { FileImage } from "../domain/change-entry.ts";
-import { EXECUTABLE, LINK, REGULAR } from "../execution/file-state.ts";
-import { contentHash } from "../store/contents.ts";
+import type { FileImage } from "../domain/plan/change-entry.ts";
+import { EXECUTABLE, LINK, REGULAR } from "../platform/file-state.ts";
+import { contentHash } from "../store/contents/contents.ts";
 
-/**
- * The user's files, looked at and changed without ever going through a symbolic link: each directory on the way is opened relative to
- * the one before (`/proc/self/fd/N/name`), so that a link put there meanwhile leads nowhere.
- */
 class FoundFile {
   readonly content: Uint8Array;
   readonly mode: number;
@@ -18,25 +18,29 @@ class FoundFile {
     this.mode = mode;
   }
 
-  /** Not everybody who reads a file wants it hashed. */
+  /** Computed when it is asked for: not every caller needs the hash. */
   get image(): FileImage {
     this.#image ??= { hash: contentHash(this.content), mode: this.mode };
     return this.#image;
   }
 }
 
-/** What is at a path: nothing, a file or link, or something that can be neither (a directory, a device, a link on the way). */
+/**
+ * The entry at a path: nothing, a file or link, or something that can be neither (a directory, a device, a link on the
+ * way).
+ */
 export type Found = FoundFile | "nothing" | "obstacle";
 
 export function find(root: string, path: string): Found {
-  return within(root, path, (at) => (at === undefined ? "nothing" : lookAt(at)), "obstacle");
+  return within(root, path, (at) => (at === undefined ? "nothing" : foundAt(at)), "obstacle");
 }
 
 /**
- * Looks at many paths, one after another. The directory of the last one stays open for the next: what is done to a file is done along
- * the whole way again, so that a look which has gone stale misleads nobody. (To open the way for each file took half of the look.)
+ * Reads many paths, one after another. The directory of the last one stays open for the next. Every change of a file
+ * opens the whole way again, so an entry that has become stale does no harm. (To open the way for each file took half
+ * of the time.)
  */
-export class Looks implements Disposable {
+export class PathProbe implements Disposable {
   readonly #root: string;
   #directory: { readonly path: string; readonly descriptor: number } | undefined;
 
@@ -51,14 +55,14 @@ export class Looks implements Disposable {
       this[Symbol.dispose]();
       return within(this.#root, path, (at, directory) => this.#keep(above, at, directory), "obstacle");
     }
-    return lookAt(`/proc/self/fd/${this.#directory.descriptor}/${path.slice(slash + 1)}`);
+    return foundAt(`/proc/self/fd/${this.#directory.descriptor}/${path.slice(slash + 1)}`);
   }
 
   #keep(path: string, at: string | undefined, directory: number): Found {
     if (at === undefined) return "nothing";
     if (process.platform === "linux")
       this.#directory = { path, descriptor: openSync(`/proc/self/fd/${directory}`, "r") };
-    return lookAt(at);
+    return foundAt(at);
   }
 
   [Symbol.dispose](): void {
@@ -67,7 +71,10 @@ export class Looks implements Disposable {
   }
 }
 
-/** Calls `use` with a name for `path` that no change of the directories above can redirect; undefined when they are not there. */
+/**
+ * Calls `use` with a name for `path` that no change of the directories above can redirect; undefined when those are
+ * missing.
+ */
 export function within<T>(
   root: string,
   path: string,
@@ -96,7 +103,7 @@ export function within<T>(
   }
 }
 
-export function lookAt(file: string): Found {
+export function foundAt(file: string): Found {
   const found = statOf(file);
   if (found === undefined) return "nothing";
   if (found.isSymbolicLink()) return new FoundFile(readlinkSync(file, { encoding: "buffer" }), LINK);
@@ -128,7 +135,7 @@ function openDirectory(path: string): number | "missing" | "obstacle" {
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT") return "missing";
-    // A file on the way means that there is nothing below; a link could lead anywhere.
+    // Below a file on the way there is nothing; a link could lead anywhere.
     if (code === "ENOTDIR" || code === "ELOOP") return statOf(path)?.isSymbolicLink() === true ? "obstacle" : "missing";
     throw error;
   }

@@ -47,7 +47,11 @@ test("what cannot be asked is said, and nothing is sent", async () => {
   expect(await agents.json("actor", "run", "openai/gpt-4o", " ")).toMatchObject({ exit_code: 2 });
   expect(await agents.json("actor", "run", "openai/gpt-4o", "hello", "--temperature", "hot")).toMatchObject({
     exit_code: 2,
-    error: { message: '--temperature must be from 0 to 2, not "hot".' },
+    error: { message: '--temperature must be a number, not "hot".' },
+  });
+  expect(await agents.json("actor", "run", "openai/gpt-4o", "hello", "--temperature", "3")).toMatchObject({
+    exit_code: 2,
+    error: { message: "temperature: must be from 0 to 2." },
   });
   const unknown = await agents.json("actor", "run", "nowhere/model", "hello");
   expect(unknown.status).toBe("error");

@@ -155,7 +155,7 @@ test("mistakes are shown where they are, and nothing is written", async () => {
   expect(stdin.stderr).toContain("standard input");
   expect((await agents.json("actor", "add", "--config", "none.yaml")).error?.message).toContain("cannot be read");
   expect((await agents.json("actor", "add")).error).toMatchObject({
-    message: "Which actor? Name its YAML file.",
+    message: '--config is missing: the actor in YAML ("-" reads standard input).',
     suggestions: ["agents actor add --config <file>"],
   });
   expect((await agents.json("actor", "lst")).error?.message).toContain('did you mean "agents actor list"?');

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HANDS, type Hands } from "../apply/hands.ts";
+import { FILE_EFFECTS, type FileEffects } from "../apply/file-effects.ts";
 import { git } from "../testing/git-repository.ts";
 import { put, World, type Step } from "./testing/user-world.ts";
 
@@ -235,7 +235,7 @@ const BAD_WORLDS: readonly BadWorld[] = [
     what: "git's directory is gone",
     spoil: (world) => moved(inGit(world)),
     code: "MERGE_CONFLICT",
-    says: "is no git work tree any more",
+    says: "is no longer a git work tree",
   },
   {
     what: "the plain directory is gone",
@@ -260,7 +260,7 @@ const BAD_WORLDS: readonly BadWorld[] = [
       return () => rmSync(inGit(world, "index.lock"));
     },
     code: "RESOURCE_BUSY",
-    says: "Another git command is at work",
+    says: "Another git command is running in",
   },
   {
     what: "another git command holds the branch",
@@ -287,7 +287,7 @@ const BAD_WORLDS: readonly BadWorld[] = [
     what: "the plain directory cannot be written",
     spoil: (world) => frozen(world.notes),
     code: "RESOURCE_FAILED",
-    says: "was taken back",
+    says: "was reversed",
   },
 ];
 
@@ -406,16 +406,16 @@ test("what a crash left where nobody can get at it any more keeps no other comma
   await using world = await World.make({ files: FILES, notes: FILES });
   const id = await world.executed(...STEPS);
   let renames = 0;
-  const dying: Hands = {
-    ...HANDS,
+  const dying: FileEffects = {
+    ...FILE_EFFECTS,
     rename: (from, to) => {
       renames += 1;
       if (renames > 2) throw new Error("the process is gone");
-      HANDS.rename(from, to);
+      FILE_EFFECTS.rename(from, to);
     },
     link: (from, to) => {
       if (renames > 2) throw new Error("the process is gone");
-      HANDS.link(from, to);
+      FILE_EFFECTS.link(from, to);
     },
   };
   await expect((await world.applier(dying)).apply(id)).rejects.toThrow("the process is gone");

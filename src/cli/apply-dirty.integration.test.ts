@@ -69,7 +69,7 @@ test("what was deleted, made executable or renamed without a commit stays so, an
 test("a file that git does not know is a conflict until it is committed; then the plan's change of it lands", async () => {
   await using world = await dirtyWorld({ "draft.txt": MINE });
   const id = await executed(world, edit("draft.txt"));
-  await refused(world, id, "api/draft.txt is not committed: commit it, and the plan's change can land on it");
+  await refused(world, id, "api/draft.txt is not committed: commit it, and the plan's change can be applied to it");
   world.commit("draft");
   expect(await world.apply(id)).toMatchObject({ exit_code: 0 });
   expect(world.read("draft.txt")).toBe(MINE.replace("seven", "PLAN"));

@@ -2,7 +2,7 @@
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HANDS, type Hands } from "../apply/hands.ts";
+import { FILE_EFFECTS, type FileEffects } from "../apply/file-effects.ts";
 import { World } from "./testing/user-world.ts";
 
 const VERSIONS = [
@@ -59,12 +59,12 @@ test.each(VERSIONS)(
     await using world = await World.make();
     world.git("update-index", "--index-version", version);
     const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);
-    const removeTree: Hands["removeTree"] = (directory) => {
+    const removeTree: FileEffects["removeTree"] = (directory) => {
       // Git compares whole seconds.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100);
-      HANDS.removeTree(directory);
+      FILE_EFFECTS.removeTree(directory);
     };
-    await (await world.applier({ ...HANDS, removeTree })).apply(id);
+    await (await world.applier({ ...FILE_EFFECTS, removeTree })).apply(id);
     expect(world.git("diff-files", "--name-only")).toBe("");
   },
 );
@@ -72,13 +72,13 @@ test.each(VERSIONS)(
 test("an edit in the moment before the index is written stays visible, whatever times it was given", async () => {
   await using world = await World.make();
   const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);
-  const link: Hands["link"] = (from, to) => {
-    HANDS.link(from, to);
+  const link: FileEffects["link"] = (from, to) => {
+    FILE_EFFECTS.link(from, to);
     if (readFileSync(from, "utf8") !== "plan\n") return;
     writeFileSync(from, "mine\n");
     utimesSync(from, 1_000_000_000, 1_000_000_000);
   };
-  await (await world.applier({ ...HANDS, link })).apply(id);
+  await (await world.applier({ ...FILE_EFFECTS, link })).apply(id);
   expect(world.read("a.txt")).toBe("mine\n");
   expect(world.git("status", "--porcelain")).toBe(" M a.txt\n");
 });
@@ -93,14 +93,14 @@ test.each([
   const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);
   let theirs = "";
   const look = (): string => world.git("log", "--format=%H %D", "--all") + world.git("status", "--porcelain");
-  const link: Hands["link"] = (from, to) => {
+  const link: FileEffects["link"] = (from, to) => {
     if (to.endsWith("index.lock") && theirs === "") {
       world.git(...args);
       theirs = look();
     }
-    HANDS.link(from, to);
+    FILE_EFFECTS.link(from, to);
   };
-  await expect((await world.applier({ ...HANDS, link })).apply(id)).rejects.toThrow(why);
+  await expect((await world.applier({ ...FILE_EFFECTS, link })).apply(id)).rejects.toThrow(why);
   expect(look()).toBe(theirs);
   expect(world.read("a.txt")).toBe("one\ntwo\n");
 });

@@ -14,9 +14,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { PlanApplier } from "../plans/plan-applier.ts";
+import { DataDirectory } from "../platform/data-directory.ts";
+import { PlanApplier } from "../apply/plan-applier.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
-import { openStore } from "../store/open.ts";
+import { openStore } from "../store/sqlite/open.ts";
 import type { Started } from "./testing/agents.ts";
 import { beforeLanding, kill, reached, until, type Mark } from "./testing/disturbed-landing.ts";
 import { LandingWorld, type Resources } from "./testing/landing-world.ts";
@@ -73,7 +74,11 @@ test("a stopped apply is not overtaken, not even when its lease has lapsed, and 
       expect(status.data).toMatchObject({ phase: "apply", state: "processing" });
       for (const command of [["apply", "--yes"], ["cancel"]]) {
         const { exit_code, error } = await world.agents.json("plan", ...command, world.planId);
-        expect([command, exit_code, error?.message]).toEqual([command, 4, expect.stringContaining("landing")]);
+        expect([command, exit_code, error?.message]).toEqual([
+          command,
+          4,
+          expect.stringContaining("being written to its resources"),
+        ]);
       }
       expect([world.look(), world.journal()]).toEqual(before);
     }
@@ -188,7 +193,7 @@ test("the user's own index.lock is said and left; a later command recovers", asy
   const status = await world.done("plan", "status", world.planId);
   expect(status.data).toMatchObject({ state: "processing" });
   const [message] = status.messages;
-  expect(message?.text).toContain("cannot be finished or taken back yet: Another git command is at work");
+  expect(message?.text).toContain("cannot be finished or taken back yet: Another git command is running in");
   expect(message?.text).toContain(`remove ${lock}`);
   expect(readFileSync(lock, "utf8")).toBe("");
   rmSync(lock);
@@ -260,7 +265,7 @@ test("landings that fail in one process leave no handle open", async () => {
   writeFileSync(join(world.directory, "a/03.txt"), "in the way\n");
   await using store = await openStore(`sqlite:${world.agents.database}`);
   const service = new PlanLifecycleService({ store });
-  const applier = new PlanApplier({ store, service, directory: world.agents.dataDir });
+  const applier = new PlanApplier({ store, service, data: new DataDirectory(world.agents.dataDir) });
   const { id } = await service.getPlan(world.planId);
   const handles = (): number => readdirSync("/proc/self/fd").length;
   await expect(applier.apply(id)).rejects.toThrow("a/03.txt was changed on both sides");

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { DataDirectory } from "../platform/data-directory.ts";
 import { ProjectService, ResourceService } from "../index.ts";
-import { lockPlaces } from "../apply/prepare.ts";
+import { lockPlaces } from "../apply/prepare-landings.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
-import { lockDirectory } from "../plans/plan-recovery.ts";
 import { World } from "./testing/user-world.ts";
 
 test("a directory inside a checkout and the checkout exclude each other", async () => {
@@ -21,11 +21,17 @@ test("a directory inside a checkout and the checkout exclude each other", async 
   const applier = await world.applier();
   let landed = false;
   const applying = await withResourceLocks(
-    lockDirectory(world.agents.dataDir),
+    new DataDirectory(world.agents.dataDir).locks,
     checkout,
     async () => {
       const merging: string[] = [];
-      const apply = applier.apply(id, { onProgress: (doing) => merging.push(doing) }).then(() => (landed = true));
+      const apply = applier
+        .apply(id, {
+          tell: (event) => {
+            if (event.type === "landing") merging.push(event.event);
+          },
+        })
+        .then(() => (landed = true));
       const store = await world.store();
       const question = "SELECT 1 FROM leases WHERE plan_id = ? AND phase = 'apply' AND expires_at > now_ms()";
       while ((await store.read((reader) => reader.get(question, id))) === undefined) await sleep(10);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openSandbox } from "../execution/sandbox.ts";
+import { openSandbox } from "../execution/sandbox/sandbox.ts";
 import { git } from "../testing/git-repository.ts";
 import { contents, World, type Files, type Step } from "./testing/user-world.ts";
 
@@ -356,7 +356,7 @@ test("a submodule is not written through, on whatever branch", async () => {
     },
   });
   const writing = world.executed(api("write_file", { path: "sub/x.txt", content: "x\n" }));
-  await expect(writing).rejects.toThrow("submodules are no part of a plan");
+  await expect(writing).rejects.toThrow("submodules are not part of a plan");
   expect(world.git("status", "--porcelain")).toBe("");
 });
 

@@ -1,6 +1,6 @@
 /** Own automation profiles, from their file to the plans that are made with them. */
 import { expect, test } from "vitest";
-import { PROFILE_NAMES } from "../domain/automation-profile.ts";
+import { PROFILE_NAMES } from "../domain/profile/automation-profile.ts";
 import { Agents } from "./testing/agents.ts";
 import { World } from "./testing/world.ts";
 

@@ -31,7 +31,7 @@ async function stateOf(world: World, id: string): Promise<string> {
 
 describe("git", () => {
   test.each([
-    ["is missing", undefined, "git cannot be run, and a git-checkout needs it."],
+    ["is missing", undefined, "git cannot be run: it is not in any absolute directory of PATH."],
     ["is too old", "echo git version 2.30.2", "git 2.30.2 is too old"],
   ])("%s: told before the plan is touched", async (_what, script, message) => {
     using world = new World();
@@ -128,7 +128,7 @@ describe("the repository", () => {
     const id = await world.plan(WRITE);
     renameSync(world.repository, `${world.repository}-away`);
     expect(
-      await refusedThenDone(world, id, "is not there any more", () =>
+      await refusedThenDone(world, id, "no longer exists", () =>
         renameSync(`${world.repository}-away`, world.repository),
       ),
     ).toBe(0);
@@ -179,7 +179,7 @@ describe("the repository", () => {
     expect(await world.agents.json("plan", "execute", into)).toMatchObject({
       exit_code: 1,
       error: {
-        message: expect.stringContaining("lies in a submodule, and submodules are no part of a plan"),
+        message: expect.stringContaining("lies in a submodule, and submodules are not part of a plan"),
       },
     });
     expect(world.state()).toBe(before);

@@ -9,9 +9,10 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { DataDirectory } from "../platform/data-directory.ts";
 import { AgentsError, openStore, PlanLifecycleService, type Clock, type PlanId } from "../index.ts";
-import { PlanApplier } from "../plans/plan-applier.ts";
-import { findUndoneSteps } from "../apply/journal.ts";
+import { PlanApplier } from "../apply/plan-applier.ts";
+import { findUndoneSteps } from "../ledger/journal.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
@@ -83,7 +84,7 @@ function commands(random: () => number): Command[] {
 async function inProcess(world: World, id: PlanId, number: number, command: Command, clock: Clock): Promise<Seen> {
   await using store = await openStore(`sqlite:${world.agents.database}`, { clock });
   const service = new PlanLifecycleService({ store, clock });
-  const applier = new PlanApplier({ store, service, clock, directory: world.agents.dataDir });
+  const applier = new PlanApplier({ store, service, clock, data: new DataDirectory(world.agents.dataDir) });
   const { kind, step } = command;
   const options = step === undefined ? {} : { steps: new Set([step]) };
   const exit = await applier[kind](id, options).then(

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { openStore, PlanLifecycleService, type PlanId } from "../index.ts";
 import { Agents, type Envelope } from "./testing/agents.ts";
+import { completeApply } from "../testing/complete-apply.ts";
 
 test("every command answers with the full envelope in json, and with the same data in yaml", async () => {
   using agents = new Agents();
@@ -167,7 +168,7 @@ test("a whole lifecycle shows in status and list", async () => {
   await service.executePlan(id);
   await service.completeExecute(await service.startExecute(id));
   await service.applyPlan(id);
-  await service.completeApply(await service.startApply(id));
+  await completeApply(await service.startApply(id));
   const { data } = await agents.json("plan", "status", id);
   expect(data).toMatchObject({
     phase: "apply",

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PROFILE_NAMES } from "../domain/automation-profile.ts";
+import { PROFILE_NAMES } from "../domain/profile/automation-profile.ts";
 import { Agents } from "./testing/agents.ts";
 import { withoutConfinement } from "./testing/confinement.ts";
 import { ACTION, stepTurn, strategyTurn, ThinkingWorld } from "./testing/thinking-world.ts";

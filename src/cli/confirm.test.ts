@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test, vi } from "vitest";
-import { UsageError } from "../domain/errors.ts";
+import { UsageError } from "../domain/errors/errors.ts";
 import { answerTo, confirmed, declined } from "./confirm.ts";
 import { typedTerminal } from "./testing/typed-terminal.ts";
 

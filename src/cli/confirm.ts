@@ -1,36 +1,34 @@
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { UsageError } from "../domain/errors.ts";
-import { visible } from "../domain/text.ts";
-import { editorOutput } from "./gate.ts";
+import { UsageError } from "../domain/errors/errors.ts";
+import { visible } from "../domain/text/text.ts";
+import { editorOutput, type Output } from "./gate.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** Where a question can be asked: both ends must be a terminal. */
 export interface Asking {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean; readonly setRawMode?: (on: boolean) => unknown };
-  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly output: Output;
 }
 
-const HERE: Asking = { input: process.stdin, output: process.stderr };
-
-export function canAsk({ input, output }: Asking = HERE): boolean {
+export function canAsk({ input, output }: Asking): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
 /** Asks before something that cannot be taken back. Without a terminal nobody can answer, so `--yes` is required there. */
-export async function confirmed(question: string, yes: boolean, { input, output }: Asking = HERE): Promise<boolean> {
+export async function confirmed(question: string, yes: boolean, asking: Asking): Promise<boolean> {
   if (yes) return true;
-  if (!canAsk({ input, output })) {
+  if (!canAsk(asking)) {
     throw new UsageError(`${question} Nobody can be asked here.`, {
       kept: "Nothing was changed.",
-      next: ["repeat the command with --yes"],
+      next: [{ text: "repeat the command with --yes" }],
     });
   }
-  return /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, { input, output }));
+  return /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, asking));
 }
 
 /** What the person types; "" when that is nothing, or Ctrl-C or Ctrl-D. */
-export async function answerTo(question: string, { input, output }: Asking = HERE): Promise<string> {
+export async function answerTo(question: string, { input, output }: Asking): Promise<string> {
   if (!(await discardTyped(input))) return "";
   const prompt = createInterface({ input, output: editorOutput(output), terminal: true, historySize: 0 });
   return new Promise((resolve) => {

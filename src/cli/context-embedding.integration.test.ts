@@ -86,7 +86,7 @@ test("what is embedded counts against the budgets: refused before anything is se
   expect(await index()).toMatchObject({ exit_code: 1, error: { code: "BUDGET_EXCEEDED" } });
   const gap = {
     name: "semantic-embedding",
-    reason: expect.stringContaining("is not asked: A call of embedding/words"),
+    reason: expect.stringContaining("is not used: A call of embedding/words"),
   };
   expect((await inspect()).data).toMatchObject({ gaps: expect.arrayContaining([expect.objectContaining(gap)]) });
   expect(server.calls).toEqual([]);

@@ -134,7 +134,7 @@ test("pack says what is wrong instead of printing nothing", async () => {
   });
   expect(await pack("--focus", "src/sesion.ts")).toMatchObject({
     exit_code: 3,
-    error: { message: expect.stringContaining("nothing like") },
+    error: { message: expect.stringContaining("No visible file matches") },
   });
   expect(await pack("--budget", "lots", "session")).toMatchObject({ exit_code: 2 });
   expect(await pack("--strategy", "symbol-rnak", "session")).toMatchObject({
@@ -142,7 +142,7 @@ test("pack says what is wrong instead of printing nothing", async () => {
     error: { detail: { suggestion: "symbol-rank" } },
   });
   const away = await agents.json("context", "pack", "--path", join(agents.directory, "nowhere"), "session");
-  expect(away).toMatchObject({ exit_code: 3, error: { message: expect.stringContaining("is not there") } });
+  expect(away).toMatchObject({ exit_code: 3, error: { message: expect.stringContaining("does not exist") } });
   const home = await agents.run(["context", "pack", "session", "--format", "json"], {
     cwd: agents.directory,
     env: { HOME: agents.directory },
@@ -172,7 +172,6 @@ test("inspect and simulate tell what went in, by whom, and what was left out", a
       response_reserve: 4_096,
       tool_definitions: 2_400,
       system_prompt: 1_200,
-      skeleton_reserve: 0,
       available_budget: 120_304,
       source: "model window",
     },
@@ -186,7 +185,7 @@ test("inspect and simulate tell what went in, by whom, and what was left out", a
     ]),
   });
   expect(data["gaps"]).toContainEqual(expect.objectContaining({ name: "semantic-embedding", kind: "backend" }));
-  expect((data["trace"] as { stage: string }[]).map(({ stage }) => stage)).toHaveLength(10);
+  expect((data["trace"] as { stage: string }[]).map(({ stage }) => stage)).toHaveLength(9);
   const human = await agents.run(["project", "context", "inspect", ...words]);
   for (const text of ["Around src/session.ts", "Strategies", "symbol-rank", "What goes in", "Missing"])
     expect(human.stdout).toContain(text);
@@ -284,7 +283,7 @@ test("an index that is behind, damaged, gone or never made is brought up to date
   expect(await texts("index", "shop", "--rebuild")).toContain("7 files of local/shop are indexed");
 
   renameSync(repository, `${repository}-elsewhere`);
-  expect(await texts("inspect", "shop", "--query", "x")).toContain("is not there");
+  expect(await texts("inspect", "shop", "--query", "x")).toContain("does not exist");
   expect((await agents.json("project", "context", "inspect", "shop")).exit_code).toBe(3);
   await agents.json("project", "create", "empty");
   expect(await texts("inspect", "empty")).toContain('The project "local/empty" has no resource');

@@ -1,20 +1,14 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { UsageError } from "../domain/errors.ts";
-import type { Input } from "./command-spec.ts";
+import { UsageError } from "../domain/errors/errors.ts";
+import type { Io } from "./io.ts";
 
-/** The file a definition is read from, as `--config` names it; "-" is standard input. */
-export function readDefinition(
-  input: Input,
-  what: { question: string; command: string },
-): { text: string; file: string; outside: boolean } {
-  const file = input.text("config");
-  if (file === undefined) {
-    throw new UsageError(`${what.question} Name its YAML file.`, { next: [`${what.command} --config <file>`] });
-  }
+/** A file of definitions as an operation takes it; "-" is standard input. */
+export async function readDocument(io: Io, file: string): Promise<{ text: string; file: string; outside: boolean }> {
   try {
-    const text = readFileSync(file === "-" ? 0 : file, "utf8");
-    return { text, file: file === "-" ? "standard input" : file, outside: isOutside(file) };
+    if (file === "-") return { text: await io.readInput(), file: "standard input", outside: true };
+    const path = io.path(file);
+    return { text: readFileSync(path, "utf8"), file, outside: isOutside(path) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`The file ${file} cannot be read: ${why}.`, { kept: "Nothing was written." });
@@ -26,7 +20,6 @@ export function readDefinition(
  * that has a remote, where others write.
  */
 function isOutside(file: string): boolean {
-  if (file === "-") return true;
   const { uid } = statSync(file);
   if (process.getuid !== undefined && uid !== process.getuid()) return true;
   return isInClone(dirname(realpathSync(file)));

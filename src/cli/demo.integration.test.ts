@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { confinementHere } from "../execution/confinement/here.ts";
+import { confinementHere } from "../confinement/availability.ts";
 import { ROOT, type Finished } from "./testing/agents.ts";
 import { unconfinedPath } from "./testing/confinement.ts";
 

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { TOOLS } from "../execution/tool-pipeline.ts";
-import { TOOL_NAMES } from "../domain/tool-names.ts";
-import { READ_ONLY_TOOLS } from "../domain/validation.ts";
+import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import { TOOL_NAMES } from "../domain/names/tool-names.ts";
+import { READ_ONLY_TOOLS } from "../domain/validation/validation.ts";
 import { gone, running, uniqueSeconds } from "../testing/processes.ts";
 import { ROOT } from "./testing/agents.ts";
 import { World } from "./testing/world.ts";
@@ -69,7 +69,7 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);
 });
 
-test("what git ignores or a submodule holds is listed, and is no part of the plan", async () => {
+test("what git ignores or a submodule holds is listed, and is not part of the plan", async () => {
   using world = new World();
   const { agents } = world;
   const head = world.git("rev-parse", "HEAD").trim();
@@ -106,6 +106,21 @@ test("what git ignores or a submodule holds is listed, and is no part of the pla
 function homeOf({ agents }: World, id: string): string {
   return join(agents.dataDir, "sandboxes", id, "1", "api", "home");
 }
+
+test("two steps that fail side by side leave two failures, in the order of the steps", async () => {
+  using world = new World();
+  const { agents } = world;
+  const id = await world.plan(`  - { id: fine, tool: write_file, params: { path: fine.txt, content: done } }
+  - { id: read, tool: read_file, params: { path: not-there.txt }, needs: [fine] }
+  - { id: also, tool: read_file, params: { path: nor-there.txt }, needs: [fine] }
+`);
+  const failed = await agents.json("plan", "execute", id);
+  expect(failed).toMatchObject({ exit_code: 1, error: { message: expect.stringContaining("not-there.txt") } });
+  expect((await agents.json("plan", "errors", id)).data["errors"]).toMatchObject([
+    { phase: "execute", kind: "errored", message: expect.stringContaining("not-there.txt") },
+    { phase: "execute", kind: "errored", message: expect.stringContaining("nor-there.txt") },
+  ]);
+});
 
 test("a failing step stops the plan and says why; executed again it goes on behind the recorded steps", async () => {
   using world = new World();

@@ -1,4 +1,5 @@
 import { print, type Sink } from "./gate.ts";
+import type { Io } from "./io.ts";
 
 /** Progress on stderr: one line that is drawn over on a terminal, a plain line now and then elsewhere. Nothing for what takes under a second. */
 export interface Progress {
@@ -7,25 +8,25 @@ export interface Progress {
   readonly end: () => void;
 }
 
-interface Stream extends Sink {
-  readonly isTTY?: boolean;
-}
-
 const QUIET_MS = 1_000;
 /** Where the line is drawn over. */
 const AGAIN = [{ move: "line start" }, { move: "erase line" }] as const;
 const EVERY_MS = { terminal: 100, plain: 2_000 } as const;
 
 interface ProgressParts {
-  readonly stream?: Stream;
+  readonly stream: Sink;
   readonly now?: () => number;
   /** Whether a line can be drawn over. */
-  readonly terminal?: boolean;
+  readonly terminal: boolean;
 }
 
-export function progressOf(what: string, parts: ProgressParts = {}): Progress {
-  const { stream = process.stderr, now = () => performance.now() } = parts;
-  const { terminal = stream.isTTY === true && process.env["TERM"] !== "dumb" } = parts;
+/** On the stderr of a call. */
+export function progressOn({ stderr, env }: Io, what: string): Progress {
+  return progressOf(what, { stream: stderr, terminal: stderr.isTTY === true && env["TERM"] !== "dumb" });
+}
+
+export function progressOf(what: string, parts: ProgressParts): Progress {
+  const { stream, terminal, now = () => performance.now() } = parts;
   const began = now();
   let shownAt = began + QUIET_MS - EVERY_MS.plain;
   let drawn = false;

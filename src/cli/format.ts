@@ -1,5 +1,5 @@
-import type { Plan } from "../domain/plan.ts";
-import { isRecoverable, isTerminal, type PlanStatus, type State } from "../domain/transitions.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { isRecoverable, isTerminal, type PlanStatus, type State } from "../domain/plan/transitions.ts";
 import { toned, type Cell, type Tone } from "./view.ts";
 
 /** Small pieces that several commands show the same way. */
@@ -55,8 +55,12 @@ export function bytes(quantity: number): string {
   return `${Number.isInteger(scaled) ? scaled : scaled.toFixed(1)} ${SIZES[power]}`;
 }
 
-export function orDash(text: string | undefined): string {
+export function orDash(text: string | null | undefined): string {
   return text ?? "-";
+}
+
+export function accessText(readOnly: boolean): string {
+  return readOnly ? "read-only" : "read-write";
 }
 
 /** "12,345": long numbers are read in groups. */

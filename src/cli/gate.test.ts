@@ -3,10 +3,10 @@ import { globSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { AgentsError, ValidationError } from "../domain/errors.ts";
-import type { RunEvent } from "../plans/run-events.ts";
+import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
+import type { RunEvent } from "../domain/run-event.ts";
 import { progressOf } from "./file-progress.ts";
-import { closeGate, coded, editorOutput, print } from "./gate.ts";
+import { closeGate, coded, editorOutput, gated, print } from "./gate.ts";
 import { liveView } from "./live-view.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
 import { render, type HumanFormat } from "./render.ts";
@@ -81,10 +81,10 @@ test("no text can bring a code to the terminal, wherever in a result or an error
         const to = streams(isTTY);
         const run = { ...RUN, command: text, format };
         const data = { [`k${text}`]: text, list: [text, { [text]: { deep: [text] } }] };
-        await writeOutcome({ data, view: viewOf(text), messages, next: [text] }, run, to.streams);
+        await writeOutcome({ data, view: viewOf(text), messages, next: [{ text }] }, run, to.streams);
         await writeOutcome({ data, view: [], messages, text }, run, to.streams);
         const issues = [{ path: text, message: text, suggestion: text, file: text }];
-        await writeError(new ValidationError(text, issues, { kept: text, next: [text] }), run, to.streams);
+        await writeError(new ValidationError(text, issues, { kept: text, next: [{ text }] }), run, to.streams);
         await writeError(new AgentsError("usage", text, { cause: new Error(text) }), run, to.streams);
         await writeError(text, run, to.streams);
         expect(forbiddenIn(to.written()), format).toEqual([]);
@@ -120,7 +120,6 @@ test("nor in what is drawn while a plan works, or while files are read", () => {
         const stream = { columns: 50, rows: 10, write: (part: string) => (written += part) };
         const view = liveView({ stream, screen: { format: "rich", columns: 50 }, terminal });
         for (const event of events(text)) view.on(event);
-        view.on({ type: "check", name: text, resource: text, event: "failed", durationMs: 1 });
         view.say(text);
         view.end();
         let now = 0;
@@ -142,6 +141,8 @@ function events(text: string): RunEvent[] {
     { type: "text", step: text, text },
     { type: "tool_ended", step: text, tool: text, target: text, durationMs: 1, error: text },
     { type: "step_failed", step: text, description: text, durationMs: 1 },
+    { type: "hook", hook: text, resource: text, event: "failed", durationMs: 1 },
+    { type: "validation", validation: text, resource: text, event: "failed", durationMs: 1 },
   ] as RunEvent[];
 }
 
@@ -211,7 +212,22 @@ test("the gate stands at the stream: what is written past `print` passes it too,
   expect(written().endsWith("\u001b[1G")).toBe(true);
   expect(editorOutput(out)).toMatchObject({ columns: 70 });
   const open = stream();
-  expect(editorOutput(open.stream)).toBe(open.stream);
+  editorOutput(open.stream).write("\u001b[1G");
+  expect(open.written()).toBe("\u001b[1G");
+});
+
+test("a stream of the caller is written to through a gate, and left as it is", () => {
+  const { stream: out, written } = stream();
+  const behind = gated(out);
+  behind.write("a\u001b[31m\n");
+  print(behind, toned("b\u001b", "bad"));
+  editorOutput(behind).write("\u001b[1G");
+  expect(written()).toBe("a<U+001B>[31m\n\u001b[31mb<U+001B>\u001b[39m\u001b[1G");
+  expect(behind.columns).toBe(70);
+  out.write("\u001b");
+  expect(written().endsWith("\u001b")).toBe(true);
+  closeGate(out);
+  expect(gated(out)).toBe(out);
 });
 
 test("what arrives in pieces is not torn: half of a character, of an emoji, of a line end", () => {

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import pc from "picocolors";
-import { visible } from "../domain/text.ts";
+import { visible } from "../domain/text/text.ts";
 import { isList, type Movement, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
 
@@ -9,9 +9,35 @@ import type { Tone } from "./view.ts";
  * it, also what a library or Node prints: there, everything hidden becomes visible. Codes come from `print` alone, which makes them from
  * the parts of a text that are no strings.
  */
-const ungated = new WeakMap<object, (text: string) => boolean>();
+const ungated = new WeakMap<object, (text: string) => unknown>();
 
-/** Called once for each stream, before anything is written. */
+/** Where a call writes to. */
+export interface Output extends Sink {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+}
+
+/** The stream behind a gate. One whose gate is closed is used as it is; another one is left alone, because it belongs to the caller. */
+export function gated(stream: Output): Output {
+  if (ungated.has(stream)) return stream;
+  const behind: Output = {
+    write: (text) => stream.write(visible(text)),
+    get isTTY() {
+      return stream.isTTY;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    get rows() {
+      return stream.rows;
+    },
+  };
+  ungated.set(behind, (text) => stream.write(text));
+  return behind;
+}
+
+/** Called once for each stream of the process, before anything is written. */
 export function closeGate(stream: NodeJS.WriteStream): void {
   const write = stream.write.bind(stream);
   ungated.set(stream, (text) => write(text));
@@ -70,9 +96,8 @@ function moved(movement: Movement): string {
  * Where the line editor of a question draws. It has codes of its own, so it writes behind the gate: what it writes is the prompt, which
  * must have been made visible before, and what the person types.
  */
-export function editorOutput(stream: NodeJS.WritableStream): NodeJS.WritableStream {
-  const write = ungated.get(stream);
-  if (write === undefined) return stream;
+export function editorOutput(stream: Output): NodeJS.WritableStream {
+  const write = ungated.get(stream) ?? ((text: string) => stream.write(text));
   const editor = new Writable({
     decodeStrings: false,
     write: (chunk: unknown, _encoding, done) => {
@@ -80,5 +105,5 @@ export function editorOutput(stream: NodeJS.WritableStream): NodeJS.WritableStre
       done();
     },
   });
-  return Object.assign(editor, { columns: "columns" in stream ? stream.columns : undefined });
+  return Object.assign(editor, { columns: stream.columns });
 }

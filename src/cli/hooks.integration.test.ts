@@ -214,7 +214,7 @@ test("a message that is no message fails the hook, and a link in its place is no
     [`ln -sf '${secret}' "$1"`, "left a message that cannot be read"],
     ['rm "$1"', "left a message that cannot be read"],
     ["printf 'a\\001b' > \"$1\"", "left a message that contains a control character"],
-    ['head -c 100000 /dev/zero | tr "\\0" x > "$1"', "left a message that is no file of at most"],
+    ['head -c 100000 /dev/zero | tr "\\0" x > "$1"', "left a message that is not a file of at most"],
   ] as const) {
     hook(world, "commit-msg", script);
     const { error } = await agents.json("plan", "execute", id);

@@ -36,7 +36,7 @@ test("a file that a person makes while a step makes it is theirs; the step fails
   Object.assign(agents.environment, withPerson(world, "echo mine > new.txt", "check-ignore"));
   const failed = await agents.json("plan", "execute", id);
   expect(failed).toMatchObject({ exit_code: 4, error: { code: "MERGE_CONFLICT" } });
-  expect(failed.error?.kept).toContain("Their change is there, and nothing of the step is.");
+  expect(failed.error?.kept).toContain("Their change is kept; the step changed nothing.");
   expect(world.read("new.txt")).toBe("mine\n");
   expect((await agents.json("plan", "artifacts", id)).data).toMatchObject({ artifacts: [] });
   expect(world.leftovers()).toEqual([]);

@@ -77,7 +77,7 @@ test("a plan that mixes places, or runs commands in place, is refused when it is
   await agents.json("resource", "add", "fs-directory", "other", "--path", other);
   await agents.json("project", "link-resource", "shop", "other");
   for (const call of [use, () => agents.json("plan", "execute", id)])
-    expect(await call()).toMatchObject(refused("could not land on both or on none"));
+    expect(await call()).toMatchObject(refused("could not be applied to both or to neither"));
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "strategize", state: "queued" });
   expect(world.git("status", "--porcelain")).toBe("");
   expect(readdirSync(repository).sort()).toEqual([".git", ".gitignore", "a.txt", "docs"]);
@@ -204,7 +204,7 @@ test("a validation that only looks runs in place, and one that fails keeps the p
   expect(world.git("status", "--porcelain")).toBe("");
 });
 
-test("ignored files are no part of a plan, and files that are ignored no longer stay their owner's", async () => {
+test("ignored files are not part of a plan, and files that are ignored no longer stay their owner's", async () => {
   using world = new InPlace();
   const { agents } = world;
   world.write("mine.log", "mine\n");

@@ -1,14 +1,14 @@
-/** Ctrl-C asks the work to stop where it can go on later; a second one ends the process at once. `say` tells the user so. */
-export function interruptible(say: (text: string) => void = (text) => void process.stderr.write(`${text}\n`)): {
-  signal: AbortSignal;
-  stop: () => void;
-} {
+import type { Io } from "./io.ts";
+
+/** An interrupt (Ctrl-C) asks the work to stop where it can be continued later. `say` tells the user so. */
+export function interruptible(
+  io: Io,
+  say: (text: string) => void = (text) => void io.stderr.write(`${text}\n`),
+): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
-  const onInterrupt = (): void => {
-    if (controller.signal.aborted) process.exit(130);
+  const stop = io.onInterrupt(() => {
     say("stopping cleanly; once more to stop at once");
     controller.abort();
-  };
-  process.on("SIGINT", onInterrupt);
-  return { signal: controller.signal, stop: () => process.off("SIGINT", onInterrupt) };
+  });
+  return { signal: controller.signal, stop };
 }

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ChangesetStore, openStore, type PlanId } from "../index.ts";
-import { planChanges } from "../execution/step-runner.ts";
+import { planChanges } from "../changes/plan-changes.ts";
 import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";

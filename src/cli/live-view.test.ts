@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { liveView, type LiveView } from "./live-view.ts";
-import type { RunEvent } from "../plans/run-events.ts";
+import type { RunEvent } from "../domain/run-event.ts";
 
 const ESCAPE = "\u001b";
 const CODE = new RegExp(`^${ESCAPE}\\[(\\d*)([A-Z])$`);
@@ -52,9 +52,18 @@ function pass(milliseconds: number): void {
 }
 
 function step(name: string, event: "started" | "done" | "recorded", durationMs = 0): RunEvent {
-  const about = { step: name, description: `Do ${name}` };
+  const about = { step: name, tool: undefined, description: `Do ${name}` };
   if (event === "done") return { type: "step_done", ...about, durationMs };
   return { type: event === "started" ? "step_started" : "step_recorded", ...about };
+}
+
+function hook(event: "started" | "done", durationMs: number): RunEvent {
+  return { type: "hook", hook: "pre-commit", resource: "code", event, durationMs };
+}
+
+function validation(name: string, event: "passed" | "failed"): RunEvent {
+  const facts = { where: "sandbox", recorded: false, runsCommand: true, durationMs: 10 } as const;
+  return { type: "validation", validation: name, resource: "code", event, ...facts };
 }
 
 const model = { provider: "scripted", model: "demo" };
@@ -110,11 +119,18 @@ test("text, failures and models that are waited for show in the line of their st
   expect(second()).toContain("▸ one  It broke off.");
   view.on({ type: "tool_ended", step: "one", ...about, durationMs: 1, error: "no such text" });
   expect(second()).toContain("edit_file failed: no such text");
-  view.on({ type: "step_failed", step: "one", durationMs: 4_200, error: "It gave up." });
+  view.on({
+    type: "step_failed",
+    step: "one",
+    tool: undefined,
+    description: "",
+    durationMs: 4_200,
+    error: "It gave up.",
+  });
   expect(second()).toBe("✗ one  Do one                                         4.2 s");
-  view.on({ type: "check", name: "pre-commit", resource: "code", event: "started", durationMs: 0 });
-  view.on({ type: "check", name: "tests", resource: "code", event: "failed", durationMs: 10 });
-  view.on({ type: "check", name: "lint", resource: "code", event: "passed", durationMs: 10 });
+  view.on(hook("started", 0));
+  view.on(validation("tests", "failed"));
+  view.on(validation("lint", "passed"));
   view.end();
   expect(terminal.shown.map((line) => line.slice(0, 20).trimEnd())).toEqual([
     "✗ one  Do one",
@@ -220,9 +236,9 @@ test("elsewhere there is one plain line for each thing that happened", () => {
   view.on({ type: "tool_ended", step: "two", ...about, durationMs: 12 });
   view.on({ type: "tool_ended", step: "two", ...about, target: "", durationMs: 12, error: "no\nrepository" });
   view.on(step("two", "done", 125_000));
-  view.on({ type: "step_failed", step: "three", durationMs: 1, error: "No." });
-  view.on({ type: "check", name: "pre-commit", resource: "code", event: "started", durationMs: 0 });
-  view.on({ type: "check", name: "pre-commit", resource: "code", event: "passed", durationMs: 59_960 });
+  view.on({ type: "step_failed", step: "three", tool: undefined, description: "", durationMs: 1, error: "No." });
+  view.on(hook("started", 0));
+  view.on(hook("done", 59_960));
   view.say("That was it.");
   view.end();
   expect(terminal.shown).toEqual([
@@ -239,7 +255,7 @@ test("elsewhere there is one plain line for each thing that happened", () => {
     "done     two  Do two  (2 min 05 s)",
     "failed   three  (1 ms)",
     "started  pre-commit  code",
-    "passed   pre-commit  code  (1 min 00 s)",
+    "done     pre-commit  code  (1 min 00 s)",
     "That was it.",
   ]);
 });

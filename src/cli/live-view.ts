@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
-import type { RunEvent } from "../plans/run-events.ts";
-import { dollars, type Microdollars } from "../domain/money.ts";
+import type { HookEvent, RunEvent, ValidationEvent } from "../domain/run-event.ts";
+import { dollars, type Microdollars } from "../domain/money/money.ts";
 import { count, duration, thousands } from "./format.ts";
-import { print, type Sink } from "./gate.ts";
+import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
 import { fit, oneLine, width, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
@@ -12,24 +12,15 @@ import type { Tone } from "./view.ts";
  * it has cost so far; elsewhere one line for each thing that happened, which can be read later as a log.
  */
 export interface LiveView {
-  readonly on: (event: RunEvent | CheckEvent) => void;
+  readonly on: (event: RunEvent) => void;
   /** Something to be said above the drawn lines. */
   readonly say: (text: string) => void;
   /** Leaves the last state on the screen and draws no more; called twice it does nothing. */
   readonly end: () => void;
 }
 
-/** A hook or a validation. */
-export interface CheckEvent {
-  readonly type: "check";
-  readonly name: string;
-  readonly resource: string;
-  readonly event: "started" | "done" | "passed" | "failed" | "skipped" | "recorded";
-  readonly durationMs: number;
-}
-
 export interface LiveParts {
-  readonly stream: Out;
+  readonly stream: Output;
   readonly screen: Screen;
   /** Whether lines can be drawn over. */
   readonly terminal: boolean;
@@ -38,11 +29,6 @@ export interface LiveParts {
   /** What it has cost before. */
   readonly spent?: Microdollars;
   readonly now?: () => number;
-}
-
-interface Out extends Sink {
-  readonly columns?: number;
-  readonly rows?: number;
 }
 
 export function liveView(parts: LiveParts): LiveView {
@@ -61,7 +47,7 @@ function plainView({ stream }: LiveParts): LiveView {
 }
 
 /** Undefined for what only matters while it lasts. */
-function plainLine(event: RunEvent | CheckEvent): string | undefined {
+function plainLine(event: RunEvent): string | undefined {
   const line = (word: string, who: string, ...rest: readonly string[]): string =>
     `${word.padEnd(8)} ${[who, ...rest]
       .map(oneLine)
@@ -89,15 +75,30 @@ function plainLine(event: RunEvent | CheckEvent): string | undefined {
     case "tool_ended":
       if (event.error === undefined) return line("called", event.step, called(event), took(event.durationMs));
       return line("failed", event.step, called(event), took(event.durationMs), event.error);
-    case "check":
-      if (event.event === "started") return line("started", event.name, event.resource);
-      return line(event.event, event.name, event.resource, took(event.durationMs));
+    case "hook":
+    case "validation":
+      if (event.event === "started") return line("started", checkName(event), event.resource);
+      return line(event.event, checkName(event), event.resource, took(event.durationMs));
     case "ask_started":
     case "text":
     case "text_void":
+    case "answer_text":
+    case "answer_void":
     case "tool_started":
+    case "sandbox":
+    case "kept_files":
+    case "landing":
+    case "budget_warning":
+    case "notice":
+    case "plan_made":
+    case "progress":
+    case "run_started":
       return undefined;
   }
+}
+
+function checkName(event: HookEvent | ValidationEvent): string {
+  return event.type === "hook" ? event.hook : event.validation;
 }
 
 function called({ tool, target }: { readonly tool: string; readonly target: string }): string {
@@ -161,7 +162,7 @@ class DrawnView implements LiveView {
     this.#timer.unref();
   }
 
-  readonly on = (event: RunEvent | CheckEvent): void => {
+  readonly on = (event: RunEvent): void => {
     if (this.#ended) return;
     this.#note(event);
   };
@@ -180,7 +181,7 @@ class DrawnView implements LiveView {
     this.#drawn = 0;
   };
 
-  #note(event: RunEvent | CheckEvent): void {
+  #note(event: RunEvent): void {
     switch (event.type) {
       case "decided":
         if (this.#steps.has(STRATEGY)) this.#turn(STRATEGY, "done", this.#now() - this.#began);
@@ -236,11 +237,23 @@ class DrawnView implements LiveView {
       case "tool_ended":
         if (event.error !== undefined) this.#doing(event.step, `${event.tool} failed: ${event.error}`);
         break;
-      case "check": {
+      case "hook":
+      case "validation": {
         const state = event.event === "started" ? "running" : event.event === "failed" ? "failed" : "done";
-        this.#turn(`${event.name} ${event.resource}`.trim(), state, event.durationMs);
+        this.#turn(`${checkName(event)} ${event.resource}`.trim(), state, event.durationMs);
         break;
       }
+      case "answer_text":
+      case "answer_void":
+      case "sandbox":
+      case "kept_files":
+      case "landing":
+      case "budget_warning":
+      case "plan_made":
+      case "progress":
+      case "run_started":
+      case "notice":
+        break;
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Text } from "./terminal-text.ts";
+import type { NextStep } from "../domain/next-step.ts";
 import type { View } from "./view.ts";
 
 /** What a command gives back: data for machines, a view for people, and how it went. */
@@ -8,7 +9,7 @@ export interface Outcome {
   readonly view: View;
   readonly messages: readonly Message[];
   /** Commands that go on from here, for people. */
-  readonly next?: readonly string[];
+  readonly next?: readonly NextStep[];
   /** `warn` still exits 0. */
   readonly status?: "ok" | "warn" | "error";
   /** Printed instead of view and messages, in the human formats: a completion script, a diff, an answer. */

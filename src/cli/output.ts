@@ -1,9 +1,10 @@
-import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import type { OutputFormat } from "../domain/settings.ts";
-import { visibleJson } from "../domain/text.ts";
-import { maskedFacts, maskedText } from "../store/masking.ts";
+import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
+import type { OutputFormat } from "../domain/settings/settings.ts";
+import { visibleJson } from "../domain/text/text.ts";
+import { maskedFacts, maskedText } from "../platform/masking.ts";
 import type { Message, Outcome } from "./outcome.ts";
 import { painter, render, screenFor, type HumanFormat, type Terminal } from "./render.ts";
+import { spellNext } from "./spell-next.ts";
 import { joined, type Text } from "./terminal-text.ts";
 
 /**
@@ -43,7 +44,7 @@ export async function writeOutcome(outcome: Outcome, run: Run, streams: Streams)
   const parts = [
     ...(view.length === 0 ? [] : [view]),
     ...outcome.messages.map((message) => messageLine(message, screen.format, paint)),
-    ...(outcome.next ?? []).map((command) => [paint("next:", "dim"), ` ${command}`]),
+    ...(outcome.next ?? []).map((step) => [paint("next:", "dim"), ` ${spellNext(step)}`]),
   ];
   streams.out([...joined(parts, "\n"), "\n"]);
   return exitCode;
@@ -75,7 +76,7 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
         message: known.message,
         detail: known.detail,
         kept: known.kept ?? null,
-        suggestions: known.next,
+        suggestions: known.next.map(spellNext),
       },
       messages: [{ level: "error", text: known.message }],
     };
@@ -86,7 +87,7 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
   const lines: Text[] = [[paint("error:", "bad"), ` ${known.message}`]];
   if (known instanceof ValidationError) lines.push(...known.issues.slice(0, 10).flatMap(issueLine));
   if (known.kept !== undefined) lines.push([paint("kept:", "dim"), `  ${known.kept}`]);
-  if (known.next.length > 0) lines.push([paint("next:", "dim"), `  ${known.next.join("  or  ")}`]);
+  if (known.next.length > 0) lines.push([paint("next:", "dim"), `  ${known.next.map(spellNext).join("  or  ")}`]);
   if (run.verbose) lines.push(maskedText(errorChain(error)));
   streams.err([...joined(lines, "\n"), "\n"]);
   return exitCode;
@@ -125,7 +126,7 @@ function asAgentsError(error: unknown): AgentsError {
   const message = error instanceof Error ? error.message : String(error);
   return new AgentsError("internal", `Something unexpected went wrong: ${message}`, {
     cause: error,
-    next: ["repeat the command with -v and report what it prints"],
+    next: [{ text: "repeat the command with -v and report what it prints" }],
   });
 }
 

@@ -73,7 +73,7 @@ test("a step sees at once what the steps before it wrote, and nobody else does",
 
 test.each([
   ["a resource of nobody", "resource: web, query: x", 'The plan has no resource \\"web\\"'],
-  ["a place outside", 'focus: ["web:src/a.ts"]', "is outside of what may be seen"],
+  ["a place outside", 'focus: ["web:src/a.ts"]', "is not visible"],
   ["a strategy there is not", "strategy: nope", 'There is no strategy \\"nope\\"'],
   ["a backend there is not", "required_backends: [oracle]", 'There is no backend \\"oracle\\"'],
   ["a depth there is not", "depth: everything", "The parameters of request_context do not fit"],
@@ -156,7 +156,7 @@ test("what a plan has embedded counts against its budget, and is not sent when i
   expect(gaps).toContainEqual(
     expect.objectContaining({
       name: "semantic-embedding",
-      reason: expect.stringMatching(/^is not asked: .* which the budget of plan/),
+      reason: expect.stringMatching(/^is not used: .* which the budget of plan/),
     }),
   );
   expect(server.calls).toEqual([]);

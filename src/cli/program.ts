@@ -1,14 +1,16 @@
-import { Command, CommanderError, Option, type Argument } from "commander";
-import { UsageError } from "../domain/errors.ts";
-import { OUTPUT_FORMATS } from "../domain/settings.ts";
-import { nearest } from "../domain/suggest.ts";
-import { Input, type CommandSpec, type OptionSpec } from "./command-spec.ts";
-import { COMMANDS, GROUPS, SUBGROUPS } from "./commands.ts";
+import { Argument, Command, CommanderError, Option } from "commander";
+import { UsageError } from "../domain/errors/errors.ts";
+import { OUTPUT_FORMATS } from "../domain/settings/settings.ts";
+import { nearest } from "../domain/text/suggest.ts";
+import type { Parameter } from "../app/base/operation.ts";
+import { COMMANDS, GROUPS, optionWord, SUBGROUPS, type Command as TableCommand } from "./command-table.ts";
+import type { Words } from "./input-words.ts";
+import { spellCall } from "./spell-next.ts";
 
 /** Turns the table of commands into a commander program. */
 export interface ParsedCall {
-  readonly spec: CommandSpec;
-  readonly input: Input;
+  readonly command: TableCommand;
+  readonly words: Words;
 }
 
 export interface ParsedGlobals {
@@ -47,7 +49,8 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
   configure(root);
   root.allowExcessArguments().action((options: { version?: boolean }) => {
     refuseUnknown(root);
-    call = options.version === true ? { spec: specOf("version"), input: new Input([], {}) } : "overview";
+    call =
+      options.version === true ? { command: commandAt("version"), words: { positional: [], options: {} } } : "overview";
   });
 
   const groups = new Map<string, Command>([["", root]]);
@@ -68,17 +71,20 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
     groups.set(path, made);
     return made;
   };
-  for (const spec of COMMANDS) {
-    const { parent, name } = splitPath(spec.path);
-    const command = configure(groupOf(parent).command(name).description(spec.summary));
+  for (const entry of COMMANDS) {
+    const { parent, name } = splitPath(entry.path);
+    const command = configure(groupOf(parent).command(name).description(entry.summary));
     if (parent === "") command.helpGroup(GROUPS[name]?.heading ?? "");
-    for (const alias of spec.aliases ?? []) command.alias(alias);
-    if (spec.arguments !== undefined) command.arguments(spec.arguments);
-    for (const option of spec.options ?? []) command.addOption(commanderOption(option));
-    command.addHelpText("after", `\nExample:\n  ${spec.example}`);
+    for (const alias of entry.aliases ?? []) command.alias(alias);
+    for (const parameter of entry.parameters) {
+      if (parameter.kind === "here") continue;
+      if (parameter.positional === true) command.addArgument(commanderArgument(parameter));
+      else command.addOption(commanderOption(parameter));
+    }
+    for (const option of entry.ownOptions) command.addOption(commanderOption(option));
+    command.addHelpText("after", `\nExample:\n  ${spellCall(entry.name, entry.example)}`);
     command.action((...all: unknown[]) => {
-      const options = all.at(-2) as Record<string, unknown>;
-      call = { spec, input: new Input(all.slice(0, -2), options) };
+      call = { command: entry, words: { positional: all.slice(0, -2), options: all.at(-2) as Words["options"] } };
     });
   }
   const globals = (): ParsedGlobals => {
@@ -111,7 +117,7 @@ function refuseUnknown(parent: Command, group?: string): void {
     `There is no command "${full(word)}"${suggestion === undefined ? "" : ` — did you mean "${full(suggestion)}"?`}`,
     {
       detail: suggestion === undefined ? {} : { suggestion },
-      next: [full(suggestion === undefined ? "--help" : suggestion)],
+      next: [{ text: full(suggestion === undefined ? "--help" : suggestion) }],
     },
   );
 }
@@ -126,17 +132,24 @@ function usageOf(argument: Argument): string {
   return argument.required ? `<${text}>` : `[${text}]`;
 }
 
-function specOf(path: string): CommandSpec {
-  const spec = COMMANDS.find((candidate) => candidate.path === path);
-  if (spec === undefined) throw new Error(`no command ${path}`);
-  return spec;
+function commandAt(path: string): TableCommand {
+  const command = COMMANDS.find((candidate) => candidate.path === path);
+  if (command === undefined) throw new Error(`There is no command ${path}.`);
+  return command;
 }
 
-function commanderOption({ flags, description, choices, repeatable }: OptionSpec): Option {
-  const option = new Option(flags, description);
+function commanderArgument({ name, value, required, many, kind, about }: Parameter): Argument {
+  const word = `${value ?? name}${many === true || kind === "words" ? "..." : ""}`;
+  return new Argument(required === true ? `<${word}>` : `[${word}]`, about);
+}
+
+function commanderOption(parameter: Parameter): Option {
+  const { kind, value, short, about, choices, many } = parameter;
+  const word = `--${optionWord(parameter)}${kind === "flag" ? "" : ` <${value ?? "text"}>`}`;
+  const option = new Option(short === undefined ? word : `-${short}, ${word}`, about);
   if (choices !== undefined) option.choices(choices);
-  if (repeatable === true) {
-    option.argParser((value: string, previous: string[] | undefined) => [...(previous ?? []), value]);
+  if (many === true || kind === "pairs") {
+    option.argParser((text: string, previous: string[] | undefined) => [...(previous ?? []), text]);
   }
   return option;
 }
@@ -150,7 +163,7 @@ function usageError(error: CommanderError, argv: readonly string[]): UsageError 
   const path = commandPath(argv);
   return new UsageError(message, {
     detail: suggestion === undefined ? {} : { suggestion },
-    next: [["agents", path, "--help"].filter(Boolean).join(" ")],
+    next: [{ text: ["agents", path, "--help"].filter(Boolean).join(" ") }],
   });
 }
 

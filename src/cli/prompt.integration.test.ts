@@ -12,8 +12,8 @@ async function asking(world: World): Promise<PlanId> {
   const id = (await world.plan(STEPS)) as PlanId;
   await using store = await openStore(`sqlite:${world.agents.database}`);
   const service = new PlanLifecycleService({ store });
-  const { recordStrategy, chosenSteps } = await import("../plans/strategy.ts");
-  const { findActor } = await import("../store/actors.ts");
+  const { recordStrategy, chosenSteps } = await import("../runs/tool-strategy.ts");
+  const { findActor } = await import("../store/tables/actors.ts");
   const strategize = await service.startStrategize(id);
   const actor = await store.read((reader) => findActor(reader, "local/greeter" as never));
   if (actor?.type !== "tool") throw new Error("no tool actor");

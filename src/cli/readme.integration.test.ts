@@ -4,20 +4,19 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { confinementHere } from "../execution/confinement/here.ts";
-import { COMMANDS } from "./commands.ts";
+import { confinementHere } from "../confinement/availability.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { allowCommands } from "./testing/confinement.ts";
 
 const confined = (await confinementHere()).kind !== "none";
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 
-/** The code blocks of the README in one language, in order. */
-function blocks(language: string): string[] {
-  return [...README.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, code = ""]) => code);
+/** The code blocks of a page in one language, in order. */
+function blocks(language: string, page = README): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, code = ""]) => code);
 }
 
-test("what the README tells a new user to type works, and so does the library example after it", async () => {
+test("what the README tells a new user to type works, and so do the primitives of the library on the same data", async () => {
   using agents = new Agents();
   const shell = blocks("sh").find((block) => block.includes("agents init"));
   const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
@@ -32,9 +31,9 @@ test("what the README tells a new user to type works, and so does the library ex
   expect(readFileSync(join(agents.directory, "demo/README.md"), "utf8")).toBe("# Shop\nOpen on Sundays.\n");
   expect(stdout).toContain("The entries of the audit log are unchanged");
 
-  const [library = ""] = blocks("ts");
-  const code = library
-    .replace('"cleveragents"', JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href))
+  const [, primitives = ""] = blocks("ts", readFileSync(join(ROOT, "docs/library.md"), "utf8"));
+  const code = primitives
+    .replace('"cleveragents/primitives"', JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href))
     .replace("sqlite:./plans.db", `sqlite:${agents.database}`);
   const file = agents.write("example.ts", `${code}\nconsole.log(answer, (await service.getPlan(plan.id)).state);\n`);
   const example = await promisify(execFile)(process.execPath, [file]);
@@ -47,37 +46,40 @@ test.runIf(confined)("the session in the README is what really happens", async (
   expect(blocks("console")).toEqual([stdout]);
 });
 
-test("what the README says about a request works offline", async () => {
+test("without --yes, the README's request shows its strategy and names the command that continues", async () => {
   using agents = new Agents();
   const shell = blocks("sh").find((block) => block.includes("examples/health"));
   const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
   const environment = { ...process.env, HOME: agents.directory, CLEVERAGENTS_DATA_DIR: agents.dataDir };
-  const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${shell}`;
+  const asking = shell?.replace(" --yes", "");
+  const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${asking}`;
   const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: ROOT, env: environment });
   expect(stdout).toContain("Strategy: 2 steps");
   expect(stdout).toMatch(/next: agents plan execute \w+$/m);
+});
+
+test.runIf(confined)("the library example of the README does the same as its session", async () => {
+  using agents = new Agents();
+  const shell = blocks("sh").find((block) => block.includes("examples/health"));
+  const setUp = shell?.replace(/^agents run .*$/m, "");
+  const environment = { ...process.env, HOME: agents.directory, CLEVERAGENTS_DATA_DIR: agents.dataDir };
+  const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"; }\n${setUp}`;
+  await promisify(execFile)("bash", ["-c", script], { cwd: ROOT, env: environment });
+
+  const [library = ""] = blocks("ts");
+  const code = library
+    .replace('"cleveragents"', JSON.stringify(pathToFileURL(join(ROOT, "src/app/open.ts")).href))
+    .replace("./agents-data", agents.dataDir);
+  const file = agents.write("example.ts", `${code}\nconsole.log(patch);\n`);
+  const health = join(agents.directory, "health");
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: health, env: environment });
+  expect(stdout).toContain('+  return { status: 200, database: up ? "up" : "down" };');
+  const log = await promisify(execFile)("git", ["log", "--format=%s"], { cwd: health });
+  expect(log.stdout).toMatch(/^Undo: .*\n.*\nStart\n$/);
 });
 
 test("the README names the commands the test suite and CI run", () => {
   const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
   expect(README).toContain("npm ci && npm test");
   expect(ci.trimEnd().split("\n").at(-1)).toBe("npm ci && npm test");
-});
-
-test("the README's table has every command, and no other", () => {
-  const paths = COMMANDS.map(({ path }) => path);
-  const groups = new Set(paths.flatMap((path) => path.split(" ").slice(0, -1)));
-  const listed = new Set<string>();
-  const [, table = ""] = README.split("## What you can do with it today");
-  for (const row of table.split("\n").filter((line) => line.startsWith("| "))) {
-    let group: string[] = [];
-    for (const [, code = ""] of row.matchAll(/`([^`]+)`/g)) {
-      const words = code.replace(/^agents /, "").split(" ");
-      const verb = words.findIndex((word) => !groups.has(word));
-      // "`action list`, `show`": what names no group is of the last one named.
-      if (verb > 0) group = words.slice(0, verb);
-      listed.add([...(code.startsWith("agents ") && verb === 0 ? [] : group), words[verb]].join(" "));
-    }
-  }
-  expect([...listed].toSorted()).toEqual(paths.toSorted());
 });

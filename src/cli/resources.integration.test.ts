@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeRepository } from "../testing/git-repository.ts";
@@ -237,4 +237,20 @@ test("many processes at once: one adds a name, and no link outlives its resource
   const [resource] = data["resources"] as { projects: unknown[] }[];
   expect(resource === undefined ? "removed" : resource.projects.length).toBe(raced[1]?.code === 0 ? "removed" : 1);
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);
+});
+
+test("the index of a removed resource goes with it, unless another resource has the same directory", async () => {
+  using agents = user();
+  const repository = join(agents.home, "repo");
+  for (const name of ["api", "copy"]) {
+    await agents.json("resource", "add", "git-checkout", name, "--path", repository);
+  }
+  await agents.json("context", "pack", "hello", "--path", repository);
+  const indexes = (): string[] =>
+    readdirSync(join(agents.dataDir, "index")).filter((name) => /^[0-9a-f]{32}\.db$/.test(name));
+  expect(indexes()).toHaveLength(1);
+  expect((await agents.json("resource", "remove", "copy", "--yes")).exit_code).toBe(0);
+  expect(indexes()).toHaveLength(1);
+  expect((await agents.json("resource", "remove", "api", "--yes")).exit_code).toBe(0);
+  expect(indexes()).toEqual([]);
 });

@@ -186,7 +186,7 @@ test("what the profile denies is refused, the model is told and goes on; its lim
   expect(data).toMatchObject({ state: "complete", changes: { files: 1 }, cost: { cap_usd: 0.5 } });
   const id = String(data["plan_id"]);
   expect((await world.json("plan", "guard", id)).data).toMatchObject({ plan_id: id });
-  expect((await world.json("plan", "budget", id, "0.6")).error?.message).toContain("gives it $0.5 at most");
+  expect((await world.json("plan", "budget", id, "0.6")).error?.message).toContain("at most $0.5");
   const { data: audit } = await world.json("audit", "list");
   expect(JSON.stringify(audit)).toContain("guard.refused");
   // Three calls of one step, however many questions they were spread over.

@@ -138,7 +138,7 @@ test("a project can be named, and need not be a repository", async () => {
 });
 
 test.each([
-  [[""], "What is to become true?"],
+  [[""], "Say what you want done."],
   [["x", "--actor", "nobody"], 'There is no actor "local/nobody"'],
   [["x", "--actor", "note"], "is not in a git repository"],
 ])("what cannot be run is refused before anything is written: %j", async (words, message) => {
@@ -165,7 +165,7 @@ test("what is not committed is said beforehand, and a repository without a commi
       .filter(({ level }) => level === "warning")
       .map(({ text }) => text);
   };
-  expect(await texts()).toEqual([expect.stringContaining("2 files here are not committed")]);
+  expect(await texts()).toEqual([expect.stringContaining("2 uncommitted files are not part of this plan")]);
   expect(await texts("--include-dirty")).toEqual([]);
   const empty = join(agents.directory, "empty");
   mkdirSync(empty);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { OnlyBackend, workingBackends } from "../execution/testing/backends.ts";
+import { OnlyBackend, workingBackends } from "../confinement/testing/backends.ts";
 import { Agents } from "./testing/agents.ts";
 
 const COMMAND = "echo $$ > $HOME/begun; sleep 4; echo line >> s.txt";

@@ -1,5 +1,6 @@
-import type { PlanId } from "../domain/ids.ts";
-import type { Reader } from "../store/store.ts";
+/** Counts of a plan's records, for its status. */
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Reader } from "../store/port.ts";
 
 /** How much a plan has recorded, over all attempts. */
 export interface PlanActivity {

@@ -1,18 +1,25 @@
-import { BudgetError } from "../domain/errors.ts";
-import type { PlanId } from "../domain/ids.ts";
-import { dollars, type Microdollars } from "../domain/money.ts";
-import type { Cap, Scope, Spender } from "./budgets.ts";
+/** The errors of budgets: each says which budget refused the call, and the step by which a user raises it. */
+import { BudgetError } from "../domain/errors/errors.ts";
+import { nextStep, withValue, type NextStep } from "../domain/next-step.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import { dollars, type Microdollars } from "../domain/money/money.ts";
+import type { Cap } from "./spending-caps.ts";
+import type { BudgetScope, Spender } from "./budgets.ts";
 
-/** Why a call was not sent, and what a user does to go on. */
-export interface Refusal {
-  readonly scope: Scope;
+/** The reason why a call was not sent. */
+export interface BudgetRefusal {
+  readonly scope: BudgetScope;
   readonly spent: Microdollars;
   readonly reserved: Microdollars;
   readonly bound: Microdollars;
   readonly cap: Cap;
 }
 
-export function exceeded(refusal: Refusal, { provider, model }: Spender, planId: PlanId | undefined): BudgetError {
+export function budgetExceededError(
+  refusal: BudgetRefusal,
+  { provider, model }: Spender,
+  planId: PlanId | undefined,
+): BudgetError {
   const { scope, spent, reserved, bound, cap } = refusal;
   const whose = scope.kind === "day" ? "today's budget (UTC)" : `the budget of plan ${planId}`;
   const held = reserved === 0 ? "" : ` and ${dollars(reserved)} reserved for calls under way`;
@@ -22,8 +29,8 @@ export function exceeded(refusal: Refusal, { provider, model }: Spender, planId:
     {
       next: [
         cap.raise,
-        ...(scope.kind === "day" ? ["or wait until 00:00 UTC"] : []),
-        ...(planId === undefined ? [] : [`agents plan execute ${planId}`]),
+        ...(scope.kind === "day" ? [{ text: "or wait until 00:00 UTC" }] : []),
+        ...(planId === undefined ? [] : [nextStep("plan.execute", { plan: planId })]),
       ],
       detail: {
         budget: scope.kind,
@@ -37,10 +44,10 @@ export function exceeded(refusal: Refusal, { provider, model }: Spender, planId:
   );
 }
 
-export function priceUnknown({ provider, model }: Spender, remedies: readonly string[], cap: Cap): BudgetError {
+export function priceUnknownError({ provider, model }: Spender, remedies: readonly NextStep[], cap: Cap): BudgetError {
   return new BudgetError(
     "price_unknown",
     `What a call of ${provider}/${model} can cost is not known, and there is a budget of ${dollars(cap.amount)}.`,
-    { next: [...remedies, cap.raise.replace("<dollars>", "none")], detail: { provider, model } },
+    { next: [...remedies, withValue(cap.raise, "<dollars>", "none")], detail: { provider, model } },
   );
 }

@@ -1,18 +1,19 @@
-import type { PlanId } from "../domain/ids.ts";
-import { dollars, type Microdollars } from "../domain/money.ts";
-import type { Reader, Tx } from "../store/store.ts";
-import { tellBeside } from "./beside.ts";
-import type { Cap, Caps } from "./budgets.ts";
+/** The spending of plans and days, added up from the reservations. */
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Microdollars } from "../domain/money/money.ts";
+import type { Reader } from "../store/port.ts";
+import type { Cap, Caps } from "./spending-caps.ts";
+import { planCap } from "./own-budget.ts";
 
-/** What was spent, and of how much. */
+/** The amount that was spent, and the cap it counts against. */
 export interface Spending {
   /** Calls that were sent, or may have been. */
   readonly calls: number;
-  /** What was spent: as endpoints say, and as we counted. */
+  /** The sum of the costs that endpoints reported and that we counted. */
   readonly spent: Microdollars;
-  /** Of `spent`, what we counted ourselves. */
+  /** The part of `spent` that we counted ourselves. */
   readonly estimated: Microdollars;
-  /** What had to be assumed, at the most it can be, of calls that ended before they could say. */
+  /** The most that calls can have cost which ended before their cost was known. */
   readonly assumed: Microdollars;
   /** For calls under way. */
   readonly reserved: Microdollars;
@@ -26,33 +27,6 @@ export interface DaySpending extends Spending {
   readonly date: string;
 }
 
-/** The plan's own budget, where it is lower than what is configured for all. */
-export async function planCap(reader: Reader, planId: PlanId, configured: Cap | undefined): Promise<Cap | undefined> {
-  const own = await ownBudget(reader, planId);
-  if (own === undefined || (configured !== undefined && configured.amount <= own)) return configured;
-  return { amount: own, raise: `agents plan budget ${planId} <dollars>` };
-}
-
-export async function ownBudget(reader: Reader, planId: PlanId): Promise<Microdollars | undefined> {
-  const row = await reader.get<{ cap: number }>("SELECT cap FROM plan_budgets WHERE plan_id = ?", planId);
-  return row?.cap;
-}
-
-/** Undefined takes it back. Counts from the next call on, also of whoever is executing the plan now. */
-export async function setOwnBudget(
-  tx: Tx,
-  change: { readonly planId: PlanId; readonly cap: Microdollars | undefined; readonly user: string },
-): Promise<void> {
-  const { planId, cap, user } = change;
-  const before = await ownBudget(tx, planId);
-  if (before === cap) return;
-  await tx.run("DELETE FROM plan_budgets WHERE plan_id = ?", planId);
-  if (cap !== undefined) await tx.run("INSERT INTO plan_budgets (plan_id, cap) VALUES (?, ?)", planId, cap);
-  const text = (amount: Microdollars | undefined): string | null => (amount === undefined ? null : dollars(amount));
-  const details = { from: text(before), to: text(cap) };
-  await tellBeside(tx, { type: "budget.changed", user, planId, details });
-}
-
 export async function planSpending(reader: Reader, planId: PlanId, caps: Caps): Promise<Spending> {
   return { ...(await spendingWhere(reader, "plan_id = ?", planId)), cap: await planCap(reader, planId, caps.perPlan) };
 }
@@ -64,7 +38,10 @@ export async function daySpending(reader: Reader, caps: Caps): Promise<DaySpendi
   return { ...(await spendingWhere(reader, "day = ?", day)), date, cap: caps.perDay };
 }
 
-/** A reservation is lost when the lease it was made under is no longer held; outside of plans, when no call can take so long. */
+/**
+ * A reservation is lost when the lease it was made under is no longer held; outside of plans, when no call can take so
+ * long.
+ */
 const LOST = `state = 'reserved' AND CASE WHEN plan_id IS NULL THEN lapses_at <= now_ms() ELSE NOT EXISTS (
   SELECT 1 FROM leases WHERE leases.plan_id = reservations.plan_id AND leases.epoch = reservations.epoch
      AND leases.expires_at > now_ms()) END`;

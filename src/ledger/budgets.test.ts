@@ -1,16 +1,21 @@
-/** What models may cost: no two reservations together pass a cap, and what nobody settled counts in full. */
+/** The cost of models: no two reservations together pass a cap, and one that was not settled counts in full. */
 import { describe, expect, test } from "vitest";
 import { BudgetError, PlanLifecycleService, StaleLeaseError, verifyAudit, type Lease, type Store } from "../index.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
-import { daySpending, ownBudget, planSpending, setOwnBudget } from "./budget-report.ts";
+import { daySpending, planSpending } from "./budget-report.ts";
+import { allowedBudget, ownBudget, setOwnBudget } from "./own-budget.ts";
 import { Budget, type Caps } from "./budgets.ts";
+import type { QualifiedName } from "../domain/names/qualified-name.ts";
+import { findProfile } from "../domain/profile/automation-profile.ts";
+import { insertProfile } from "../store/tables/profiles.ts";
+import { nextStep } from "../domain/next-step.ts";
 
 const MODEL = { provider: "openai", model: "gpt-4o" };
 const NONE: Caps = { perPlan: undefined, perDay: undefined };
-const plan = (amount: number) => ({ ...NONE, perPlan: { amount, raise: "raise <dollars>" } });
-const day = (amount: number) => ({ ...NONE, perDay: { amount, raise: "raise <dollars>" } });
+const plan = (amount: number) => ({ ...NONE, perPlan: { amount, raise: { text: "raise <dollars>" } } });
+const day = (amount: number) => ({ ...NONE, perDay: { amount, raise: { text: "raise <dollars>" } } });
 
 async function leased(store: Store, clock?: FakeClock): Promise<{ service: PlanLifecycleService; lease: Lease }> {
   const service = new PlanLifecycleService({ store, ...(clock === undefined ? {} : { clock: clock.now }) });
@@ -80,15 +85,15 @@ test("zero is a cap: what is free passes, what is not does not", async () => {
 test("what has no known price is refused under a cap, and counted without one", async () => {
   await using temporary = await TemporaryStore.open("memory");
   const { store } = temporary;
-  const unknown = { unknown: ["set a price"] };
+  const unknown = { unknown: [{ text: "set a price" }] };
   const error = await refused(new Budget({ store, caps: day(1_000) }).reserve(MODEL, unknown));
-  expect(error).toMatchObject({ code: "price_unknown", next: ["set a price", "raise none"] });
+  expect(error).toMatchObject({ code: "price_unknown", next: [{ text: "set a price" }, { text: "raise none" }] });
   const free = new Budget({ store, caps: NONE });
   await free.settle(await free.reserve(MODEL, unknown), undefined);
   await free.settle(await free.reserve(MODEL, unknown), 70);
   const spending = await store.read((reader) => daySpending(reader, NONE));
   expect(spending).toMatchObject({ calls: 2, spent: 70, unpriced: 1 });
-  // What was learnt afterwards counts against a cap that is set later.
+  // A cost that was learned afterwards counts against a cap that is set later.
   await refused(new Budget({ store, caps: day(100) }).reserve(MODEL, 31));
 });
 
@@ -100,16 +105,23 @@ test("a plan's own budget tightens the configured one and never loosens it", asy
   const set = (cap: number | undefined) => store.transaction((tx) => setOwnBudget(tx, { planId, cap, user: "ann" }));
   await set(300);
   const own = await refused(new Budget({ store, caps: plan(500), lease }).reserve(MODEL, 301));
-  expect(own.next).toEqual([`agents plan budget ${planId} <dollars>`, `agents plan execute ${planId}`]);
+  expect(own.next).toEqual([
+    nextStep("plan.budget", { plan: planId, dollars: "<dollars>" }),
+    nextStep("plan.execute", { plan: planId }),
+  ]);
   await set(900);
   const configured = await refused(new Budget({ store, caps: plan(500), lease }).reserve(MODEL, 501));
-  expect(configured.next).toEqual(["raise <dollars>", `agents plan execute ${planId}`]);
+  expect(configured.next).toEqual([{ text: "raise <dollars>" }, nextStep("plan.execute", { plan: planId })]);
   await set(undefined);
   await set(undefined);
   expect(await store.read((reader) => ownBudget(reader, planId))).toBeUndefined();
-  const both = { ...plan(1_000), perDay: { amount: 100, raise: "raise the day's" } };
+  const both = { ...plan(1_000), perDay: { amount: 100, raise: { text: "raise the day's" } } };
   const ofDay = await refused(new Budget({ store, caps: both, lease }).reserve(MODEL, 101));
-  expect(ofDay.next).toEqual(["raise the day's", "or wait until 00:00 UTC", `agents plan execute ${planId}`]);
+  expect(ofDay.next).toEqual([
+    { text: "raise the day's" },
+    { text: "or wait until 00:00 UTC" },
+    nextStep("plan.execute", { plan: planId }),
+  ]);
   // Refused by the day, nothing is held of the plan's.
   const { reserved } = await store.read((reader) => planSpending(reader, planId, both));
   expect(reserved).toBe(0);
@@ -117,6 +129,59 @@ test("a plan's own budget tightens the configured one and never loosens it", asy
   expect(told.filter((type) => type === "budget.changed")).toHaveLength(3);
   expect((await verifyAudit(store, { at: Date.now() })).problem).toBeUndefined();
 });
+
+test("a plan's own budget never lifts it above the cap of its profile, whichever caller sets it", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const service = new PlanLifecycleService({ store });
+  const supervised = findProfile("supervised");
+  if (supervised === undefined) throw new Error("no such profile");
+  const profile = { ...supervised, name: "local/thrifty" as QualifiedName, budget: { maxCostUsd: 2 } };
+  await store.transaction((tx) => insertProfile(tx, { profile, extends: undefined }, 0));
+  await service.createAction(actionInput());
+  const { id: planId } = await service.useAction({
+    action: "local/fix",
+    automationProfile: "local/thrifty",
+    budget: 5_000_000,
+  });
+  const own = () => store.read((reader) => ownBudget(reader, planId));
+  const set = (cap: number | undefined, configured?: number) =>
+    store.transaction((tx) => setOwnBudget(tx, { planId, cap, user: "ann", configured: configuredAt(configured) }));
+  expect(await own()).toBe(2_000_000);
+  for (const cap of [2_000_001, undefined]) {
+    await expect(set(cap)).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("at most $2") });
+  }
+  await expect(set(600, 500)).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("configured") });
+  expect(await own()).toBe(2_000_000);
+  await set(2_000_000, 3_000_000);
+  await set(1);
+  expect(await own()).toBe(1);
+});
+
+test.each([
+  [5, { profile: 3 }, 3],
+  [undefined, { profile: 3 }, 3],
+  [2, { profile: 3 }, 2],
+  [5, { configured: 4 }, 4],
+  [5, { profile: 3, configured: 4 }, 3],
+  [5, { profile: 4, configured: 3 }, 3],
+  [undefined, { configured: 4 }, undefined],
+  [undefined, {}, undefined],
+  [5, {}, 5],
+])(
+  "a budget of %s within %j is lowered to %s",
+  (wanted, { profile, configured }: { profile?: number; configured?: number }, allowed) => {
+    const limits = {
+      profile: { name: "local/p", budget: { maxCostUsd: profile === undefined ? undefined : profile / 1_000_000 } },
+      configured: configuredAt(configured),
+    };
+    expect(allowedBudget(wanted, limits as never, "lower")).toBe(allowed);
+  },
+);
+
+function configuredAt(amount: number | undefined) {
+  return amount === undefined ? undefined : { amount, raise: { text: "raise" } };
+}
 
 test("no cost is below nothing or above what was reserved, and what was counted here is told apart", async () => {
   await using temporary = await TemporaryStore.open("memory");

@@ -1,39 +1,33 @@
-import { monotonicIds, type PlanId } from "../domain/ids.ts";
-import type { Microdollars } from "../domain/money.ts";
-import { loginName } from "../domain/user.ts";
-import type { Store, Tx } from "../store/store.ts";
-import { exceeded, priceUnknown, type Refusal } from "./budget-errors.ts";
-import { tellBeside } from "./beside.ts";
-import { planCap } from "./budget-report.ts";
+/**
+ * The cost of a model call is reserved before the call at the most it can cost, and settled after it at its real cost.
+ * A reservation is made in one transaction that takes the rows of its scopes (the plan, the day) for itself and refuses
+ * when the amounts spent, reserved and wanted would together pass a cap; so the calls that are sent fit, however many
+ * callers in however many processes ask at once.
+ *
+ * A reservation whose owner died is never given back: the call may have been sent and billed. It stays reserved at its
+ * upper bound and is shown as assumed. If the owner was only slow, it still settles, and its figure replaces the
+ * assumed one.
+ */
+import { monotonicIds, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
+import type { Microdollars } from "../domain/money/money.ts";
+import { loginName } from "../platform/user.ts";
+import type { Store, Tx } from "../store/port.ts";
+import { budgetExceededError, priceUnknownError, type BudgetRefusal } from "./budget-errors.ts";
+import type { NextStep } from "../domain/next-step.ts";
+import { recordSystemEvent } from "./system-events.ts";
+import type { Cap, Caps } from "./spending-caps.ts";
+import { planCap } from "./own-budget.ts";
 import { assertHeld, type Lease } from "./leases.ts";
 
-/**
- * What models cost is reserved before a call at the most it can cost, and settled after it at what it did cost. A reservation is made in
- * one transaction that takes the rows of its scopes (the plan, the day) for itself and refuses when what was spent, what is reserved and
- * this would together pass a cap; so however many ask at once, in however many processes, what goes out fits.
- *
- * A reservation whose owner died is never given back: what was sent may have been billed. It stays reserved at its upper bound and is shown
- * as assumed. If the owner was only slow, it still settles, and what it knows replaces what was assumed.
- */
-export interface Cap {
-  readonly amount: Microdollars;
-  /** What a user does to raise it. */
-  readonly raise: string;
-}
-
-/** What is configured; a plan's own budget is in the store and can only be lower. */
-export interface Caps {
-  readonly perPlan: Cap | undefined;
-  readonly perDay: Cap | undefined;
-}
+export type { Cap, Caps } from "./spending-caps.ts";
 
 export interface Spender {
   readonly provider: string;
   readonly model: string;
 }
 
-/** The most a call can cost, or what the user can do so that it becomes known. */
-export type Bound = Microdollars | { readonly unknown: readonly string[] };
+/** The most a call can cost, or the steps by which the user makes it known. */
+export type Bound = Microdollars | { readonly unknown: readonly NextStep[] };
 
 export interface Reservation {
   readonly id: string;
@@ -43,18 +37,18 @@ export interface Reservation {
 }
 
 export interface BudgetWarning {
-  readonly scope: Scope["kind"];
+  readonly scope: BudgetScope["kind"];
   readonly spent: Microdollars;
   readonly cap: Microdollars;
 }
 
-export interface Scope {
+export interface BudgetScope {
   readonly kind: "plan" | "day";
   readonly key: string;
   readonly cap: Cap | undefined;
 }
 
-/** A call outside of any plan has no lease that tells that its owner is gone; none lasts longer than this. */
+/** A call outside of any plan has no lease that shows whether its owner is gone; no call lasts longer than this. */
 const LONGEST_CALL_MS = 2 * 3_600_000;
 
 const WARN_AT = 0.9;
@@ -64,14 +58,15 @@ export class Budget {
   readonly #caps: Caps;
   readonly #lease: Lease | undefined;
   readonly #user: string;
-  readonly #ids = monotonicIds();
+  readonly #ids: IdGenerator;
 
-  /** With `lease`, for the plan it is of, and only while it is held; without, for calls outside of plans. */
-  constructor(parts: { store: Store; caps: Caps; lease?: Lease | undefined; user?: string }) {
+  /** With `lease`: for the lease's plan, and only while it is held. Without: for calls outside of plans. */
+  constructor(parts: { store: Store; caps: Caps; lease?: Lease | undefined; user?: string; ids?: IdGenerator }) {
     this.#store = parts.store;
     this.#caps = parts.caps;
     this.#lease = parts.lease;
     this.#user = parts.user ?? loginName();
+    this.#ids = parts.ids ?? monotonicIds();
   }
 
   /** Rejects with a BudgetError, and nothing is reserved, when the bound does not fit into every budget. */
@@ -82,11 +77,11 @@ export class Budget {
       const scopes = await this.#scopes(tx, this.#lease?.planId, day);
       const capped = scopes.find(({ cap }) => cap !== undefined);
       if (typeof bound !== "number" && capped?.cap !== undefined)
-        throw priceUnknown(spender, bound.unknown, capped.cap);
+        throw priceUnknownError(spender, bound.unknown, capped.cap);
       const most = typeof bound === "number" ? bound : undefined;
       const refusal = await firstRefusal(tx, scopes, most ?? 0);
       if (refusal !== undefined) {
-        await this.#tellExceeded(tx, refusal);
+        await this.#recordExceeded(tx, refusal);
         return refusal;
       }
       for (const { key } of scopes) {
@@ -95,13 +90,14 @@ export class Budget {
       return this.#insert(tx, spender, day, most);
     });
     if ("id" in made) return made;
-    throw exceeded(made, spender, this.#lease?.planId);
+    throw budgetExceededError(made, spender, this.#lease?.planId);
   }
 
   /**
-   * What the call did cost; undefined when that is not known. `estimated` when we counted it and the endpoint did not say. Never less than
-   * nothing and never more than was reserved, so no claim moves a cap. Not fenced: what somebody knows who lost the lease is still true.
-   * Says which budgets are nearly used up by it, each once.
+   * Ends the reservation at the cost of the call; undefined when that is not known, `estimated` when we counted it
+   * because the endpoint did not report it. The cost is never below zero and never above the reserved amount, so no
+   * claim of an endpoint moves a cap. Not fenced: the figure of an owner that lost the lease is still true. Returns the
+   * budgets that are nearly used up by it, each once.
    */
   async settle(
     reservation: Reservation,
@@ -113,12 +109,12 @@ export class Budget {
     return this.#end(reservation, estimated ? "estimated" : "settled", within);
   }
 
-  /** It certainly cost nothing. */
+  /** The call certainly cost nothing. */
   async release(reservation: Reservation): Promise<void> {
     await this.#end(reservation, "released", 0);
   }
 
-  /** It may have been billed, and nobody will ever say how much: the most it can have been. */
+  /** The call may have been billed at an amount that will never be known: it counts at the most it can have cost. */
   async assume(reservation: Reservation): Promise<BudgetWarning[]> {
     return this.#end(reservation, "assumed", reservation.bound);
   }
@@ -151,9 +147,9 @@ export class Budget {
     });
   }
 
-  /** The plan always before the day: two that take both rows never wait for each other. */
-  async #scopes(tx: Tx, planId: PlanId | undefined, day: number): Promise<Scope[]> {
-    const ofDay: Scope = { kind: "day", key: `day:${day}`, cap: this.#caps.perDay };
+  /** The plan always before the day: two transactions that take both rows never wait for each other. */
+  async #scopes(tx: Tx, planId: PlanId | undefined, day: number): Promise<BudgetScope[]> {
+    const ofDay: BudgetScope = { kind: "day", key: `day:${day}`, cap: this.#caps.perDay };
     if (planId === undefined) return [ofDay];
     return [{ kind: "plan", key: `plan:${planId}`, cap: await planCap(tx, planId, this.#caps.perPlan) }, ofDay];
   }
@@ -176,10 +172,10 @@ export class Budget {
     return { id, planId, day, bound };
   }
 
-  /** Once for each cap: whoever raises it wants to hear of the next one. */
+  /** Once for each cap: a user who raises it gets the warning of the next one. */
   async #warn(
     tx: Tx,
-    { kind, key, cap }: Scope,
+    { kind, key, cap }: BudgetScope,
     spent: Microdollars,
     planId: PlanId | undefined,
   ): Promise<BudgetWarning | undefined> {
@@ -192,12 +188,12 @@ export class Budget {
     );
     if (first !== 1) return undefined;
     const facts = { scope: kind, spent, cap: cap.amount };
-    await tellBeside(tx, { type: "budget.warning", user: this.#user, planId, details: facts });
+    await recordSystemEvent(tx, { type: "budget.warning", user: this.#user, planId, details: facts }, this.#ids);
     return facts;
   }
 
-  /** Once for each cap as well: forty that are refused in one moment are one piece of news. */
-  async #tellExceeded(tx: Tx, { scope, spent, reserved, bound, cap }: Refusal): Promise<void> {
+  /** Once for each cap as well: forty calls that are refused in one moment give one event. */
+  async #recordExceeded(tx: Tx, { scope, spent, reserved, bound, cap }: BudgetRefusal): Promise<void> {
     const first = await tx.run(
       "UPDATE spending SET exceeded_cap = ? WHERE scope = ? AND (exceeded_cap IS NULL OR exceeded_cap <> ?)",
       cap.amount,
@@ -206,14 +202,23 @@ export class Budget {
     );
     if (first !== 1) return;
     const details = { scope: scope.kind, spent, reserved, wanted: bound, cap: cap.amount };
-    await tellBeside(tx, { type: "budget.exceeded", user: this.#user, planId: this.#lease?.planId, details });
+    await recordSystemEvent(
+      tx,
+      { type: "budget.exceeded", user: this.#user, planId: this.#lease?.planId, details },
+      this.#ids,
+    );
   }
 }
 
 /**
- * Takes the row of each scope for this transaction, so that nobody changes it before the end, and says where the bound does not fit.
+ * Takes the row of each scope for this transaction, so that no other one changes it before the end; the first that
+ * refuses.
  */
-async function firstRefusal(tx: Tx, scopes: readonly Scope[], bound: Microdollars): Promise<Refusal | undefined> {
+async function firstRefusal(
+  tx: Tx,
+  scopes: readonly BudgetScope[],
+  bound: Microdollars,
+): Promise<BudgetRefusal | undefined> {
   for (const scope of scopes) {
     const row = await tx.get<{ spent: number; reserved: number }>(
       `INSERT INTO spending (scope, spent, reserved) VALUES (?, 0, 0)

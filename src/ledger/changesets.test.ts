@@ -1,4 +1,6 @@
-/** The durable side of changesets: what is refused and why, and what comes back. The scopes are tested with the context. */
+/**
+ * The durable side of changesets: what is refused and why, and what comes back. The scopes are tested with the context.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ChangesetStore,

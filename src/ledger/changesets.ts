@@ -1,4 +1,8 @@
-import { NotFoundError, PlanError } from "../domain/errors.ts";
+/**
+ * Changesets, in the tables `changesets` and `change_entries`: an ordered set of change entries of one plan, opened and
+ * closed under one lease epoch. An entry is appended to exactly the changeset that it names, or refused.
+ */
+import { NotFoundError, PlanError } from "../domain/errors/errors.ts";
 import {
   parseChangeEntry,
   type ChangeEntry,
@@ -8,13 +12,13 @@ import {
   type FileImage,
   type FileImageInput,
   type HashedEntryInput,
-} from "../domain/change-entry.ts";
-import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/ids.ts";
-import { contentHash, readContents, stageContent, type StagedContent } from "../store/contents.ts";
-import type { Reader, Store, Tx } from "../store/store.ts";
-import { findPlanGuards, judge, recordRefusal } from "./guards.ts";
+} from "../domain/plan/change-entry.ts";
+import { monotonicIds, type ChangesetId, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
+import { contentHash, readContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
+import { findPlanGuards, judge, recordRefusal } from "./guard-checks.ts";
 import { beginInvocation, endInvocation, markRefused, type CallEnd, type CallStart } from "./invocations.ts";
-import { assertHeld, staleLease } from "./leases.ts";
+import { assertHeld, staleLeaseError } from "./leases.ts";
 
 /** An ordered set of change entries of one plan. Once closed it never grows. */
 export interface Changeset {
@@ -29,7 +33,9 @@ export interface Changeset {
   readonly supersededAt: number | undefined;
 }
 
-/** The durable side of changesets: every method is one unit of work, fenced by the epoch the changeset was opened under. */
+/**
+ * The durable side of changesets: every method is one unit of work, fenced by the epoch the changeset was opened under.
+ */
 export class ChangesetStore {
   readonly #store: Store;
   readonly #ids: IdGenerator;
@@ -40,8 +46,8 @@ export class ChangesetStore {
   }
 
   /**
-   * With `call`, a tool call begins in the same transaction, and what is recorded here is what that call does. A call that a guard
-   * refuses is on record with that, and the error says so.
+   * With `call`, a tool call begins in the same transaction, and what is recorded here is what that call does. A call
+   * that a guard refuses is on record with that, and the error says so.
    */
   async start(planId: PlanId, epoch?: number, call?: CallStart): Promise<ChangesetId> {
     const id = this.#ids() as ChangesetId;
@@ -68,7 +74,7 @@ export class ChangesetStore {
       await recordRefusal(tx, { planId, found, call, refusal });
       return refusal.error;
     });
-    // Told only once it is on record.
+    // Thrown only once the refusal is on record.
     if (refused !== undefined) throw refused;
     return id;
   }
@@ -91,7 +97,7 @@ export class ChangesetStore {
     }
     const append = async (tx: Tx, { checked, staged }: (typeof prepared)[number]): Promise<ChangeEntry> => {
       const open = await takeSequence(tx, id);
-      if (open === undefined) throw await refusal(tx, id);
+      if (open === undefined) throw await notOpenError(tx, id);
       await assertOwn(tx, open, epoch);
       await insertEntry(tx, { id, sequence: open.entry_count, at: open.now }, checked);
       for (const content of staged) await content.commit(tx);
@@ -111,17 +117,14 @@ export class ChangesetStore {
         "UPDATE changesets SET closed_at = now_ms() WHERE id = ? AND closed_at IS NULL RETURNING plan_id, epoch",
         id,
       );
-      if (row === undefined) throw await refusal(tx, id);
+      if (row === undefined) throw await notOpenError(tx, id);
       await assertOwn(tx, row, epoch);
       if (end !== undefined) await endInvocation(tx, end.id, end);
     });
   }
 
   async get(id: ChangesetId): Promise<Changeset | undefined> {
-    return this.#store.read(async (reader) => {
-      const row = await reader.get<ChangesetRow>("SELECT * FROM changesets WHERE id = ?", id);
-      return row === undefined ? undefined : readChangeset(row);
-    });
+    return this.#store.read((reader) => findChangeset(reader, id));
   }
 
   async list(planId: PlanId): Promise<Changeset[]> {
@@ -134,31 +137,54 @@ export class ChangesetStore {
     });
   }
 
-  /** What a file held, for entries that were recorded with their contents. */
+  /** The bytes of a file, for entries that were recorded with their contents. */
   async content(hash: string): Promise<Uint8Array | undefined> {
     for await (const [, bytes] of this.contents([hash])) return bytes;
     return undefined;
   }
 
-  /** Several, in any order; what was not recorded is left out. */
+  /** The bytes of several, in any order; contents that were not recorded are left out. */
   contents(hashes: readonly string[]): AsyncGenerator<readonly [hash: string, bytes: Uint8Array]> {
     return readContents(this.#store, hashes);
   }
 
   async entries(id: ChangesetId): Promise<ChangeEntry[]> {
-    return this.#store.read(async (reader) => {
-      const rows = await reader.all<EntryRow>(
-        "SELECT * FROM change_entries WHERE changeset_id = ? ORDER BY sequence",
-        id,
-      );
-      return rows.map(readEntry);
-    });
+    return this.#store.read((reader) => findEntries(reader, id));
+  }
+}
+
+export async function findChangeset(reader: Reader, id: ChangesetId): Promise<Changeset | undefined> {
+  const row = await reader.get<ChangesetRow>("SELECT * FROM changesets WHERE id = ?", id);
+  return row === undefined ? undefined : readChangeset(row);
+}
+
+export async function findEntries(reader: Reader, id: ChangesetId): Promise<ChangeEntry[]> {
+  const rows = await reader.all<EntryRow>("SELECT * FROM change_entries WHERE changeset_id = ? ORDER BY sequence", id);
+  return rows.map(readEntry);
+}
+
+/** How many entries each changeset of the plan has. */
+export async function entryCounts(reader: Reader, planId: PlanId): Promise<ReadonlyMap<ChangesetId, number>> {
+  const rows = await reader.all<{ id: ChangesetId; entry_count: number }>(
+    "SELECT id, entry_count FROM changesets WHERE plan_id = ?",
+    planId,
+  );
+  return new Map(rows.map((row) => [row.id, row.entry_count]));
+}
+
+/**
+ * Marks the changesets as superseded: they stay, but do not count. The tool calls they belong to go by
+ * `supersedeInvocations`.
+ */
+export async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {
+  for (const id of changesets) {
+    await tx.run("UPDATE changesets SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
   }
 }
 
 /**
- * A whole changeset at once, closed from the start, in the caller's transaction: for changes that were worked out before they were
- * made. Their contents are in the store already.
+ * A whole changeset at once, closed from the start, in the caller's transaction: for changes that were worked out
+ * before they were made. Their contents are in the store already.
  */
 export async function insertChangeset(
   tx: Tx,
@@ -179,8 +205,9 @@ export async function insertChangeset(
 }
 
 /**
- * Closes an open changeset with all its entries at once, in the caller's transaction. Not fenced by the epoch it was opened under:
- * whoever calls this has made sure otherwise that nobody else can be at it. Their contents are in the store already.
+ * Closes an open changeset with all its entries at once, in the caller's transaction. Not fenced by the epoch it was
+ * opened under: the caller holds the kernel locks of the plan's resources, so that no other process works on it. Their
+ * contents are in the store already.
  */
 export async function completeChangeset(tx: Tx, id: ChangesetId, given: readonly HashedEntryInput[]): Promise<void> {
   const entries = given.map(parseChangeEntry);
@@ -190,7 +217,7 @@ export async function completeChangeset(tx: Tx, id: ChangesetId, given: readonly
     entries.length,
     id,
   );
-  if (row === undefined) throw await refusal(tx, id);
+  if (row === undefined) throw await notOpenError(tx, id);
   for (const [index, entry] of entries.entries())
     await insertEntry(tx, { id, sequence: index + 1, at: row.now }, entry);
 }
@@ -265,7 +292,9 @@ interface EntryRow {
   readonly at: number;
 }
 
-/** Counts the changeset up if it is open and returns its new last sequence: the check and the number are one statement. */
+/**
+ * Counts the changeset up if it is open and returns its new last sequence: the check and the number are one statement.
+ */
 function takeSequence(
   tx: Tx,
   id: ChangesetId,
@@ -283,11 +312,11 @@ async function assertOwn(
   row: Pick<ChangesetRow, "plan_id" | "epoch">,
   epoch: number | undefined,
 ): Promise<void> {
-  if ((row.epoch ?? undefined) !== epoch) throw staleLease({ planId: row.plan_id, epoch: epoch ?? 0 });
+  if ((row.epoch ?? undefined) !== epoch) throw staleLeaseError({ planId: row.plan_id, epoch: epoch ?? 0 });
   if (epoch !== undefined) await assertHeld(tx, { planId: row.plan_id, epoch });
 }
 
-async function refusal(reader: Reader, id: ChangesetId): Promise<PlanError> {
+async function notOpenError(reader: Reader, id: ChangesetId): Promise<PlanError> {
   const known = await reader.get("SELECT 1 FROM changesets WHERE id = ?", id);
   return new PlanError(known === undefined ? `There is no changeset ${id}.` : `The changeset ${id} is closed.`, {
     detail: { changeset_id: id },

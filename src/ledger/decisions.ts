@@ -1,13 +1,16 @@
-import { PHASE_TYPES, type Decision, type DecisionType, type Thought } from "../domain/decision.ts";
-import { DecisionPhaseViolationError, NotFoundError } from "../domain/errors.ts";
-import type { DecisionId, IdGenerator, PlanId } from "../domain/ids.ts";
-import type { JsonValue } from "../domain/json.ts";
-import type { Phase } from "../domain/transitions.ts";
-import { readContents, stageContent, type StagedContent } from "../store/contents.ts";
-import { maskedJson, maskedText } from "../store/masking.ts";
-import type { Reader, Store, Tx } from "../store/store.ts";
+/**
+ * The decisions of plans, in the table `decisions`. Rows are only ever added; superseding is the one mark that is set
+ * later, once.
+ */
+import { PHASE_TYPES, type Decision, type DecisionType, type Thought } from "../domain/plan/decision.ts";
+import { DecisionPhaseViolationError, NotFoundError } from "../domain/errors/errors.ts";
+import type { DecisionId, IdGenerator, PlanId } from "../domain/names/ids.ts";
+import type { JsonValue } from "../domain/values/json.ts";
+import type { Phase } from "../domain/plan/transitions.ts";
+import { readContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
+import { maskedJson, maskedText } from "../platform/masking.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
 
-/** The decisions of plans, as they are kept. Rows are only ever added; superseding one is the one mark that is set later, once. */
 export type NewDecision = Pick<Decision, "planId" | "attempt" | "type" | "phase" | "step" | "question" | "chosen"> & {
   readonly parent: DecisionId | undefined;
   readonly needs: readonly DecisionId[];
@@ -38,7 +41,10 @@ interface DecisionRow {
   readonly superseded_by: DecisionId | null;
 }
 
-/** What must be carried out as it was chosen, although a secret is in it: staged before the transaction that records the decision. */
+/**
+ * Stages a choice that must be carried out exactly although a secret is in it; called before the transaction that
+ * records the decision.
+ */
 export async function stageExact(store: Store, chosen: JsonValue): Promise<StagedContent | undefined> {
   if (maskedJson(chosen).masked === 0) return undefined;
   return stageContent(store, Buffer.from(JSON.stringify(chosen), "utf8"));
@@ -60,8 +66,8 @@ export async function exactChoices(
 }
 
 /**
- * Records a decision of the plan as it stands in this transaction: what does not belong into the phase the plan is in is refused, and no
- * move of the plan can come in between.
+ * Records a decision of the plan as it stands in this transaction: a type that does not belong to the plan's phase is
+ * refused, and no transition of the plan can come in between.
  */
 export async function insertDecision(tx: Tx, ids: IdGenerator, decision: NewDecision): Promise<DecisionId> {
   const { planId, type } = decision;
@@ -73,8 +79,8 @@ export async function insertDecision(tx: Tx, ids: IdGenerator, decision: NewDeci
 }
 
 /**
- * The same for what was decided before and is only put down again, whatever phase the plan is in by now. Takes the plan's next sequence and
- * inserts under it in one statement: no two decisions share one, and there is no gap.
+ * The same for a decision that was made before and is only recorded again, in any phase. It takes the plan's next
+ * sequence and inserts under it in one statement: no two decisions share one, and there is no gap.
  */
 export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: NewDecision): Promise<DecisionId> {
   const { thought = {} } = decision;
@@ -106,8 +112,8 @@ export async function insertDecisionAgain(tx: Tx, ids: IdGenerator, decision: Ne
 }
 
 /**
- * Takes decisions out of what counts; `by` is the decision for which they go, if there is one. The tool calls made for them go by
- * `supersedeInvocations`.
+ * Marks decisions as superseded: they stay, but do not count. `by` is the decision that replaces them, if there is one.
+ * The tool calls made for them are superseded by `supersedeInvocations`.
  */
 export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[], by?: DecisionId): Promise<void> {
   for (const { id } of decisions) {
@@ -120,8 +126,8 @@ export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[],
 }
 
 /**
- * Decides the same things again: the old decisions are superseded, and new ones stand in their places, also where one of them needed
- * another. All in the caller's transaction.
+ * Decides the same things again: the old decisions are superseded, and new ones stand in their places, also where one
+ * of them needed another. All in the caller's transaction.
  */
 export async function renewDecisions(tx: Tx, ids: IdGenerator, decisions: readonly Decision[]): Promise<void> {
   // Of the decisions that count there is one for each step, so the old ones go first.
@@ -136,7 +142,9 @@ export async function renewDecisions(tx: Tx, ids: IdGenerator, decisions: readon
   }
 }
 
-/** The decisions of an attempt in the order in which they were made; with `superseded`, also those that count no more. */
+/**
+ * The decisions of an attempt in the order in which they were made; with `superseded`, also those that no longer count.
+ */
 export async function findDecisions(
   reader: Reader,
   planId: PlanId,
@@ -152,7 +160,7 @@ export async function findDecisions(
   return rows.map(readDecision);
 }
 
-/** What people said to the plan, in any attempt, in the order in which they did. */
+/** The messages of people to the plan, in any attempt, in their order. */
 export async function findInterventions(reader: Reader, planId: PlanId): Promise<Decision[]> {
   const rows = await reader.all<DecisionRow>(
     `SELECT * FROM decisions WHERE plan_id = ? AND type = 'user_intervention' AND superseded_at IS NULL
@@ -160,6 +168,11 @@ export async function findInterventions(reader: Reader, planId: PlanId): Promise
     planId,
   );
   return rows.map(readDecision);
+}
+
+export async function findDecision(reader: Reader, id: DecisionId): Promise<Decision | undefined> {
+  const row = await reader.get<DecisionRow>("SELECT * FROM decisions WHERE id = ?", id);
+  return row === undefined ? undefined : readDecision(row);
 }
 
 /** The decisions of any plan whose id begins with `prefix` (upper case); at most six. */
@@ -172,7 +185,9 @@ export async function decisionsAnywhere(reader: Reader, prefix: string): Promise
   return rows.map(readDecision);
 }
 
-/** The decisions of a plan whose id begins with `prefix` (upper case), of any attempt, superseded or not; at most six. */
+/**
+ * The decisions of a plan whose id begins with `prefix` (upper case), of any attempt, superseded or not; at most six.
+ */
 export async function decisionsByPrefix(reader: Reader, planId: PlanId, prefix: string): Promise<Decision[]> {
   const rows = await reader.all<DecisionRow>(
     "SELECT * FROM decisions WHERE plan_id = ? AND id >= ? AND id < ? ORDER BY id LIMIT 6",

@@ -1,29 +1,29 @@
-import type { ChosenCall, InvocationEnd, ToolInvocation } from "../domain/decision.ts";
-import { PlanError } from "../domain/errors.ts";
-import type { GuardName } from "../domain/guards.ts";
-import type { ChangesetId, DecisionId, InvocationId, PlanId } from "../domain/ids.ts";
-import type { JsonValue } from "../domain/json.ts";
-import { storable } from "../domain/text.ts";
-import { maskedText } from "../store/masking.ts";
-import type { Reader, Tx } from "../store/store.ts";
-
 /**
- * Tool calls, as they are kept. A call begins in the transaction that opens its changeset and ends in the one that closes it, so it
- * costs no commit of its own, and its changes carry its id from the first one on.
+ * Tool calls, in the table `tool_invocations`. A call begins in the transaction that opens its changeset and ends in
+ * the one that closes it, so it costs no commit of its own, and its changes carry its id from the first one on.
  */
+import type { ChosenCall, InvocationEnd, ToolInvocation } from "../domain/plan/decision.ts";
+import { PlanError } from "../domain/errors/errors.ts";
+import type { GuardName } from "../domain/profile/guards.ts";
+import type { ChangesetId, DecisionId, InvocationId, PlanId } from "../domain/names/ids.ts";
+import type { JsonValue } from "../domain/values/json.ts";
+import { storable } from "../domain/text/text.ts";
+import { maskedText } from "../platform/masking.ts";
+import type { Reader, Tx } from "../store/port.ts";
+
 export interface CallStart {
   readonly id: InvocationId;
-  /** What the call is made for. */
+  /** The decision that the call carries out. */
   readonly decision: DecisionId;
   readonly tool: string;
   /** Without secrets. */
-  readonly parameters: JsonValue;
+  readonly params: JsonValue;
   /** Guards are asked about it; undefined for what no actor calls, such as the user's own hooks. */
   readonly guarded?:
     | {
         readonly step: string;
         readonly writes: boolean;
-        /** The call is one of many that a step makes, by somebody who sees it fail and decides what to do about it. */
+        /** The call is one of many of a step whose actor sees it fail and decides what to do next. */
         readonly within?: boolean;
       }
     | undefined;
@@ -32,15 +32,16 @@ export interface CallStart {
 export type CallEnd = InvocationEnd & Pick<CallStart, "id">;
 
 /**
- * Begins the call only for a decision of the plan that counts: the check and the write are one statement. What was decided word for
- * word is not written a second time (measured with 4 KiB of parameters: 40 µs for a call on record instead of 65).
+ * Begins the call only for a decision of the plan that counts: the check and the write are one statement. Parameters
+ * that equal those of the decision are not written a second time (measured with 4 KiB of parameters: 40 µs for a call
+ * on record instead of 65).
  */
 export async function beginInvocation(
   tx: Tx,
   call: CallStart,
   place: { readonly planId: PlanId; readonly changesetId: ChangesetId; readonly epoch: number | undefined },
 ): Promise<void> {
-  const { chosen, parameters } = chosenText(call);
+  const { chosen, params } = chosenText(call);
   const begun = await tx.run(
     `INSERT INTO tool_invocations
        (sequence, id, plan_id, attempt, changeset_id, decision_id, tool, parameters, step, epoch, started_at)
@@ -50,7 +51,7 @@ export async function beginInvocation(
     place.changesetId,
     toolText(call),
     chosen,
-    parameters,
+    params,
     call.guarded?.step ?? null,
     place.epoch ?? null,
     call.decision,
@@ -63,14 +64,14 @@ export async function beginInvocation(
 }
 
 /** The call as a decision has it that chose just this, and its parameters alone. */
-export function chosenText({ tool, parameters }: Pick<CallStart, "tool" | "parameters">): {
+export function chosenText({ tool, params }: Pick<CallStart, "tool" | "params">): {
   readonly chosen: string;
-  readonly parameters: string;
+  readonly params: string;
 } {
-  return { chosen: JSON.stringify({ tool, params: parameters }), parameters: JSON.stringify(parameters) };
+  return { chosen: JSON.stringify({ tool, params }), params: JSON.stringify(params) };
 }
 
-/** The tool's name as it is kept: whoever calls may have made it up. */
+/** The tool's name as it is stored: a model may have made it up. */
 export function toolText({ tool }: Pick<CallStart, "tool">): string {
   return storable(tool, 200);
 }
@@ -92,7 +93,7 @@ export async function endInvocation(tx: Tx, id: InvocationId, end: InvocationEnd
   );
 }
 
-/** Takes tool calls out of what counts. */
+/** Marks tool calls as superseded: they stay, but do not count. */
 export async function supersedeInvocations(tx: Tx, ids: readonly InvocationId[]): Promise<void> {
   for (const id of ids)
     await tx.run("UPDATE tool_invocations SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
@@ -115,7 +116,7 @@ interface InvocationRow {
   readonly refused_by: GuardName | null;
 }
 
-/** The tool calls of an attempt in the order in which they began, also those that count no more. */
+/** The tool calls of an attempt in the order in which they began, also those that no longer count. */
 export async function findInvocations(reader: Reader, planId: PlanId, attempt: number): Promise<ToolInvocation[]> {
   const rows = await reader.all<InvocationRow>(
     `SELECT tool_invocations.*, decisions.chosen FROM tool_invocations
@@ -133,7 +134,7 @@ function readInvocation(row: InvocationRow): ToolInvocation {
     changesetId: row.changeset_id,
     decisionId: row.decision_id,
     tool: row.tool,
-    parameters:
+    params:
       row.parameters === null
         ? (JSON.parse(row.chosen) as ChosenCall).params
         : (JSON.parse(row.parameters) as JsonValue),

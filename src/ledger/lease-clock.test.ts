@@ -1,4 +1,4 @@
-/** Leases when the clock steps and when owners die: held by one owner at most, and by nobody for a day. */
+/** Leases when the clock steps and when owners die: held by one owner at most, and not blocked for a day. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

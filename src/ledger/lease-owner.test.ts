@@ -65,7 +65,7 @@ test("another process under the same number is not the owner", () => {
   expect(isDead({ ...thisProcess(), process: `${namespace} ${pid} 1` })).toBe(true);
 });
 
-test("before the last boot everything died, whatever has its number now", () => {
+test("every process from before the last boot is dead, also when another one has its number now", () => {
   expect(isDead({ ...thisProcess(), boot: "another boot" })).toBe(true);
 });
 
@@ -85,7 +85,7 @@ test("what cannot be seen from here may be alive", () => {
   expect(isSameBoot(self, self)).toBe(true);
 });
 
-test("the tick goes on in step with every process of this boot", async () => {
+test("the tick advances in step with every process of this boot", async () => {
   const child = spawn(process.execPath, ["-p", "Number(process.hrtime.bigint() / 1_000_000n)"]);
   const before = currentTick();
   const [text] = (await once(child.stdout, "data")) as [Buffer];

@@ -1,10 +1,11 @@
+/**
+ * The process that holds a lease, described so that another process can tell whether it still runs. A process id alone
+ * is not enough: ids are used again, start from the beginning with each boot, and mean something else in another
+ * namespace.
+ */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/**
- * The process that holds a lease, described so that another process can tell whether it still runs. A process id alone is not enough:
- * ids are used again, begin anew with each boot, and mean something else in another namespace.
- */
 export interface LeaseOwner {
   readonly host: string;
   /** Tells one run of the machine from the next; empty where the system does not say. */
@@ -25,8 +26,8 @@ export function thisProcess(): LeaseOwner {
 }
 
 /**
- * Milliseconds on a clock that runs from boot to boot and that nobody can set. All processes of one boot share it (Linux:
- * `CLOCK_MONOTONIC`).
+ * Milliseconds on a clock that runs from boot to boot and that no user can set. All processes of one boot share it
+ * (Linux: `CLOCK_MONOTONIC`).
  */
 export function currentTick(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
@@ -36,7 +37,7 @@ export function isSameBoot(a: LeaseOwner, b: LeaseOwner): boolean {
   return a.host === b.host && a.boot !== "" && a.boot === b.boot;
 }
 
-/** True only with proof: what cannot be seen from here may be alive. A stopped process is alive. */
+/** True only with proof: a process that cannot be seen from here may be alive. A stopped process is alive. */
 export function isDead(owner: LeaseOwner, self: LeaseOwner = thisProcess()): boolean {
   if (owner.host !== self.host) return false;
   if (owner.boot !== "" && self.boot !== "" && owner.boot !== self.boot) return true;
@@ -73,9 +74,9 @@ function namespace(): string {
   return read(() => readlinkSync("/proc/self/ns/pid")) ?? "-";
 }
 
-function read(look: () => string): string | undefined {
+function read(source: () => string): string | undefined {
   try {
-    return look();
+    return source();
   } catch {
     // Not Linux, or hidden: then less is known.
     return undefined;

@@ -1,4 +1,7 @@
-/** A lease's own behaviour in time: renewal, loss, and what its signal tells. The rules of ownership are tested with the plans. */
+/**
+ * A lease's own behavior in time: renewal, loss, and what its signal tells. The rules of ownership are tested with the
+ * plans.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
@@ -77,7 +80,7 @@ describe("its signal", () => {
     await service.completeExecute(lease);
   });
 
-  test("aborts when the database did not answer for longer than the lease lasts: somebody else may have it by now", async () => {
+  test("aborts when the database did not answer for longer than the lease lasts: another process may have it by now", async () => {
     await using temporary = await TemporaryStore.open("memory");
     let broken = false;
     const store = alteredStore(temporary.store, {

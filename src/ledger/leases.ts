@@ -1,19 +1,20 @@
-import { ConflictError, StaleLeaseError } from "../domain/errors.ts";
-import type { PlanId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
-import type { Phase } from "../domain/transitions.ts";
-import type { Reader, Store, Tx } from "../store/store.ts";
+/**
+ * Ownership of a plan's running phase. A lease has an epoch that goes up with each owner; every write made under it
+ * names the epoch and is refused in the same statement once another epoch began or the expiry has passed by the
+ * database's clock. So an owner that was paused and wakes up late can write nothing.
+ *
+ * Two things end a lease before its expiry, because that instant may be a day away after the clock stepped back: its
+ * owner is known to be dead, or the expiry is further away than the lease is long. Either only lets another process
+ * raise the epoch earlier; the fence is the same.
+ */
+import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { Phase } from "../domain/plan/transitions.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
 import { currentTick, isDead, isSameBoot, thisProcess } from "./lease-owner.ts";
 
-/**
- * Ownership of a plan's running phase. A lease has an epoch that goes up with each owner; every write made under it names the
- * epoch and is refused in the same statement once another epoch began or the expiry has passed by the database's clock. So an
- * owner that was paused and wakes up late can write nothing.
- *
- * Two things end a lease before its expiry, because that instant may be a day away after the clock stepped back: its owner is known to
- * be dead, or the expiry is further away than the lease is long. Either only lets another process raise the epoch earlier; the fence
- * is the same.
- */
 export const LEASE_TTL_MS = 30_000;
 
 /** A timer set for longer would fire at once. */
@@ -40,7 +41,9 @@ interface LeaseRow {
   readonly now: number;
 }
 
-/** One conditional statement takes a free or lapsed lease and raises its epoch; of any number of contenders one wins. */
+/**
+ * One conditional statement takes a free or lapsed lease and raises its epoch; of any number of contenders one wins.
+ */
 export async function acquireLease(
   tx: Tx,
   wanted: { planId: PlanId; phase: Phase; holder: string; ttlMs: number },
@@ -68,14 +71,14 @@ export async function acquireLease(
     currentTick(),
   );
   if (row !== undefined) return { planId, phase, holder, epoch: row.epoch, expiresAt: row.expires_at };
-  throw workedOn(planId, await findLease(tx, planId));
+  throw leaseHeldError(planId, await findLease(tx, planId));
 }
 
-function workedOn(planId: PlanId, owner: LeaseFacts | undefined): ConflictError {
+function leaseHeldError(planId: PlanId, owner: LeaseFacts | undefined): ConflictError {
   return new ConflictError(
-    `The plan ${planId} is being worked on by ${owner?.holder ?? "somebody else"}.`,
+    `The plan ${planId} is being worked on by ${owner?.holder ?? "another process"}.`,
     { expected: "a free or lapsed lease", actual: { holder: owner?.holder, expires_at: owner?.expiresAt } },
-    { kept: "The running work goes on untouched.", next: [`agents plan status ${planId}`] },
+    { kept: "The running work continues untouched.", next: [nextStep("plan.status", { plan: planId })] },
   );
 }
 
@@ -90,7 +93,7 @@ async function renewLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">, t
     lease.planId,
     lease.epoch,
   );
-  if (changed !== 1) throw staleLease(lease);
+  if (changed !== 1) throw staleLeaseError(lease);
 }
 
 /** Gives the lease up if it is still held: the phase ended, or its owner stops. */
@@ -100,15 +103,15 @@ export async function endLease(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch
     lease.planId,
     lease.epoch,
   );
-  if (changed !== 1) throw staleLease(lease);
+  if (changed !== 1) throw staleLeaseError(lease);
 }
 
-/** Takes the lease away from whoever holds it: from now on their writes are refused. */
+/** Takes the lease away from its holder, whose writes are refused from now on. */
 export async function revokeLease(tx: Tx, planId: PlanId): Promise<void> {
   await tx.run("UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE plan_id = ?", planId);
 }
 
-/** The same, but only from somebody who let it lapse: one conditional statement, refused while the lease is held. */
+/** The same, but only from a holder that let it lapse: one conditional statement, refused while the lease is held. */
 export async function revokeLapsedLease(tx: Tx, planId: PlanId): Promise<void> {
   await endAbandoned(tx, planId);
   const changed = await tx.run(
@@ -117,17 +120,17 @@ export async function revokeLapsedLease(tx: Tx, planId: PlanId): Promise<void> {
   );
   if (changed === 1) return;
   const owner = await findLease(tx, planId);
-  if (owner !== undefined) throw workedOn(planId, owner);
+  if (owner !== undefined) throw leaseHeldError(planId, owner);
 }
 
-/** Refuses what is done under a lease that is not held at this moment; in the transaction of what is done. */
+/** Throws when the lease is not held at this moment; called in the transaction of a write under it. */
 export async function assertHeld(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">): Promise<void> {
   const held = await tx.get(
     "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
     lease.planId,
     lease.epoch,
   );
-  if (held === undefined) throw staleLease(lease);
+  if (held === undefined) throw staleLeaseError(lease);
 }
 
 export async function findLease(
@@ -144,7 +147,7 @@ function findRow(reader: Reader, planId: PlanId): Promise<LeaseRow | undefined> 
   return reader.get<LeaseRow>("SELECT leases.*, now_ms() AS now FROM leases WHERE plan_id = ?", planId);
 }
 
-/** Lets a lease lapse that nobody can be working under; of the epoch that was judged, and of no other. */
+/** Lets a lease lapse under which no process can be working; only the epoch that was judged. */
 async function endAbandoned(tx: Tx, planId: PlanId): Promise<void> {
   const row = await findRow(tx, planId);
   if (row === undefined || row.expires_at <= row.now || !isAbandoned(row)) return;
@@ -152,8 +155,9 @@ async function endAbandoned(tx: Tx, planId: PlanId): Promise<void> {
 }
 
 /**
- * The owner died, or the clock stepped back since the lease was renewed: an expiry is never further away than the lease is long. How
- * long ago the renewal was, the clock of this boot still tells; of an owner elsewhere nobody can say, and its lease has lapsed.
+ * The owner died, or the clock stepped back since the lease was renewed: an expiry is never further away than the lease
+ * is long. How long ago the renewal was, the clock of this boot still tells; for an owner on another machine it is
+ * unknown, and its lease has lapsed.
  */
 function isAbandoned({ host, boot, process, ttl_ms: ttlMs, ...row }: LeaseRow): boolean {
   if (host === null || boot === null || process === null || ttlMs === null) return false;
@@ -163,16 +167,16 @@ function isAbandoned({ host, boot, process, ttl_ms: ttlMs, ...row }: LeaseRow): 
   return !isSameBoot(owner, thisProcess()) || currentTick() - (row.renewed_tick ?? 0) >= ttlMs;
 }
 
-export function staleLease(lease: Pick<LeaseFacts, "planId" | "epoch">): StaleLeaseError {
+export function staleLeaseError(lease: Pick<LeaseFacts, "planId" | "epoch">): StaleLeaseError {
   return new StaleLeaseError(
-    `The lease on plan ${lease.planId} (epoch ${lease.epoch}) is no longer held: it lapsed, or somebody else took over.`,
-    { detail: { plan_id: lease.planId, epoch: lease.epoch }, next: [`agents plan status ${lease.planId}`] },
+    `The lease on plan ${lease.planId} (epoch ${lease.epoch}) is no longer held: it lapsed, or another process took over.`,
+    { detail: { plan_id: lease.planId, epoch: lease.epoch }, next: [nextStep("plan.status", { plan: lease.planId })] },
   );
 }
 
 /**
- * A held lease. It renews itself at a third of its time; when that is refused, `signal` aborts, so that work under it can stop.
- * Leaving its scope (`await using`) gives it up, and the phase can be taken over at once.
+ * A held lease. It renews itself at a third of its time; when that is refused, `signal` aborts, so that work under it
+ * can stop. Leaving its scope (`await using`) gives it up, and the phase can be taken over at once.
  */
 export class Lease<P extends Phase = Phase> {
   readonly planId: PlanId;
@@ -231,7 +235,7 @@ export class Lease<P extends Phase = Phase> {
 
   async #keepAlive(): Promise<void> {
     // A lease lasts by the clock, not by answers: it is over too when the database hangs and no renewal comes back.
-    if (performance.now() - this.#heldSince >= this.ttlMs) return this.#lose(staleLease(this));
+    if (performance.now() - this.#heldSince >= this.ttlMs) return this.#lose(staleLeaseError(this));
     const asked = performance.now();
     try {
       await this.renew();

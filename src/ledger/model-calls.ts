@@ -1,8 +1,11 @@
-import type { DecisionId, PlanId } from "../domain/ids.ts";
-import type { Phase } from "../domain/transitions.ts";
-import type { Reader, Tx } from "../store/store.ts";
+/**
+ * Tokens and cost of each call of a model, in the table `model_calls`: written with the decision it led to, or alone
+ * when it failed.
+ */
+import type { DecisionId, PlanId } from "../domain/names/ids.ts";
+import type { Phase } from "../domain/plan/transitions.ts";
+import type { Reader, Tx } from "../store/port.ts";
 
-/** What the calls of models used and cost, one row for each: written with the decision it led to, or alone when it failed. */
 export interface ModelCallFacts {
   readonly provider: string;
   readonly model: string;
@@ -87,7 +90,10 @@ export async function modelCallsOf(
   return new Map(rows.map((row) => [row.decision_id, readCall(row)]));
 }
 
-/** What a plan used of models, over all attempts, calls that failed or were rolled back included: all of it was paid for. */
+/**
+ * The model calls of a plan over all attempts, including calls that failed or were rolled back: all of them were paid
+ * for.
+ */
 export interface PlanUsage {
   readonly calls: number;
   readonly failedCalls: number;

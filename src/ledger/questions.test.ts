@@ -1,7 +1,7 @@
 /** A question is closed once, by one answer, and what came later does not replace it. */
 import { expect, test } from "vitest";
 import { pauseFor, PlanLifecycleService } from "../index.ts";
-import { recordStrategy } from "../plans/strategy.ts";
+import { recordStrategy } from "../runs/tool-strategy.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { findDecisions } from "./decisions.ts";

@@ -1,20 +1,21 @@
-import type { Assessment } from "../domain/confidence.ts";
-import { AwaitingInputError } from "../domain/errors.ts";
-import type { DecisionId, IdGenerator, PlanId } from "../domain/ids.ts";
-import type { Phase } from "../domain/transitions.ts";
-import type { Reader, Tx } from "../store/store.ts";
-
 /**
- * What plans wait for a person to say. A plan has at most one open question, and while it is open no phase of it can be started. It is asked
- * in the transaction that gives the lease up and closed in the one that records the answer, so a plan never waits for nothing and never
- * goes on without what it waited for.
+ * Questions of plans to people, in the table `questions`. A plan has at most one open question, and while it is open no
+ * phase of it can be started. It is asked in the transaction that gives the lease up and closed in the one that records
+ * the answer, so a plan never waits for nothing and never continues without the answer it waited for.
  */
+import type { Assessment } from "../domain/plan/confidence.ts";
+import { AwaitingInputError } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import type { DecisionId, IdGenerator, PlanId } from "../domain/names/ids.ts";
+import type { Phase } from "../domain/plan/transitions.ts";
+import type { Reader, Tx } from "../store/port.ts";
+
 export interface Question {
   readonly id: string;
   readonly planId: PlanId;
   readonly attempt: number;
   readonly phase: Phase;
-  /** The position in the program that asks: whoever comes there again finds the answer by it. */
+  /** The position in the program that asks: a later run finds the answer by it. */
   readonly key: string;
   readonly question: string;
   readonly alternatives: readonly string[];
@@ -58,7 +59,7 @@ export async function openQuestion(reader: Reader, planId: PlanId): Promise<Ques
   return row === undefined ? undefined : readQuestion(row);
 }
 
-/** False when somebody else closed it first. */
+/** False when another process closed it first. */
 export async function answerQuestion(tx: Tx, id: string, answer: DecisionId): Promise<boolean> {
   const changed = await tx.run(
     "UPDATE questions SET closed_at = now_ms(), answer_id = ? WHERE id = ? AND closed_at IS NULL",
@@ -68,7 +69,7 @@ export async function answerQuestion(tx: Tx, id: string, answer: DecisionId): Pr
   return changed === 1;
 }
 
-/** The plan takes another way, on which nobody will come to the question's answer. */
+/** The plan takes another way, on which the answer is not needed. */
 export async function withdrawQuestion(tx: Tx, planId: PlanId): Promise<void> {
   await tx.run("UPDATE questions SET closed_at = now_ms() WHERE plan_id = ? AND closed_at IS NULL", planId);
 }
@@ -92,16 +93,16 @@ export async function answerAt(
 /** Refuses to start a phase of a plan that waits for an answer; in the transaction that would start it. */
 export async function requireNoQuestion(tx: Tx, planId: PlanId): Promise<void> {
   const open = await openQuestion(tx, planId);
-  if (open !== undefined) throw awaitingInput(open);
+  if (open !== undefined) throw awaitingInputError(open);
 }
 
-export function awaitingInput(
+export function awaitingInputError(
   asked: Pick<Question, "planId" | "question" | "alternatives" | "assessment">,
 ): AwaitingInputError {
   const { planId, question, alternatives, assessment } = asked;
   const choices = alternatives.length === 0 ? "" : ` (${alternatives.join("; ")})`;
   return new AwaitingInputError(`The plan ${planId} waits for an answer: ${question}${choices}`, {
-    next: [`agents plan prompt ${planId} "<answer>"`, `agents plan cancel ${planId}`],
+    next: [nextStep("plan.prompt", { plan: planId, text: "<answer>" }), nextStep("plan.cancel", { plan: planId })],
     detail: { plan_id: planId, question, alternatives, ...(assessment === undefined ? {} : { assessment }) },
   });
 }

@@ -1,4 +1,4 @@
-/** Durable steps: run once, recorded before anybody sees the result, never recorded under a lost lease. */
+/** Durable steps: run once, recorded before the caller sees the result, never recorded under a lost lease. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   PlanLifecycleService,
@@ -164,7 +164,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect((await planRows(store, id)).steps).toMatchObject([{ result: '"by the next"', epoch: successor.epoch }]);
   });
 
-  test("a takeover goes on from the records of the owner before", async () => {
+  test("a takeover continues from the records of the owner before", async () => {
     const { id, lease } = await executing();
     await runStep(lease, "one", () => 1);
     clock.advance(TTL_MS);
@@ -175,7 +175,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect([one.runs(), two.runs()]).toEqual([0, 1]);
   });
 
-  test("queued again after an error, the phase keeps its records; reverted, it starts anew", async () => {
+  test("queued again after an error, the phase keeps its records; reverted, it starts again", async () => {
     const { id, lease } = await executing();
     await runStep(lease, "work", () => "first attempt");
     await service.failExecute(lease as Lease<"execute">, { message: "later" });

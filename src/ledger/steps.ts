@@ -1,33 +1,39 @@
-import { isDeepStrictEqual } from "node:util";
-import { ValidationError } from "../domain/errors.ts";
-import type { JsonValue } from "../domain/json.ts";
-import type { PlanId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
-import { textProblem } from "../domain/text.ts";
-import type { Phase } from "../domain/transitions.ts";
-import type { Reader, Tx } from "../store/store.ts";
-import { staleLease, type Lease } from "./leases.ts";
-
 /**
- * Durable steps: the result of a step is recorded under its key before anybody sees it, and a step that has a record is never
- * run again in the same attempt at the plan, whoever asks and after whatever crash. A stale lease records nothing. A step that
- * throws has no record and may be tried again.
+ * Durable steps: the result of a step is recorded under its key before the caller sees it, and a step that has a record
+ * is never run again in the same attempt at the plan, whichever process asks and after any crash. A stale lease records
+ * nothing. A step that throws has no record and may be tried again. A rollback supersedes records: they stay, with the
+ * time of it, and no longer count.
  */
+import { isDeepStrictEqual } from "node:util";
+import { ValidationError } from "../domain/errors/errors.ts";
+import type { JsonValue } from "../domain/values/json.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { textProblem } from "../domain/text/text.ts";
+import type { Phase } from "../domain/plan/transitions.ts";
+import type { Reader, Tx } from "../store/port.ts";
+import { staleLeaseError, type Lease } from "./leases.ts";
+import { stepKey, stepRecordOf, type StepKey, type StepRecord } from "./records.ts";
+
 export type StepResult = JsonValue | undefined | void;
 
 interface LeaseSteps {
-  /** Keys that had a record when the lease was taken, or got one under it: nobody else can add any while it is held. */
+  /**
+   * Keys that had a record when the lease was taken, or got one under it: no other process can add any while it is
+   * held.
+   */
   readonly recorded: Promise<Set<string>>;
   readonly running: Map<string, Promise<unknown>>;
 }
 
-/** What is recorded in the transaction of the step's own record, so that neither is there without the other. */
+/** Writes rows in the transaction of the step's own record, so that neither is there without the other. */
 export type Together<T> = (tx: Tx, result: T) => Promise<void>;
 
 const stepsOfLease = new WeakMap<Lease, LeaseSteps>();
 
 /**
- * Runs `fn` once for `key` and returns its result; asked again, also by a later owner, returns the recorded result.
+ * Runs `fn` once for `key` and returns its result; asked again, also by a later owner, returns the recorded result. A
+ * plain text is the key of a record that only its own program reads.
  *
  * ```ts
  * const answer = await runStep(lease, "ask-model", async () => callModel());
@@ -35,16 +41,18 @@ const stepsOfLease = new WeakMap<Lease, LeaseSteps>();
  */
 export async function runStep<T extends StepResult>(
   lease: Lease,
-  key: string,
+  wanted: StepKey | string,
   fn: () => Promise<T> | T,
   together?: Together<T>,
 ): Promise<T> {
+  const step = typeof wanted === "string" ? stepKey("other", wanted) : wanted;
+  const { key } = step;
   const problem = key === "" ? "is empty" : textProblem(key, 200);
   if (problem !== undefined) throw new ValidationError(`The step key ${problem}.`, [{ path: "key", message: problem }]);
   const steps = stepsOf(lease);
   const running = steps.running.get(key);
   if (running !== undefined) return running as Promise<T>;
-  const work = recall(lease, steps, key, { fn, together });
+  const work = recall(lease, steps, step, { fn, together });
   steps.running.set(key, work);
   try {
     return await work;
@@ -58,7 +66,7 @@ function stepsOf(lease: Lease): LeaseSteps {
   if (steps === undefined) {
     steps = { recorded: recordedKeys(lease), running: new Map() };
     stepsOfLease.set(lease, steps);
-    // Whoever asks now hears of the failure; whoever asks later gets a new try.
+    // The callers that wait now get the failure; a later one gets a new try.
     steps.recorded.catch(() => stepsOfLease.delete(lease));
   }
   return steps;
@@ -67,47 +75,48 @@ function stepsOf(lease: Lease): LeaseSteps {
 async function recall<T extends StepResult>(
   lease: Lease,
   steps: LeaseSteps,
-  key: string,
-  step: { readonly fn: () => Promise<T> | T; readonly together: Together<T> | undefined },
+  step: StepKey,
+  work: { readonly fn: () => Promise<T> | T; readonly together: Together<T> | undefined },
 ): Promise<T> {
   const recorded = await steps.recorded;
-  if (recorded.has(key)) return (await recordedStep<T>(lease, key))?.result as T;
-  // Known to be lost: what would come of it could not be recorded.
+  if (recorded.has(step.key)) return (await recordedStep<T>(lease, step))?.result as T;
+  // The lease is known to be lost: the result could not be recorded.
   lease.signal.throwIfAborted();
-  const result = await step.fn();
-  await recordStep(lease, key, result, step.together);
-  recorded.add(key);
+  const result = await work.fn();
+  await recordStep(lease, step, result, work.together);
+  recorded.add(step.key);
   return result;
 }
 
 /** Inserts the record only under a lease that is held at this moment: the fence and the write are one statement. */
 async function recordStep<T extends StepResult>(
   lease: Lease,
-  key: string,
+  { kind, key }: StepKey,
   result: T,
   together: Together<T> | undefined,
 ): Promise<void> {
-  const text = serialised(key, result);
+  const text = serialized(key, result);
   await lease.store.transaction(async (tx) => {
     const inserted = await tx.run(
-      `INSERT INTO steps (plan_id, phase, attempt, key, epoch, result, at)
-       SELECT plan_id, phase, ?, ?, epoch, ?, now_ms() FROM leases
+      `INSERT INTO steps (plan_id, phase, attempt, key, kind, epoch, result, at)
+       SELECT plan_id, phase, ?, ?, ?, epoch, ?, now_ms() FROM leases
         WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms()`,
       lease.plan.attempt,
       key,
+      kind,
       text,
       lease.planId,
       lease.phase,
       lease.epoch,
     );
-    if (inserted !== 1) throw staleLease(lease);
+    if (inserted !== 1) throw staleLeaseError(lease);
     await together?.(tx, result);
   });
 }
 
 /**
- * Records a step together with its effect, in the caller's transaction. Not fenced by a lease: whoever calls this has made sure
- * otherwise that nobody else can be at it.
+ * Records a step together with its effect, in the caller's transaction. Not fenced by a lease: the caller holds the
+ * kernel locks of the plan's resources, so that no other process works on them.
  */
 export async function insertStep(
   tx: Tx,
@@ -115,30 +124,32 @@ export async function insertStep(
     readonly planId: PlanId;
     readonly phase: Phase;
     readonly attempt: number;
+    readonly kind: StepKey["kind"];
     readonly key: string;
     readonly epoch: number;
     readonly result: JsonValue;
   },
 ): Promise<void> {
   await tx.run(
-    "INSERT INTO steps (plan_id, phase, attempt, key, epoch, result, at) VALUES (?, ?, ?, ?, ?, ?, now_ms())",
+    "INSERT INTO steps (plan_id, phase, attempt, key, kind, epoch, result, at) VALUES (?, ?, ?, ?, ?, ?, ?, now_ms())",
     step.planId,
     step.phase,
     step.attempt,
     step.key,
+    step.kind,
     step.epoch,
-    serialised(step.key, step.result),
+    serialized(step.key, step.result),
   );
 }
 
-/** What a step recorded, for whoever wants to know without running it; undefined when it has no record. */
+/** The recorded result, for a caller that does not run the step; undefined when it has no record. */
 export async function recordedStep<T extends StepResult>(
   lease: Lease,
-  key: string,
+  { key }: StepKey,
 ): Promise<{ readonly result: T } | undefined> {
   const row = await lease.store.read((reader) =>
     reader.get<{ result: string | null }>(
-      "SELECT result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ?",
+      `SELECT result FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ? AND superseded_at IS NULL`,
       lease.planId,
       lease.phase,
       lease.plan.attempt,
@@ -152,7 +163,7 @@ export async function recordedStep<T extends StepResult>(
 async function recordedKeys(lease: Lease): Promise<Set<string>> {
   const rows = await lease.store.read((reader) =>
     reader.all<{ key: string }>(
-      "SELECT key FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ?",
+      "SELECT key FROM steps WHERE plan_id = ? AND phase = ? AND attempt = ? AND superseded_at IS NULL",
       lease.planId,
       lease.phase,
       lease.plan.attempt,
@@ -161,32 +172,61 @@ async function recordedKeys(lease: Lease): Promise<Set<string>> {
   return new Set(rows.map((row) => row.key));
 }
 
-/** In front of the keys of superseded records. No step can be asked for under such a key: the control character is refused. */
-const SUPERSEDED = "superseded\u0001";
+/** The records of an attempt that count and have a position in the program, in any order. */
+export async function findStepRecords(
+  reader: Reader,
+  plan: Pick<Plan, "id" | "attempt">,
+  phase: Phase = "execute",
+): Promise<StepRecord[]> {
+  const rows = await reader.all<{ kind: StepRecord["kind"]; key: string; result: string }>(
+    `SELECT kind, key, result FROM steps
+      WHERE plan_id = ? AND phase = ? AND attempt = ? AND superseded_at IS NULL AND kind <> 'other'`,
+    plan.id,
+    phase,
+    plan.attempt,
+  );
+  return rows.map(stepRecordOf);
+}
 
-/** The records of an attempt's execution, and of applying what came of it, that count and are not among the kept ones. */
-export async function stepsBeside(
+/** The records of one kind of an attempt's execution that count, in any order. */
+export async function findStepsOfKind<K extends StepRecord["kind"]>(
+  reader: Reader,
+  plan: Pick<Plan, "id" | "attempt">,
+  kind: K,
+): Promise<Extract<StepRecord, { kind: K }>[]> {
+  const rows = await reader.all<{ kind: K; key: string; result: string }>(
+    `SELECT kind, key, result FROM steps
+      WHERE plan_id = ? AND phase = 'execute' AND attempt = ? AND superseded_at IS NULL AND kind = ?`,
+    plan.id,
+    plan.attempt,
+    kind,
+  );
+  return rows.map((row) => stepRecordOf(row) as Extract<StepRecord, { kind: K }>);
+}
+
+/** The records of an attempt's execution, and of applying its result, that count and are not among the kept ones. */
+export async function stepsOutside(
   reader: Reader,
   plan: Pick<Plan, "id" | "attempt">,
   kept: ReadonlySet<string>,
 ): Promise<{ readonly phase: Phase; readonly key: string }[]> {
   const rows = await reader.all<{ phase: Phase; key: string }>(
-    "SELECT phase, key FROM steps WHERE plan_id = ? AND attempt = ? AND phase <> 'strategize' ORDER BY phase, key",
+    `SELECT phase, key FROM steps
+      WHERE plan_id = ? AND attempt = ? AND phase <> 'strategize' AND superseded_at IS NULL ORDER BY phase, key`,
     plan.id,
     plan.attempt,
   );
-  return rows.filter(({ phase, key }) => !key.startsWith(SUPERSEDED) && !(phase === "execute" && kept.has(key)));
+  return rows.filter(({ phase, key }) => !(phase === "execute" && kept.has(key)));
 }
 
 /**
- * Takes these records out of what counts: they stay, under a key that no step has, so whoever looks for a step by its key does not
- * find them, and it can be run and recorded again.
+ * Marks these records as superseded: they stay, but do not count, so each of these steps can be run and recorded again.
  */
 export async function supersedeSteps(tx: Tx, plan: Plan, kept: ReadonlySet<string>): Promise<void> {
-  for (const { phase, key } of await stepsBeside(tx, plan, kept)) {
+  for (const { phase, key } of await stepsOutside(tx, plan, kept)) {
     await tx.run(
-      "UPDATE steps SET key = ? WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ?",
-      `${SUPERSEDED}${plan.version}\u0001${key}`,
+      `UPDATE steps SET superseded_at = now_ms()
+        WHERE plan_id = ? AND phase = ? AND attempt = ? AND key = ? AND superseded_at IS NULL`,
       plan.id,
       phase,
       plan.attempt,
@@ -195,8 +235,8 @@ export async function supersedeSteps(tx: Tx, plan: Plan, kept: ReadonlySet<strin
   }
 }
 
-/** Refuses what would come back different from what was returned the first time. */
-function serialised(key: string, result: StepResult): string | null {
+/** Refuses a result that would come back different from the one that was returned the first time. */
+function serialized(key: string, result: StepResult): string | null {
   if (result === undefined) return null;
   const refuse = (): never => {
     const message = `The step "${key}" returned something that JSON does not keep as it is; return plain data.`;

@@ -1,23 +1,23 @@
-import type { Plan } from "../domain/plan.ts";
-import { nameKey, type QualifiedName } from "../domain/qualified-name.ts";
-import type { Phase } from "../domain/transitions.ts";
-import type { Reader } from "../store/store.ts";
-
 /**
- * How things went before, read from what is on record anyway: plans and their failures, tool calls and how they ended. There is no second
- * book of successes that could disagree with it.
+ * How operations ended before, read from the records that exist anyway: plans and their failures, tool calls and their
+ * outcomes. No second count of successes exists that could disagree with them.
  */
+import type { Plan } from "../domain/plan/plan.ts";
+import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
+import type { Phase } from "../domain/plan/transitions.ts";
+import type { Reader } from "../store/port.ts";
+
 export type OperationType =
   | { readonly kind: "tool"; readonly tool: string }
   | { readonly kind: "phase"; readonly phase: Exclude<Phase, "apply">; readonly action: QualifiedName };
 
-/** What happened long ago says little. */
+/** Only the latest outcomes count: older ones say little. */
 const RECENT = 50;
 
-/** So many plans that landed in a project make it familiar. */
+/** This many applied plans make a project familiar. */
 const FAMILIAR_AFTER = 5;
 
-/** Two outcomes are added, one of each kind: a new operation has 0.5, and one failure is no verdict. */
+/** Two outcomes are added, one of each kind: a new operation has 0.5, and one failure does not decide. */
 export async function successRate(reader: Reader, operation: OperationType): Promise<number> {
   const { total, good } = await outcomes(reader, operation);
   return (good + 1) / (total + 2);
@@ -54,18 +54,21 @@ async function phaseOutcomes(
   );
 }
 
-/** From 0 to 1 by the plans that landed in the plan's projects and are still in; the project known least decides. */
+/**
+ * From 0 to 1 by the number of plans that were applied to the plan's projects and not undone; the least known project
+ * decides.
+ */
 export async function familiarity(reader: Reader, plan: Plan): Promise<number> {
   let least = FAMILIAR_AFTER;
   for (const { project } of plan.projects) {
-    const row = await reader.get<{ landed: number }>(
-      `SELECT COUNT(*) AS landed FROM (
+    const row = await reader.get<{ applied: number }>(
+      `SELECT COUNT(*) AS applied FROM (
          SELECT 1 FROM plan_projects JOIN plans ON plans.id = plan_projects.plan_id
           WHERE plan_projects.project_key = ? AND plans.state = 'applied' AND plans.undone_at IS NULL LIMIT ?) AS known`,
       nameKey(project),
       FAMILIAR_AFTER,
     );
-    least = Math.min(least, row?.landed ?? 0);
+    least = Math.min(least, row?.applied ?? 0);
   }
   return plan.projects.length === 0 ? 0 : least / FAMILIAR_AFTER;
 }

@@ -1,19 +1,18 @@
-import { monotonicIds, type AttachmentId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
-import type { QualifiedName } from "../domain/qualified-name.ts";
-import type { ValidatedPlace, ValidationResult, ValidationRun } from "../domain/validation-result.ts";
-import type { ValidationMode } from "../domain/validation.ts";
-import { maskedText } from "../store/masking.ts";
-import type { Reader } from "../store/store.ts";
-import { appendEvent } from "./events.ts";
-import { staleLease, type Lease } from "./leases.ts";
-
 /**
- * What validations found, kept for ever. A run is one pass over one state of the files; a result is written once, in one statement
- * that asks whether the lease is still held, and is never changed. So a run that was interrupted goes on behind its results, and a
- * run on other files is another one. (A durable step under its own key would be a second record of the same thing.)
+ * The results of validations, kept for ever. A run is one pass over one state of the files; a result is written once,
+ * in one statement that asks whether the lease is still held, and is never changed. So a run that was interrupted
+ * continues behind its results, and a run on other files is another one. (A durable step under its own key would be a
+ * second record of the same thing.)
  */
-const ids = monotonicIds();
+import { monotonicIds, type AttachmentId, type IdGenerator } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { QualifiedName } from "../domain/names/qualified-name.ts";
+import type { ValidatedPlace, ValidationResult, ValidationRun } from "../domain/validation/validation-result.ts";
+import type { ValidationMode } from "../domain/validation/validation.ts";
+import { maskedText } from "../platform/masking.ts";
+import type { Reader } from "../store/port.ts";
+import { appendEvent } from "./event-log.ts";
+import { staleLeaseError, type Lease } from "./leases.ts";
 
 /** The run on these files: the latest one when it is about the same, else a new one. */
 export async function openValidationRun(
@@ -39,7 +38,7 @@ export async function openValidationRun(
       lease.phase,
       lease.epoch,
     );
-    if (row === undefined) throw staleLease(lease);
+    if (row === undefined) throw staleLeaseError(lease);
     return { number, where, tree, startedAt: row.started_at };
   });
 }
@@ -50,6 +49,7 @@ export async function recordValidation(
   run: ValidationRun,
   position: number,
   result: ValidationResult,
+  ids: IdGenerator = monotonicIds(),
 ): Promise<void> {
   await lease.store.transaction(async (tx) => {
     const row = await tx.get<{ at: number }>(
@@ -75,7 +75,7 @@ export async function recordValidation(
       lease.phase,
       lease.epoch,
     );
-    if (row === undefined) throw staleLease(lease);
+    if (row === undefined) throw staleLeaseError(lease);
     await appendEvent(tx, {
       id: ids(),
       type: result.passed ? "validation.passed" : "validation.failed",
@@ -100,7 +100,7 @@ export interface ValidationRunResults {
   readonly results: readonly ValidationResult[];
 }
 
-/** What the latest run of the plan's current attempt found so far; undefined when there was none. */
+/** The results so far of the latest run of the plan's current attempt; undefined when there was none. */
 export async function latestValidations(
   reader: Reader,
   plan: Pick<Plan, "id" | "attempt">,

@@ -1,29 +1,30 @@
+/**
+ * Where a profile requires that a person approves before a plan is applied, the approval is for one result: the
+ * changesets that would be applied. A plan that is executed again has other changesets and must be approved again.
+ */
 import { createHash } from "node:crypto";
-import { mustBeApproved } from "../domain/automation-profile.ts";
-import { AgentsError } from "../domain/errors.ts";
-import type { Plan } from "../domain/plan.ts";
-import { recordedSteps } from "../execution/step-runner.ts";
-import { tellBeside } from "../ledger/beside.ts";
-import { approveResult, isApproved } from "../ledger/guards.ts";
-import type { Store } from "../store/store.ts";
+import { mustBeApproved } from "../domain/profile/automation-profile.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { recordedSteps } from "../changes/plan-changes.ts";
+import { recordSystemEvent } from "../ledger/system-events.ts";
+import { approveResult, isApproved } from "../ledger/guard-checks.ts";
+import type { Store } from "../store/port.ts";
 import type { Ambience } from "./transition.ts";
 
-/**
- * Where a profile wants a person to approve before anything lands, the approval is for one result: the changesets that would land.
- * Whatever is executed anew has other changesets and has to be approved again.
- */
 async function resultOf(store: Store, plan: Plan): Promise<string> {
   const steps = [...(await recordedSteps(store, plan.id, plan.attempt))];
   return `apply:${createHash("sha256").update(JSON.stringify(steps)).digest("hex")}`;
 }
 
-/** Records that a person approves the result as it is now; false when somebody did so before. */
+/** Records that a person approves the result as it is now; false when it was approved before. */
 export async function approveApply(store: Store, ambience: Ambience, plan: Plan): Promise<boolean> {
   const subject = await resultOf(store, plan);
   return store.transaction(async (tx) => {
     const approved = await approveResult(tx, plan.id, plan.attempt, { subject, user: ambience.user });
     if (!approved) return false;
-    await tellBeside(tx, {
+    await recordSystemEvent(tx, {
       type: "guard.approved",
       planId: plan.id,
       user: ambience.user,
@@ -38,7 +39,7 @@ async function isApplyApproved(store: Store, plan: Plan): Promise<boolean> {
   return store.read((reader) => isApproved(reader, plan.id, plan.attempt, subject));
 }
 
-/** Refuses to land what nobody approved, where the profile wants that somebody does. */
+/** Refuses to apply a result without an approval where the profile requires one. */
 export async function requireApplyApproval(store: Store, plan: Plan): Promise<void> {
   const { profile } = plan;
   if (!mustBeApproved(profile) || (await isApplyApproved(store, plan))) return;
@@ -48,7 +49,7 @@ export async function requireApplyApproval(store: Store, plan: Plan): Promise<vo
     `A person has to approve the changes of plan ${plan.id} before they are applied (${guard} of its profile "${profile.name}").`,
     {
       kept: "Nothing was changed, in any resource.",
-      next: [`agents plan diff ${plan.id}`, `agents plan guard ${plan.id} --allow-apply`],
+      next: [nextStep("plan.diff", { plan: plan.id }), nextStep("plan.guard", { plan: plan.id, allowApply: true })],
       detail: { guard, profile: profile.name },
     },
   );

@@ -23,6 +23,7 @@ import { history, planRows } from "../testing/plan-rows.ts";
 import { Program } from "../testing/program.ts";
 import { seededRandom } from "../testing/random.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
+import { completeApply } from "../testing/complete-apply.ts";
 
 const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const ROUNDS = FULL ? 300 : 25;
@@ -149,7 +150,7 @@ async function takeOver(store: Store, told: readonly Acknowledgement[], killedAt
         expect(await runStep(successor, ack.key, () => "run again")).toBe(ack.result);
       }
       const plan = await service.getPlan(id);
-      if (phase === "apply") await service.completeApply(successor as Lease<"apply">);
+      if (phase === "apply") await completeApply(successor as Lease<"apply">);
       else await service.cancelPlan(id, { reason: `its owner died in ${statusKey(plan)}` });
     }),
   );

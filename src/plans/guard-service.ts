@@ -1,14 +1,29 @@
-import { mustBeApproved } from "../domain/automation-profile.ts";
-import { AgentsError, ConflictError, NotFoundError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import { tightened, type Guards, type Tightening } from "../domain/guards.ts";
-import type { PlanId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
-import { patternProblem } from "../domain/profile-definition.ts";
-import { isTerminal, statusKey } from "../domain/transitions.ts";
-import { tellBeside } from "../ledger/beside.ts";
-import { approveWrites, countCalls, findApprovals, findPlanGuards, tighten, type Approval } from "../ledger/guards.ts";
-import { findPlan } from "../store/plans.ts";
-import type { Reader, Store, Tx } from "../store/store.ts";
+import { mustBeApproved } from "../domain/profile/automation-profile.ts";
+import {
+  AgentsError,
+  ConflictError,
+  NotFoundError,
+  ValidationError,
+  type ValidationIssue,
+} from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import { tightened, type Guards, type Tightening } from "../domain/profile/guards.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { patternProblem } from "../domain/profile/profile-definition.ts";
+import { isTerminal, statusKey } from "../domain/plan/transitions.ts";
+import { recordSystemEvent } from "../ledger/system-events.ts";
+import {
+  approveWrites,
+  countCalls,
+  countRefusals,
+  findApprovals,
+  findPlanGuards,
+  tighten,
+  type Approval,
+} from "../ledger/guard-checks.ts";
+import { findPlan } from "../store/tables/plans.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
 import { approveApply } from "./apply-approval.ts";
 import { ambienceOf, type Ambience, type ServiceParts } from "./transition.ts";
 
@@ -41,12 +56,9 @@ export class GuardService {
       const plan = await requirePlan(reader, planId);
       const guards = (await findPlanGuards(reader, planId))?.guards ?? plan.profile.guards;
       const { tools } = await countCalls(reader, planId, plan.attempt);
-      const row = await reader.get<{ refused: number }>(
-        "SELECT COUNT(*) AS refused FROM tool_invocations WHERE plan_id = ? AND refused_by IS NOT NULL",
-        planId,
-      );
+      const refused = await countRefusals(reader, planId);
       const approvals = await findApprovals(reader, planId, plan.attempt);
-      return { plan, guards, calls: tools, refused: row?.refused ?? 0, approvals };
+      return { plan, guards, calls: tools, refused, approvals };
     });
   }
 
@@ -95,7 +107,7 @@ export class GuardService {
     type: "guard.tightened" | "guard.approved",
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    return tellBeside(tx, { type, planId: plan.id, user: this.#ambience.user, details });
+    return recordSystemEvent(tx, { type, planId: plan.id, user: this.#ambience.user, details });
   }
 }
 
@@ -117,7 +129,7 @@ function requireTighter(plan: Plan, by: Tightening): void {
     if (wanted === undefined || limit === wanted) continue;
     throw new AgentsError("policy", `The plan's profile "${name}" has ${guard} ${limit}; ${wanted} would loosen it.`, {
       kept: "Nothing was changed.",
-      next: [`agents plan guard ${plan.id}`, "make another plan with another profile"],
+      next: [nextStep("plan.guard", { plan: plan.id }), { text: "make another plan with another profile" }],
       detail: { guard, limit, wanted },
     });
   }
@@ -125,7 +137,7 @@ function requireTighter(plan: Plan, by: Tightening): void {
 
 async function requirePlan(reader: Reader, planId: PlanId): Promise<Plan> {
   const plan = await findPlan(reader, planId);
-  if (plan === undefined) throw new NotFoundError("plan", planId, { next: ["agents plan list"] });
+  if (plan === undefined) throw new NotFoundError("plan", planId, { next: [nextStep("plan.list")] });
   return plan;
 }
 
@@ -135,7 +147,7 @@ async function requireOpen(reader: Reader, planId: PlanId): Promise<Plan> {
   throw new ConflictError(
     `The plan ${plan.id} is ${statusKey(plan)}: nothing of it is guarded any more.`,
     { expected: "a plan that can still go on", actual: statusKey(plan) },
-    { kept: "Nothing was changed.", next: [`agents plan status ${plan.id}`] },
+    { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );
 }
 
@@ -143,6 +155,6 @@ function nothingWaits(plan: Plan, why: string): ConflictError {
   return new ConflictError(
     `There is nothing to approve in plan ${plan.id}. ${why}`,
     { expected: "something that waits for an approval", actual: statusKey(plan) },
-    { kept: "Nothing was changed.", next: [`agents plan guard ${plan.id}`] },
+    { kept: "Nothing was changed.", next: [nextStep("plan.guard", { plan: plan.id })] },
   );
 }

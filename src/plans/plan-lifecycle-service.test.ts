@@ -15,6 +15,7 @@ import { alteredStore } from "../testing/altered-store.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, moveTo, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
+import { nextStep } from "../domain/next-step.ts";
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;
@@ -146,7 +147,7 @@ describe("a plan is made", () => {
     await using s = await setting();
     const nothing = await s.service.useAction({ action: "local/fxi" }).catch((error: unknown) => error);
     expect(nothing).toBeInstanceOf(NotFoundError);
-    expect(nothing).toMatchObject({ next: ["agents action list"] });
+    expect(nothing).toMatchObject({ next: [nextStep("action.list")] });
     await s.service.createAction(actionInput());
     const typo = await s.service.useAction({ action: "local/fxi" }).catch((error: unknown) => error);
     expect(typo).toMatchObject({ code: "not_found", detail: { suggestion: ACTION_NAME } });

@@ -1,14 +1,15 @@
-import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action.ts";
-import { isBuiltIn } from "../domain/automation-profile.ts";
-import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors.ts";
-import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
-import { isId, type PlanId } from "../domain/ids.ts";
-import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan.ts";
-import { parseQualifiedName, type QualifiedName } from "../domain/qualified-name.ts";
-import { shown, textProblem } from "../domain/text.ts";
-import type { Operation, Phase, State } from "../domain/transitions.ts";
+import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action/action.ts";
+import { isBuiltIn } from "../domain/profile/automation-profile.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
+import { isId, type PlanId } from "../domain/names/ids.ts";
+import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan/plan.ts";
+import { parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
+import { shown, textProblem } from "../domain/text/text.ts";
+import type { Operation, Phase, State } from "../domain/plan/transitions.ts";
 import { Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
-import { findActions, insertAction, planCounts, updateActionState } from "../store/actions.ts";
+import { findActions, insertAction, planCounts, updateActionState } from "../store/tables/actions.ts";
 import {
   countPlans,
   findFailures,
@@ -16,9 +17,9 @@ import {
   findPlanSummaries,
   planIdsByPrefix,
   type PlanSummary,
-} from "../store/plans.ts";
-import { findOwnProfiles, requireProfile } from "../store/profiles.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/plans.ts";
+import { findOwnProfiles, requireProfile } from "../store/tables/profiles.ts";
+import type { Store } from "../store/port.ts";
 import { reviseStrategy } from "./revise-strategy.ts";
 import { rollBack, type RolledBack } from "./rollback.ts";
 import {
@@ -111,7 +112,10 @@ export class PlanLifecycleService {
         throw new ConflictError(
           `There is already an action "${definition.name}".`,
           { expected: "no such action", actual: definition.name, code: "already_exists" },
-          { kept: "The existing action was not changed.", next: [`agents action show ${definition.name}`] },
+          {
+            kept: "The existing action was not changed.",
+            next: [nextStep("action.show", { action: definition.name })],
+          },
         );
       }
       const action: Action = { ...definition, state: "available", version: 1, createdAt: at, updatedAt: at };
@@ -154,7 +158,7 @@ export class PlanLifecycleService {
 
   /** By id or by a prefix of it that only one plan has. */
   async getPlan(idOrPrefix: string): Promise<Plan> {
-    const next = ["agents plan list"];
+    const next = [nextStep("plan.list")];
     const wanted = idPrefix("plan", idOrPrefix, next);
     return this.#store.read(async (reader) => {
       const ids = isId(wanted) ? [wanted as PlanId] : await planIdsByPrefix(reader, wanted, 6);
@@ -220,8 +224,13 @@ export class PlanLifecycleService {
     return this.#end(lease, "completeExecute");
   }
 
-  async failExecute(lease: Lease<"execute">, failure: FailureInput): Promise<Plan> {
-    return this.#end(lease, "failExecute", failure);
+  /** `others` are the failures of steps that ran side by side with the one that failed first. */
+  async failExecute(
+    lease: Lease<"execute">,
+    failure: FailureInput,
+    others: readonly FailureInput[] = [],
+  ): Promise<Plan> {
+    return this.#end(lease, "failExecute", failure, others);
   }
 
   /** execute/complete → apply/queued; an errored apply is queued again. */
@@ -231,10 +240,6 @@ export class PlanLifecycleService {
 
   async startApply(planId: PlanId, options: StartOptions = {}): Promise<Lease<"apply">> {
     return this.#start(planId, "apply", "startApply", options);
-  }
-
-  async completeApply(lease: Lease<"apply">): Promise<Plan> {
-    return this.#end(lease, "completeApply");
   }
 
   /** The result may not be applied as it is. From apply/queued by plan id, from apply/processing only by the lease's holder. */
@@ -303,12 +308,21 @@ export class PlanLifecycleService {
     return new Lease({ store: this.#store, plan, phase, facts, ttlMs });
   }
 
-  async #end(lease: Lease, operation: Operation, failure?: FailureInput): Promise<Plan> {
+  async #end(
+    lease: Lease,
+    operation: Operation,
+    failure?: FailureInput,
+    others: readonly FailureInput[] = [],
+  ): Promise<Plan> {
     const { planId } = lease;
-    const checked = failure === undefined ? undefined : checkFailure(failure);
-    const { plan } = await this.#store.transaction((tx) =>
-      transition(tx, this.#ambience, { planId, operation, lease: { kind: "end", held: lease }, failure: checked }),
-    );
+    const request = {
+      planId,
+      operation,
+      lease: { kind: "end", held: lease } as const,
+      failure: failure === undefined ? undefined : checkFailure(failure),
+      otherFailures: others.map(checkFailure),
+    };
+    const { plan } = await this.#store.transaction((tx) => transition(tx, this.#ambience, request));
     lease.stop();
     return plan;
   }

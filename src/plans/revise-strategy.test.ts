@@ -9,12 +9,12 @@ import {
   type Plan,
   type Store,
 } from "../index.ts";
-import { monotonicIds } from "../domain/ids.ts";
+import { monotonicIds } from "../domain/names/ids.ts";
 import { findDecisions, insertDecision } from "../ledger/decisions.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
-import { stageContent } from "../store/contents.ts";
+import { stageContent } from "../store/contents/contents.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
-import { recordStrategy, recordWork, rootDecision } from "./strategy.ts";
+import { recordStrategy, recordWork, rootDecision } from "../runs/tool-strategy.ts";
 
 const ids = monotonicIds();
 

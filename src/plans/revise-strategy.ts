@@ -1,10 +1,10 @@
-import type { Decision } from "../domain/decision.ts";
-import type { PlanId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
-import { statusKey } from "../domain/transitions.ts";
+import type { Decision } from "../domain/plan/decision.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
 import { findDecisions, supersedeDecisions } from "../ledger/decisions.ts";
-import { findPlan } from "../store/plans.ts";
-import type { Tx } from "../store/store.ts";
+import { findPlan } from "../store/tables/plans.ts";
+import type { Tx } from "../store/port.ts";
 import { transition, type Ambience } from "./transition.ts";
 
 /**

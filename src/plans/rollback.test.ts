@@ -11,8 +11,8 @@ import {
   type Store,
 } from "../index.ts";
 import { findDecisions } from "../ledger/decisions.ts";
-import { decisionWaves } from "../execution/decided-steps.ts";
-import { recordedSteps } from "../execution/step-runner.ts";
+import { decisionWaves } from "../changes/decided-steps.ts";
+import { recordedSteps } from "../changes/plan-changes.ts";
 import type { PlannedStep } from "../execution/testing/decide.ts";
 import { ExecutingPlan, step } from "../execution/testing/executing-plan.ts";
 import { fill, type Tree } from "../execution/testing/trees.ts";
@@ -20,6 +20,7 @@ import { alteredStore } from "../testing/altered-store.ts";
 import { outcomeOf } from "../testing/outcome.ts";
 import { planRows, history } from "../testing/plan-rows.ts";
 import { findCheckpoints, rollbackImpact, type Checkpoint } from "./rollback.ts";
+import { completeApply } from "../testing/complete-apply.ts";
 
 /** Adds, removes, renames, links, changes modes, by file tools and by commands, each on top of the one before. */
 const WAVES: readonly (readonly PlannedStep[])[] = [
@@ -321,7 +322,7 @@ describe("is refused", () => {
   test("once it is applied or cancelled", async () => {
     await using plan = await executed();
     await plan.service.applyPlan(plan.id);
-    await plan.service.completeApply(await plan.service.startApply(plan.id));
+    await completeApply(await plan.service.startApply(plan.id));
     await expect(plan.service.rollbackPlan(plan.id, "start")).rejects.toThrow("cannot be rolled back");
   });
 });

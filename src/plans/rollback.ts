@@ -1,17 +1,20 @@
-import type { Decision } from "../domain/decision.ts";
-import { NotFoundError } from "../domain/errors.ts";
-import { idPrefix, onlyOne } from "../domain/id-prefix.ts";
-import type { ChangesetId, InvocationId, PlanId } from "../domain/ids.ts";
-import type { Plan } from "../domain/plan.ts";
-import { decisionWaves } from "../execution/decided-steps.ts";
-import { comparedOrder, placedRecords, planStepOf, type Order } from "../execution/step-records.ts";
-import { isToolStep, stepRecords } from "../execution/step-runner.ts";
+import type { Decision } from "../domain/plan/decision.ts";
+import { NotFoundError } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
+import type { ChangesetId, InvocationId, PlanId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { decisionWaves } from "../changes/decided-steps.ts";
+import { comparedOrder, placedRecords, planStepOf, type Order } from "../changes/step-records.ts";
+import { stepRecords } from "../changes/plan-changes.ts";
+import { findChangeset, findEntries, supersedeChangesets } from "../ledger/changesets.ts";
 import { findDecisions, renewDecisions, supersedeDecisions } from "../ledger/decisions.ts";
 import { findInvocations, supersedeInvocations } from "../ledger/invocations.ts";
-import { stepsBeside, supersedeSteps } from "../ledger/steps.ts";
-import { findPlan } from "../store/plans.ts";
-import type { Reader, Tx } from "../store/store.ts";
-import { requireSandboxToRollBack } from "./in-place.ts";
+import { canChangeFiles, changingStepName } from "../ledger/records.ts";
+import { stepsOutside, supersedeSteps } from "../ledger/steps.ts";
+import { findPlan } from "../store/tables/plans.ts";
+import type { Reader, Tx } from "../store/port.ts";
+import { requireSandboxToRollBack } from "./in-place-rules.ts";
 import { permitted, transition, type Ambience } from "./transition.ts";
 
 /**
@@ -57,15 +60,12 @@ export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Check
   const checkpoints: Checkpoint[] = [
     { id: BEGINNING, step: undefined, at: plan.createdAt, changes: 0, files: [], order: [] },
   ];
-  for (const { key, id: step, changeset, order } of await stepRecords(reader, plan.id, plan.attempt)) {
+  for (const { kind, id: step, changeset, order } of await stepRecords(reader, plan.id, plan.attempt)) {
     // Hooks end an execution, and whoever goes back goes back to before them.
-    if (!isToolStep(key)) continue;
-    const row = await reader.get<{ entry_count: number; opened_at: number; closed_at: number | null }>(
-      "SELECT entry_count, opened_at, closed_at FROM changesets WHERE id = ? AND entry_count > 0",
-      changeset,
-    );
-    if (row === undefined) continue;
-    const { entry_count: changes, opened_at: openedAt, closed_at: closedAt } = row;
+    if (kind !== "tool_call") continue;
+    const found = await findChangeset(reader, changeset);
+    if (found === undefined || found.entryCount === 0) continue;
+    const { entryCount: changes, openedAt, closedAt } = found;
     checkpoints.push({
       id: changeset,
       step,
@@ -81,7 +81,7 @@ export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Check
 /** The checkpoint with that id, or the only one whose id begins with it. */
 export async function requireCheckpoint(reader: Reader, plan: Plan, idOrPrefix: string): Promise<Checkpoint> {
   const checkpoints = await findCheckpoints(reader, plan);
-  const next = [`agents plan rollback ${plan.id}`];
+  const next = [nextStep("plan.rollback", { plan: plan.id })];
   const wanted = idOrPrefix.toLowerCase() === BEGINNING ? BEGINNING : idPrefix("checkpoint", idOrPrefix, next);
   const found = checkpoints.filter(({ id }) => id.startsWith(wanted));
   return onlyOne("checkpoint", wanted, found, next);
@@ -100,7 +100,7 @@ export async function rollBack(
 ): Promise<RolledBack> {
   const { planId, expectedVersion, reason } = request;
   const seen = await findPlan(tx, planId);
-  if (seen === undefined) throw new NotFoundError("plan", planId, { next: ["agents plan list"] });
+  if (seen === undefined) throw new NotFoundError("plan", planId, { next: [nextStep("plan.list")] });
   // Whoever comes second must hear that the plan moved on, not that its checkpoint is gone.
   permitted(seen, { operation: "rollbackPlan", expectedVersion });
   await requireSandboxToRollBack(tx, seen);
@@ -147,7 +147,7 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   const last = onSteps.findIndex((decision) => step !== undefined && decision.step === planStepOf(step));
   const renewed = step === undefined ? onSteps : last === -1 ? [] : onSteps.slice(last + 1);
   // What a model decided on the way stands as long as its answer does; hooks come last, and are always behind.
-  const standing = new Set(kept.flatMap(({ decision }) => decision ?? []));
+  const standing = new Set(kept.flatMap((record) => (record.kind === "answer" ? [record.decision] : [])));
   const dropped = decisions.filter(
     ({ id, phase, type }) =>
       phase === "execute" &&
@@ -156,12 +156,13 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
       !standing.has(id),
   );
   const superseded = new Set([...renewed, ...dropped].map(({ id }) => id));
-  const goneChangesets = gone.flatMap(({ changeset }) => changeset ?? []);
+  const goneSteps = gone.filter(canChangeFiles);
+  const goneChangesets = goneSteps.flatMap(({ changeset }) => changeset ?? []);
   const calls = (await findInvocations(reader, plan.id, plan.attempt)).filter(
     (call) => superseded.has(call.decisionId) || goneChangesets.includes(call.changesetId),
   );
   const keptKeys = new Set(kept.map(({ key }) => key));
-  const beside = await stepsBeside(reader, plan, keptKeys);
+  const outside = await stepsOutside(reader, plan, keptKeys);
   return {
     keptKeys,
     changesets: [...new Set([...calls.map(({ changesetId }) => changesetId), ...goneChangesets])],
@@ -169,31 +170,21 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
     renewed,
     dropped,
     impact: {
-      steps: gone.flatMap(({ key, changeset }) => (changeset === undefined ? [] : [key.replace(/^tool-step:/, "")])),
+      steps: goneSteps.flatMap((record) => (record.changeset === undefined ? [] : [changingStepName(record)])),
       decisions: superseded.size,
       toolCalls: calls.length,
       files: await filesOf(reader, goneChangesets),
-      nothing: calls.length === 0 && beside.length === 0,
+      nothing: calls.length === 0 && outside.length === 0,
     },
   };
-}
-
-/** Takes the changesets, and the tool calls they belong to, out of what counts: a call that has a decision has a changeset too. */
-async function supersedeChangesets(tx: Tx, changesets: readonly ChangesetId[]): Promise<void> {
-  for (const id of changesets)
-    await tx.run("UPDATE changesets SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
 }
 
 /** What the changesets touched: `alias/path`, each once. */
 async function filesOf(reader: Reader, changesets: readonly ChangesetId[]): Promise<string[]> {
   const files = new Set<string>();
   for (const id of changesets) {
-    const rows = await reader.all<{ resource: string; path: string; from_path: string | null }>(
-      "SELECT resource, path, from_path FROM change_entries WHERE changeset_id = ? ORDER BY sequence",
-      id,
-    );
-    for (const { resource, path, from_path: from } of rows) {
-      if (from !== null) files.add(`${resource}/${from}`);
+    for (const { resource, path, fromPath } of await findEntries(reader, id)) {
+      if (fromPath !== undefined) files.add(`${resource}/${fromPath}`);
       files.add(`${resource}/${path}`);
     }
   }

@@ -16,7 +16,7 @@ import {
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, perform, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
-import { lineProblem } from "../domain/text.ts";
+import { lineProblem } from "../domain/text/text.ts";
 
 const RUNS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 2_000 : 60;
 

@@ -1,10 +1,11 @@
+import { nextStep } from "../domain/next-step.ts";
 import { randomUUID } from "node:crypto";
-import { ConflictError, NotFoundError, ValidationError } from "../domain/errors.ts";
-import type { EventType } from "../domain/events.ts";
-import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/ids.ts";
-import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan.ts";
-import { lineProblem } from "../domain/text.ts";
-import { loginName } from "../domain/user.ts";
+import { ConflictError, NotFoundError, ValidationError } from "../domain/errors/errors.ts";
+import type { EventType } from "../domain/plan/events.ts";
+import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
+import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan/plan.ts";
+import { lineProblem } from "../domain/text/text.ts";
+import { loginName } from "../platform/user.ts";
 import {
   isTerminal,
   MAX_REVERSIONS,
@@ -17,22 +18,22 @@ import {
   type Phase,
   type PlanStatus,
   type StatusKey,
-} from "../domain/transitions.ts";
-import { isLanding } from "../apply/journal.ts";
-import { appendEvent } from "../ledger/events.ts";
-import { requireNothingInPlace } from "./in-place.ts";
+} from "../domain/plan/transitions.ts";
+import { isLanding } from "../ledger/journal.ts";
+import { appendEvent } from "../ledger/event-log.ts";
+import { requireNothingInPlace } from "./in-place-rules.ts";
 import {
   acquireLease,
   endLease,
   revokeLapsedLease,
   revokeLease,
-  staleLease,
+  staleLeaseError,
   type LeaseFacts,
 } from "../ledger/leases.ts";
 import { requireNoQuestion, withdrawQuestion } from "../ledger/questions.ts";
-import { appendAudit } from "../store/audit.ts";
-import { findPlan, insertFailure, movePlan } from "../store/plans.ts";
-import type { Store, Tx } from "../store/store.ts";
+import { appendAudit } from "../store/tables/audit.ts";
+import { findPlan, insertFailure, movePlan } from "../store/tables/plans.ts";
+import type { Store, Tx } from "../store/port.ts";
 
 /** Who and what a service writes with. */
 export interface Ambience {
@@ -70,6 +71,11 @@ export type LeaseUse =
   | { readonly kind: "lapsed" }
   | { readonly kind: "none" };
 
+interface TransitionFailure {
+  readonly message: string;
+  readonly category: FailureCategory;
+}
+
 export interface TransitionRequest {
   readonly planId: PlanId;
   readonly operation: Operation;
@@ -77,7 +83,9 @@ export interface TransitionRequest {
   /** Refuse unless the plan is still at this version: what the caller saw is what they decided on. */
   readonly expectedVersion?: number | undefined;
   readonly reason?: string | undefined;
-  readonly failure?: { readonly message: string; readonly category: FailureCategory } | undefined;
+  readonly failure?: TransitionFailure | undefined;
+  /** Failures of steps that ran side by side with the one that `failure` is about. */
+  readonly otherFailures?: readonly TransitionFailure[] | undefined;
   /** For undo and redo: which steps are taken back now, and whether that is all of them. */
   readonly undone?: { readonly steps: readonly string[]; readonly all: boolean } | undefined;
   /** What else the event and the audit entry tell. */
@@ -96,10 +104,10 @@ export interface Transitioned {
  */
 export async function transition(tx: Tx, ambience: Ambience, request: TransitionRequest): Promise<Transitioned> {
   const plan = await findPlan(tx, request.planId);
-  if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: ["agents plan list"] });
+  if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: [nextStep("plan.list")] });
   const { status, from } = permitted(plan, request);
   // Only whoever is at it may end it.
-  if (request.lease.kind !== "end" && (await isLanding(tx, plan.id))) throw landing(plan);
+  if (request.lease.kind !== "end" && (await isLanding(tx, plan.id))) throw landingInProgressError(plan);
   if (request.operation === "revertPlan") await requireNothingInPlace(tx, plan);
   if (request.lease.kind === "acquire") await requireNoQuestion(tx, plan.id);
   if (WITHDRAWS.has(request.operation)) await withdrawQuestion(tx, plan.id);
@@ -121,7 +129,8 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   if (!(await movePlan(tx, plan, after))) throw conflict(plan, request, sources(request.operation));
   if (request.failure !== undefined) {
     const kind = status.state === "constrained" ? "constrained" : "errored";
-    await insertFailure(tx, plan.id, { ...request.failure, kind, phase: plan.phase, attempt: plan.attempt, at });
+    for (const failure of [request.failure, ...(request.otherFailures ?? [])])
+      await insertFailure(tx, plan.id, { ...failure, kind, phase: plan.phase, attempt: plan.attempt, at });
   }
   await record(tx, ambience, request, from, after, lease);
   return { plan: after, lease };
@@ -140,7 +149,7 @@ export function permitted(
     throw new ConflictError(
       `The plan ${plan.id} changed meanwhile: it is now ${plan.phase}/${plan.state}.`,
       { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
-      { kept: "Nothing was changed.", next: [`agents plan status ${plan.id}`] },
+      { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
     );
   }
   const from = statusKey(plan);
@@ -153,7 +162,10 @@ export function permitted(
       { expected: `fewer than ${MAX_REVERSIONS} reversions`, actual: plan.reversionCount },
       {
         kept: "Nothing was changed.",
-        next: [`agents plan cancel ${plan.id}`, `agents plan use ${plan.action} <project>`],
+        next: [
+          nextStep("plan.cancel", { plan: plan.id }),
+          nextStep("plan.use", { action: plan.action, projects: ["<project>"] }),
+        ],
       },
     );
   }
@@ -165,7 +177,7 @@ async function useLease(tx: Tx, plan: Plan, phase: Phase, use: LeaseUse): Promis
     case "acquire":
       return acquireLease(tx, { planId: plan.id, phase, holder: use.holder, ttlMs: use.ttlMs });
     case "end":
-      if (use.held.phase !== plan.phase) throw staleLease(use.held);
+      if (use.held.phase !== plan.phase) throw staleLeaseError(use.held);
       await endLease(tx, use.held);
       return undefined;
     case "revoke":
@@ -250,14 +262,14 @@ function eventType(operation: Operation, from: StatusKey, to: PlanStatus): Event
   return parseStatusKey(from)?.phase === to.phase ? "plan.state_changed" : "plan.phase_changed";
 }
 
-/** Half way neither the way on nor the way back may be cut off. */
-export function landing(plan: Plan): ConflictError {
+/** While a landing is half done, no other transition may prevent that it is finished or rolled back. */
+export function landingInProgressError(plan: Plan): ConflictError {
   return new ConflictError(
-    `The changes of plan ${plan.id} are landing in its resources right now.`,
-    { expected: "nothing on its way into the resources", actual: "a landing that is not finished" },
+    `The changes of plan ${plan.id} are being written to its resources right now.`,
+    { expected: "no unfinished apply, undo or redo", actual: "an unfinished apply, undo or redo" },
     {
-      kept: "Nothing was changed; the landing ends in all of it or nothing.",
-      next: [`agents plan status ${plan.id}`, `agents plan undo ${plan.id}`],
+      kept: "Nothing was changed; it ends with all of the changes or none.",
+      next: [nextStep("plan.status", { plan: plan.id }), nextStep("plan.undo", { plan: plan.id })],
     },
   );
 }
@@ -273,7 +285,7 @@ function conflict(
     { expected, actual: statusKey(plan), code: "invalid_transition" },
     {
       kept: isTerminal(plan) ? "It is final and stays as it is." : "Nothing was changed.",
-      next: [`agents plan status ${plan.id}`],
+      next: [nextStep("plan.status", { plan: plan.id })],
     },
   );
 }
@@ -292,7 +304,7 @@ const VERBS = {
   constrainApply: "constrained",
   failApply: "failed in apply",
   undoPlan: "undone",
-  redoPlan: "brought back",
+  redoPlan: "redone",
   cancelPlan: "cancelled",
   reviseStrategy: "given another strategy",
   revertPlan: "sent back to strategize",

@@ -1,36 +1,37 @@
-import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action.ts";
-import { parseActorName } from "../domain/actor-name.ts";
-import { aliasIssue } from "../domain/alias.ts";
-import { argumentText, resolveArguments, type GivenArguments } from "../domain/arguments.ts";
-import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/automation-profile.ts";
-import { ConflictError, ValidationError, type ValidationIssue } from "../domain/errors.ts";
-import type { PlanId } from "../domain/ids.ts";
-import type { Microdollars } from "../domain/money.ts";
-import type { Plan, ProjectLink } from "../domain/plan.ts";
+import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
+import { parseActorName } from "../domain/names/actor-name.ts";
+import { aliasIssue } from "../domain/names/alias.ts";
+import { argumentText, resolveArguments, type GivenArguments } from "../domain/action/arguments.ts";
+import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/profile/automation-profile.ts";
+import { ConflictError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Microdollars } from "../domain/money/money.ts";
+import type { Plan, ProjectLink } from "../domain/plan/plan.ts";
 import {
   NAME_PART_LIMIT,
   nameKey,
   nameParts,
   parseQualifiedName,
   type QualifiedName,
-} from "../domain/qualified-name.ts";
-import { nearest } from "../domain/suggest.ts";
-import { renderTemplate } from "../domain/template.ts";
-import { looserFields, tighterProfile } from "../domain/tighter-profile.ts";
-import { actorVariables } from "../domain/tool-actor.ts";
-import { setOwnBudget } from "../ledger/budget-report.ts";
-import { actionNames, findAction } from "../store/actions.ts";
-import { findActor } from "../store/actors.ts";
-import { maskedText } from "../store/masking.ts";
-import { insertPlanStages } from "../store/plan-stages.ts";
-import { hasPlans, insertPlan } from "../store/plans.ts";
-import { requireProfile } from "../store/profiles.ts";
-import { findProject, findProjects } from "../store/projects.ts";
-import type { Reader, Tx } from "../store/store.ts";
-import { attachedValidations } from "../store/validations.ts";
-import { planResources, requireSandboxes } from "./in-place.ts";
-import { notFound } from "./not-found.ts";
-import { planStages } from "./plan-stages.ts";
+} from "../domain/names/qualified-name.ts";
+import { nearest } from "../domain/text/suggest.ts";
+import { renderTemplate } from "../domain/values/template.ts";
+import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
+import { actorVariables } from "../domain/actor/tool-actor.ts";
+import { setOwnBudget } from "../ledger/own-budget.ts";
+import { actionNames, findAction } from "../store/tables/actions.ts";
+import { findActor } from "../store/tables/actors.ts";
+import { maskedText } from "../platform/masking.ts";
+import { insertPlanStages } from "../store/tables/plan-stages.ts";
+import { hasPlans, insertPlan } from "../store/tables/plans.ts";
+import { requireProfile } from "../store/tables/profiles.ts";
+import { findProject, findProjects } from "../store/tables/projects.ts";
+import type { Reader, Tx } from "../store/port.ts";
+import { attachedValidations } from "../store/tables/validations.ts";
+import { planResources, requireSandboxes } from "./in-place-rules.ts";
+import { notFound } from "../domain/names/not-found.ts";
+import { planStages } from "./stage-arguments.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
@@ -78,7 +79,7 @@ export async function makePlan(
     throw new ConflictError(
       `The action "${action.name}" is not reusable and has been used already.`,
       { expected: "no plan of this action", actual: "a plan exists" },
-      { kept: "Nothing was written.", next: [`agents plan list --action ${action.name}`] },
+      { kept: "Nothing was written.", next: [nextStep("plan.list", { action: action.name })] },
     );
   }
   const projects = await links(tx, input.projects ?? []);
@@ -130,14 +131,9 @@ export async function makePlan(
       ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
     },
   });
-  await setOwnBudget(tx, { planId: id, cap: lowerBudget(profile, input.budget), user: ambience.user });
+  // A plan may have less than its profile allows, never more.
+  await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user, excess: "lower" });
   return plan;
-}
-
-/** A plan may have less than its profile gives it, never more. */
-function lowerBudget({ budget }: AutomationProfile, wanted: Microdollars | undefined): Microdollars | undefined {
-  const given = budget.maxCostUsd === undefined ? undefined : Math.floor(budget.maxCostUsd * 1_000_000);
-  return given === undefined || wanted === undefined ? (given ?? wanted) : Math.min(given, wanted);
 }
 
 export async function requireAction(reader: Reader, text: string): Promise<Action> {
@@ -211,7 +207,10 @@ async function resolveActors(reader: Reader, action: Action, input: UseActionInp
   if (execution === undefined) {
     const message = `neither the plan nor the action "${action.name}" names one, and there is no default`;
     throw new ValidationError(`The plan has no execution actor: ${message}.`, [{ path: "execution_actor", message }], {
-      next: ["agents actor set-default execution <actor>", `agents plan use ${action.name} --execution-actor <actor>`],
+      next: [
+        nextStep("actor.set-default", { role: "execution", actor: "<actor>" }),
+        nextStep("plan.use", { action: action.name, executionActor: "<actor>" }),
+      ],
     });
   }
   // The strategy of a tool actor are its steps; a model that thinks about them is only asked when somebody says so.
@@ -244,7 +243,7 @@ async function checkVariables(reader: Reader, action: Action, execution: Qualifi
         ...(suggestion === undefined ? {} : { suggestion }),
       };
     }),
-    { next: [`agents actor show ${actor.name}`, `agents action show ${action.name}`] },
+    { next: [nextStep("actor.show", { actor: actor.name }), nextStep("action.show", { action: action.name })] },
   );
 }
 

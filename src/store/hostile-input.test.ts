@@ -1,16 +1,17 @@
-/** Whatever is handed to the services as a name, a value or a path: an error, never a crash, and never a row. */
+/** Hostile names, values and paths given to the services: an error, never a crash, and never a row. */
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import type { ActionInput } from "../domain/action.ts";
-import { AgentsError, ValidationError } from "../domain/errors.ts";
-import type { ChangesetId, PlanId } from "../domain/ids.ts";
-import { parseQualifiedName } from "../domain/qualified-name.ts";
+import type { ActionInput } from "../domain/action/action.ts";
+import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
+import { parseQualifiedName } from "../domain/names/qualified-name.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
-import { ProjectService } from "../plans/project-service.ts";
-import { ResourceService } from "../plans/resource-service.ts";
-import { verifyAudit } from "./audit-verify.ts";
-import type { Store } from "./store.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { ResourceService } from "../catalog/resource-service.ts";
+import { verifyAudit } from "./tables/audit-verify.ts";
+import type { Store } from "./port.ts";
 import { failure, StoreFixture } from "./testing/fixtures.ts";
 import { HOSTILE_STRINGS } from "./testing/hostile-strings.ts";
 
@@ -123,7 +124,7 @@ describe("hostile strings", () => {
   });
 });
 
-test("a list of half a million items is no argument", async () => {
+test("a list of half a million items is not an argument", async () => {
   await using fixture = await StoreFixture.memory();
   const { plans } = await prepare(fixture.store);
   const before = await rowCounts(fixture.store);
@@ -145,7 +146,7 @@ test("a name that is only nearly right is not found, and the right one is sugges
     code: "not_found",
     detail: { suggestion: "local/shop" },
   });
-  expect(await failure(plans.getAction("zebra"))).toMatchObject({ code: "not_found", next: ["agents action list"] });
+  expect(await failure(plans.getAction("zebra"))).toMatchObject({ code: "not_found", next: [nextStep("action.list")] });
 });
 
 test("a plan's name is a name, also when its action's name is as long as names get", async () => {

@@ -1,6 +1,7 @@
 /**
- * Nothing is sorted by a time. Ids hold the time of the process that made them and clocks step back, so "the newest" is asked of a
- * number that the database counts up. This reads the sources and finds each place that sorts or compares by an id or an instant.
+ * Nothing is sorted by a time. Ids hold the time of the process that made them and clocks step back, so "the newest" is
+ * asked of a number that the database counts up. This reads the sources and finds each place that sorts or compares by
+ * an id or an instant.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,20 +10,20 @@ import { expect, test } from "vitest";
 
 const SOURCES = fileURLToPath(new URL("..", import.meta.url));
 
-/** What may stay, and why the clock does not matter there. */
+/** The places that may stay, and why the clock does not matter there. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "ledger/decisions.ts: ORDER BY id": "ids that begin with what a person typed; sorted only to be the same each time",
-  "store/plans.ts: ORDER BY id": "ids that begin with what a person typed; sorted only to be the same each time",
-  "store/validations.ts: ORDER BY validation_attachments.id": "ids that begin with what a person typed",
-  "store/plans.ts: MAX(id)": "the neighbor in spelling, to shorten an id",
-  "store/plans.ts: MIN(id)": "the neighbor in spelling, to shorten an id",
+  "store/tables/plans.ts: ORDER BY id": "ids that begin with what a person typed; sorted only to be the same each time",
+  "store/tables/validations.ts: ORDER BY validation_attachments.id": "ids that begin with what a person typed",
+  "store/tables/plans.ts: MAX(id)": "the neighbor in spelling, to shorten an id",
+  "store/tables/plans.ts: MIN(id)": "the neighbor in spelling, to shorten an id",
   "ledger/validation-runs.ts: ORDER BY attachment_id": "after the position, for results that share it",
-  "execution/sandbox-record.ts: ORDER BY plan_id": "grouped by plan; sorted only to be the same each time",
-  "code-index/reference-graph.ts: MAX(id)": "a number that the index counts up, not an id with a time in it",
+  "ledger/sandbox-records.ts: ORDER BY plan_id": "grouped by plan; sorted only to be the same each time",
+  "code-index/search/reference-graph.ts: MAX(id)": "a number that the index counts up, not an id with a time in it",
   "context/strategies/vector-store.ts: MAX(id)": "a number that the table counts up",
   "context/tokens/token-cache.ts: MAX(id)": "a number that the table counts up",
-  "store/migrations.ts: ORDER BY id": "the order that rows had before they were numbered",
-  "context/strategies/parts.ts: sort by at": "a position in a text",
+  "store/schema/migrations.ts: ORDER BY id": "the order that rows had before they were numbered",
+  "context/strategies/excerpts.ts: sort by at": "a position in a text",
 };
 
 const TIMELIKE = /^(?:\w+\.)?(?:id|at|\w+_id|\w+_at)$/;
@@ -56,7 +57,7 @@ function sourceFiles(): string[] {
 test("no source sorts by an id or an instant but those that may", () => {
   const found = new Set(sourceFiles().flatMap((file) => places(file, readFileSync(join(SOURCES, file), "utf8"))));
   expect([...found].filter((place) => ALLOWED[place] === undefined)).toEqual([]);
-  // What is allowed and gone would hide the next one.
+  // A place that is allowed but gone would hide the next one.
   expect(Object.keys(ALLOWED).filter((place) => !found.has(place))).toEqual([]);
 });
 

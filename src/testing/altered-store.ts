@@ -4,7 +4,7 @@ import type { Store } from "../index.ts";
 export function alteredStore(store: Store, changes: Partial<Pick<Store, "transaction" | "read">>): Store {
   return {
     url: store.url,
-    contentDirectory: store.contentDirectory,
+    contents: store.contents,
     transaction: (unit) => store.transaction(unit),
     read: (query) => store.read(query),
     changeCounter: () => store.changeCounter(),

@@ -11,6 +11,7 @@ import {
   type PlanLifecycleService,
   type StatusKey,
 } from "../index.ts";
+import { completeApply } from "./complete-apply.ts";
 
 export const ACTION_NAME = "local/fix";
 
@@ -140,7 +141,7 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
     case "startApply":
       return service.startApply(planId, start);
     case "completeApply":
-      return service.completeApply(held());
+      return completeApply(held());
     case "constrainApply":
       return service.constrainApply(lease === undefined ? planId : held(), failure);
     case "failApply":

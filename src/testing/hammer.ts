@@ -18,6 +18,7 @@ import {
 import { ACTION_NAME, created } from "./fixtures.ts";
 import { endWithParent, tell, waitForGo } from "./program.ts";
 import { seededRandom } from "./random.ts";
+import { completeApply } from "./complete-apply.ts";
 
 export type Acknowledgement =
   | { readonly kind: "transition"; readonly planId: PlanId; readonly version: number; readonly status: string }
@@ -70,7 +71,7 @@ async function life(): Promise<void> {
   moved(await service.completeExecute(execute));
   moved(await service.applyPlan(id));
   const apply = started(await service.startApply(id, { ttlMs }));
-  moved(await service.completeApply(apply));
+  moved(await completeApply(apply));
 }
 
 async function work(lease: Lease, steps: number): Promise<void> {

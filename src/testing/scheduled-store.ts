@@ -11,7 +11,7 @@ export interface ScheduledStoreOptions {
   /** Names the caller in the scheduler's report. */
   readonly label?: string;
   readonly overlapping?: boolean;
-  /** Told about every unit of work at its end, in the order in which they take effect. */
+  /** Called once for every unit of work, at its end, in the order in which they take effect. */
   readonly onUnit?: (outcome: { readonly error: unknown } | undefined) => void;
 }
 
@@ -27,21 +27,27 @@ export function scheduledStore(store: Store, scheduler: Scheduler, options: Sche
       scheduler.scheduleSequence([{ label: `${label} ${what}`, builder }]);
     });
   };
-  const observed =
-    <T>(unit: (tx: Tx) => Promise<T>) =>
-    async (tx: Tx): Promise<T> => {
+  const observed = <T>(unit: (tx: Tx) => Promise<T>) => {
+    // A store may run a unit again from its start: that is still one unit.
+    let reported = false;
+    const report = (outcome: { readonly error: unknown } | undefined): void => {
+      if (!reported) onUnit?.(outcome);
+      reported = true;
+    };
+    return async (tx: Tx): Promise<T> => {
       try {
         const value = await unit(tx);
-        onUnit?.(undefined);
+        report(undefined);
         return value;
       } catch (error) {
-        onUnit?.({ error });
+        report({ error });
         throw error;
       }
     };
+  };
   return {
     url: store.url,
-    contentDirectory: store.contentDirectory,
+    contents: store.contents,
     transaction: <T>(unit: (tx: Tx) => Promise<T>) => inTurn("transaction", () => store.transaction(observed(unit))),
     read: <T>(query: (reader: Reader) => Promise<T>) => inTurn("read", () => store.read(query)),
     changeCounter: () => store.changeCounter(),

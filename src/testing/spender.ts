@@ -15,7 +15,7 @@ const models = budgetedModels({
     count: (text) => text.length,
   }),
   store,
-  caps: { perPlan: undefined, perDay: { amount: Number(cap), raise: "raise it" } },
+  caps: { perPlan: undefined, perDay: { amount: Number(cap), raise: { text: "raise it" } } },
   lease: undefined,
   user: "test",
 });

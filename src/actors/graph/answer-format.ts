@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { ValidationError } from "../../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import type { QualifiedName } from "../../domain/qualified-name.ts";
+import { ValidationError } from "../../domain/errors/errors.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { QualifiedName } from "../../domain/names/qualified-name.ts";
 import { NodeFailure } from "./graph-error.ts";
 
 /** The form an answer must have. Providers are asked to see to it, but not all of them can, so it is checked here too. */

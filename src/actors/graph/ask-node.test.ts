@@ -64,8 +64,8 @@ describe("llm", () => {
 
   test("uses the tools of the node turn by turn, each call for the decision it was made by", async () => {
     const said = [
-      wants({ tool: "read_file", parameters: { path: "a" } }, { tool: "write_file", parameters: { path: "b" } }),
-      wants({ tool: "read_file", parameters: { path: "b" } }),
+      wants({ tool: "read_file", params: { path: "a" } }, { tool: "write_file", params: { path: "b" } }),
+      wants({ tool: "read_file", params: { path: "b" } }),
       "done",
     ];
     const answers: Answers = {
@@ -104,10 +104,7 @@ describe("llm", () => {
   });
 
   test("has no tools but those of the node, and hears so; parameters that are none are told too", async () => {
-    const said = [
-      wants({ tool: "shell_execute", parameters: {} }, { tool: "read_file", parameters: undefined }),
-      "then not",
-    ];
+    const said = [wants({ tool: "shell_execute", params: {} }, { tool: "read_file", params: undefined }), "then not"];
     const hands = new TestHands({ ask: () => said.shift() ?? "" });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
     await runGraph(graph({ nodes }), input(), ports(hands));
@@ -119,7 +116,7 @@ describe("llm", () => {
   });
 
   test("is shown no more of its conversation than its memory holds, and no more of an output than fits", async () => {
-    const said = Array.from({ length: 4 }, () => wants({ tool: "read_file", parameters: {} }));
+    const said = Array.from({ length: 4 }, () => wants({ tool: "read_file", params: {} }));
     const hands = new TestHands({
       ask: () => said.shift() ?? "done",
       callTool: () => ({ ok: true, output: "x".repeat(60_000) }),
@@ -132,7 +129,7 @@ describe("llm", () => {
   });
 
   test("asks for tools for ever: an error that keeps the work", async () => {
-    const hands = new TestHands({ ask: () => wants({ tool: "read_file", parameters: {} }) });
+    const hands = new TestHands({ ask: () => wants({ tool: "read_file", params: {} }) });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
     await expect(runGraph(graph({ nodes }), input(), ports(hands))).rejects.toMatchObject({
       code: "graph_limit",

@@ -1,13 +1,13 @@
-import type { DecisionId } from "../../domain/ids.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
+import type { JsonValue } from "../../domain/values/json.ts";
 import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
-import type { ActorHands } from "../hands.ts";
-import { remembered } from "../memory.ts";
-import type { ModelMessage, ModelRef, ModelTool } from "../model.ts";
-import { carriedOut, shortened } from "../tool-turn.ts";
-import { filledText } from "./fill.ts";
+import type { ActorHands } from "../loop/actor-effects.ts";
+import { remembered } from "../loop/memory.ts";
+import type { ModelMessage, ModelRef, ModelTool } from "../models/model.ts";
+import { carriedOut, shortened } from "../loop/tool-turn.ts";
+import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
-import type { ModelActor, PreparedNode } from "./prepare.ts";
+import type { ModelActor, PreparedNode } from "./prepared-graph.ts";
 import type { GraphState } from "./state.ts";
 
 /** How often the model of one node may ask for tools before it has to have answered. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { StaleLeaseError } from "../../domain/errors.ts";
-import { ModelError } from "../model-error.ts";
+import { StaleLeaseError } from "../../domain/errors/errors.ts";
+import { ModelError } from "../models/model-error.ts";
 import { runGraph } from "./run-graph.ts";
 import {
   ask,
@@ -37,7 +37,7 @@ describe("failures", () => {
       code: "model_server",
       message: 'The node "a" of local/graph failed in round 2: The provider failed.',
       detail: { node: "a", round: 2, provider: "vllm" },
-      next: [expect.any(String), expect.any(String)],
+      next: [{ text: expect.any(String) }, { operation: "config.set" }],
     });
     broken = false;
     const { state } = await runGraph(two, input(), ports(hands));

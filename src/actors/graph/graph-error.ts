@@ -1,6 +1,6 @@
-import { AgentsError, ValidationError, type ErrorCode, type ErrorExtras } from "../../domain/errors.ts";
-import type { QualifiedName } from "../../domain/qualified-name.ts";
-import { ModelError } from "../model-error.ts";
+import { AgentsError, ValidationError, type ErrorCode, type ErrorExtras } from "../../domain/errors/errors.ts";
+import type { QualifiedName } from "../../domain/names/qualified-name.ts";
+import { ModelError } from "../models/model-error.ts";
 
 /** Where in a run of a graph something happened. */
 export interface NodePlace {

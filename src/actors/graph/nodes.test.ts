@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { GraphNode } from "../../domain/actor.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { GraphNode } from "../../domain/actor/actor.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { runGraph } from "./run-graph.ts";
 import {
   ask,

@@ -1,11 +1,11 @@
-import type { DecisionId } from "../../domain/ids.ts";
-import { evaluate, holds } from "../../domain/expression.ts";
-import type { FunctionCall } from "../../domain/graph-function.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
+import { evaluate, holds } from "../../domain/values/expression.ts";
+import type { FunctionCall } from "../../domain/actor/graph-function.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { askNode, type AskPorts } from "./ask-node.ts";
-import { asText, filledParams } from "./fill.ts";
+import { asText, filledParams } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
-import type { PreparedGraph, PreparedNode } from "./prepare.ts";
+import type { PreparedGraph, PreparedNode } from "./prepared-graph.ts";
 import { isList, kindOf, valueAt, valueBelow, type GraphState } from "./state.ts";
 
 /** What a node sees when it runs. */

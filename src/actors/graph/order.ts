@@ -1,4 +1,4 @@
-import type { Route } from "../../domain/actor.ts";
+import type { Route } from "../../domain/actor/actor.ts";
 
 /**
  * Which nodes come before which. An edge that leads back to a node on whose way it lies makes a loop; without those edges a graph has an

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { GraphActorDefinition } from "../../domain/actor.ts";
-import type { DecisionId } from "../../domain/ids.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { GraphActorDefinition } from "../../domain/actor/actor.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { AskPorts } from "./ask-node.ts";
 import { GraphError, NodeFailure, placed, type NodePlace } from "./graph-error.ts";
 import { runNode } from "./nodes.ts";
-import { prepareGraph, type ActorOf, type PreparedGraph, type PreparedNode } from "./prepare.ts";
+import { prepareGraph, type ActorOf, type PreparedGraph, type PreparedNode } from "./prepared-graph.ts";
 import { deeplyFrozen, updated, valueBelow, type GraphState } from "./state.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Reducer } from "../../domain/actor.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { Reducer } from "../../domain/actor/actor.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { NodeFailure } from "./graph-error.ts";
 
 /**

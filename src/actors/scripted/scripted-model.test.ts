@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError } from "../../domain/errors.ts";
+import { ConfigurationError } from "../../domain/errors/errors.ts";
 import { ModelGateway } from "../model-gateway.ts";
-import type { ModelAnswer, ModelCall, ModelMessage } from "../model.ts";
+import type { ModelAnswer, ModelCall, ModelMessage } from "../models/model.ts";
 import { callOf, failure, patience } from "../testing/model-world.ts";
 
 const MODEL = { provider: "scripted", model: "demo.yaml" };
@@ -75,7 +75,7 @@ describe("a scripted model", () => {
     };
     expect(await run("status 500")).toMatchObject({
       finish: "tool_calls",
-      toolCalls: [{ id: "scripted-1-1-1", tool: "read_file", parameters: { path: "a.ts" } }],
+      toolCalls: [{ id: "scripted-1-1-1", tool: "read_file", params: { path: "a.ts" } }],
     });
     expect(await run("status 500 again")).toMatchObject({
       toolCalls: [{ id: "scripted-2-1-1" }],

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ConfigurationError } from "../../domain/errors.ts";
-import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
-import { shown } from "../../domain/text.ts";
-import { ModelError, stopped } from "../model-error.ts";
-import type { ModelCall, ModelMessage } from "../model.ts";
-import { CONFIGURED_TRANSCRIPT, type Provider } from "../providers.ts";
-import type { Answered } from "../received.ts";
-import type { Patience } from "../retry.ts";
+import { ConfigurationError } from "../../domain/errors/errors.ts";
+import { nextStep } from "../../domain/next-step.ts";
+import { matching, TOO_SLOW } from "../../domain/text/patient-match.ts";
+import { shown } from "../../domain/text/text.ts";
+import { ModelError, stopped } from "../models/model-error.ts";
+import type { ModelCall, ModelMessage } from "../models/model.ts";
+import { CONFIGURED_TRANSCRIPT, type Provider } from "../providers/providers.ts";
+import type { Answered } from "../providers/answer-stream.ts";
+import type { Patience } from "../providers/retry.ts";
 import { parseTranscript, type MatchField, type Pattern, type Transcript, type Turn } from "./transcript.ts";
 
 /**
@@ -39,11 +40,11 @@ export class Transcripts {
         usage: { ...turn.usage, estimated: false },
       });
     }
-    const toolCalls = turn.toolCalls.map(({ tool, parameters }, index) => ({
+    const toolCalls = turn.toolCalls.map(({ tool, params }, index) => ({
       id: callId(position, use, index),
       tool,
-      parameters,
-      raw: JSON.stringify(parameters),
+      params,
+      raw: JSON.stringify(params),
     }));
     const finish = toolCalls.length > 0 ? "tool_calls" : "stop";
     return { text: turn.text, toolCalls, usage: { ...turn.usage, estimated: false }, finish };
@@ -53,7 +54,7 @@ export class Transcripts {
     const named = model.model === CONFIGURED_TRANSCRIPT ? provider.transcript : model.model;
     if (named === undefined || named === "") {
       throw new ConfigurationError(`The provider ${provider.name} has no transcript.`, {
-        next: [`agents config set provider.${provider.name}.transcript <file>`],
+        next: [nextStep("config.set", { key: `provider.${provider.name}.transcript`, value: "<file>" })],
       });
     }
     const file = resolve(this.#directory, named);
@@ -139,7 +140,7 @@ function found(pattern: Pattern, text: string, file: string): boolean {
   const matched = matching(pattern, [text]);
   if (matched !== undefined) return matched.length > 0;
   throw new ConfigurationError(`The expression ${pattern} of the transcript ${file} ${TOO_SLOW}.`, {
-    next: [`correct ${file}`],
+    next: [{ text: `correct ${file}` }],
   });
 }
 
@@ -159,7 +160,7 @@ function nothingFits({ file }: Transcript, call: ModelCall): ConfigurationError 
     `The transcript ${file} has no turn left that fits this call; its last message is ${said}.`,
     {
       kept: "Nothing was changed by this call; everything recorded before it is kept.",
-      next: [`add a turn to ${file} that fits, or give one more "times"`],
+      next: [{ text: `add a turn to ${file} that fits, or give one more "times"` }],
       detail: { transcript: file, messages: call.messages.length },
     },
   );
@@ -172,7 +173,7 @@ function readTranscript(file: string): string {
     const why = error instanceof Error ? error.message : String(error);
     throw new ConfigurationError(`The transcript ${file} cannot be read: ${why}.`, {
       kept: "Nothing was changed.",
-      next: ["check its path", "agents config get provider.scripted.transcript"],
+      next: [{ text: "check its path" }, nextStep("config.get", { key: "provider.scripted.transcript" })],
     });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ValidationError } from "../../domain/errors.ts";
+import { ValidationError } from "../../domain/errors/errors.ts";
 import { parseTranscript } from "./transcript.ts";
 
 function issuesOf(source: string): ValidationError["issues"] {
@@ -36,8 +36,8 @@ turns:
           times: 3,
           text: "Done.",
           toolCalls: [
-            { tool: "write_file", parameters: { path: "a.ts", lines: [1, 2] } },
-            { tool: "git_status", parameters: {} },
+            { tool: "write_file", params: { path: "a.ts", lines: [1, 2] } },
+            { tool: "git_status", params: {} },
           ],
           delayMs: 5,
           error: undefined,

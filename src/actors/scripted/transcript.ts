@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { ValidationError, type ValidationIssue } from "../../domain/errors.ts";
-import { parseJson, type JsonObject } from "../../domain/json.ts";
-import { filled, formIssues, text, type KnownKeys } from "../../domain/schema.ts";
-import { readYaml } from "../../domain/yaml-file.ts";
-import type { ModelErrorKind } from "../model-error.ts";
+import { ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
+import { parseJson, type JsonObject } from "../../domain/values/json.ts";
+import { filled, formIssues, text, type KnownKeys } from "../../domain/definition/schema.ts";
+import { readYaml } from "../../domain/definition/yaml-file.ts";
+import type { ModelErrorKind } from "../models/model-error.ts";
 
 /**
  * A transcript: the answers of a scripted model, for demos, tests and replays. It is a list of turns, each with what it answers to and
@@ -28,7 +28,7 @@ export interface Turn {
   /** How often it answers in one conversation. */
   readonly times: number;
   readonly text: string;
-  readonly toolCalls: readonly { readonly tool: string; readonly parameters: JsonObject }[];
+  readonly toolCalls: readonly { readonly tool: string; readonly params: JsonObject }[];
   readonly delayMs: number;
   /** Fails so, after `text` was shown. */
   readonly error: ScriptedError | undefined;
@@ -125,7 +125,7 @@ function checkedTurn(turn: z.output<typeof turnSchema>, path: string, issues: Va
     text: turn.text ?? "",
     toolCalls: calls.map(({ tool, parameters }, index) => ({
       tool,
-      parameters: (parseJson(parameters, `${path}.tool_calls.${index}.parameters`, PARAMETER_LIMITS, issues) ??
+      params: (parseJson(parameters, `${path}.tool_calls.${index}.parameters`, PARAMETER_LIMITS, issues) ??
         {}) as JsonObject,
     })),
     delayMs,

@@ -2,10 +2,10 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LLMock } from "@copilotkit/aimock";
 import { seededRandom } from "../../testing/random.ts";
-import { ModelError } from "../model-error.ts";
+import { ModelError } from "../models/model-error.ts";
 import { ModelGateway } from "../model-gateway.ts";
-import type { ModelAnswer, ModelCall, Models, ModelTool } from "../model.ts";
-import type { Patience } from "../retry.ts";
+import type { ModelAnswer, ModelCall, Models, ModelTool } from "../models/model.ts";
+import type { Patience } from "../providers/retry.ts";
 
 /** The four kinds of providers, as they are asked over HTTP. */
 export const KINDS = [

@@ -1,8 +1,9 @@
-/** A user's directory or checkout that a plan works on in place, below one directory so that it can be put back to where it was. */
+/** A user's directory or checkout that a plan works on in place, below one directory so that it can be reset. */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DataDirectory } from "../../platform/data-directory.ts";
 import {
   ActorService,
   ChangesetStore,
@@ -15,11 +16,11 @@ import {
   type PlanId,
   type Store,
 } from "../../index.ts";
-import { planChanges } from "../../execution/step-runner.ts";
+import { planChanges } from "../../changes/plan-changes.ts";
 import { fill, readTree, replay, type Tree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { git } from "../../testing/git-repository.ts";
-import { HANDS } from "../hands.ts";
+import { FILE_EFFECTS } from "../file-effects.ts";
 import { Stopped, type Stopping } from "./landing-world.ts";
 
 const FILES = {
@@ -81,7 +82,7 @@ export class InPlaceWorld implements Disposable {
     return openStore(`sqlite:${join(this.dataDir, "store.db")}`);
   }
 
-  /** Executes the plan with these hands; false when the world stopped on the way. */
+  /** Executes the plan with these effects; false when the world stopped on the way. */
   async execute(stopping?: Stopping): Promise<boolean> {
     await using store = await this.open();
     const stopped = (): boolean => stopping?.stopped === true;
@@ -93,10 +94,10 @@ export class InPlaceWorld implements Disposable {
       read: (query) => (stopped() ? Promise.reject(new Stopped()) : store.read(query)),
     });
     const service = new PlanLifecycleService({ store: guarded });
-    const hands = stopping?.hands ?? HANDS;
-    const directory = join(this.dataDir, "sandboxes");
+    const effects = stopping?.effects ?? FILE_EFFECTS;
+    const data = new DataDirectory(this.dataDir);
     try {
-      await new PlanExecutor({ store: guarded, service, directory, hands }).execute(this.planId);
+      await new PlanExecutor({ store: guarded, service, data, fileEffects: effects }).execute(this.planId);
       return !stopped();
     } catch (error) {
       if (stopped()) return false;
@@ -104,14 +105,14 @@ export class InPlaceWorld implements Disposable {
     }
   }
 
-  /** What the next command does first; nobody waits for a lease to lapse here. */
+  /** Recovers, as the next command does first; the lease of the stopped process is not waited for. */
   async recover(): Promise<void> {
     await using store = await this.open();
     await store.transaction((tx) => tx.run("UPDATE leases SET expires_at = 0"));
-    await recoverLandings({ store, directory: this.dataDir });
+    await recoverLandings({ store, data: new DataDirectory(this.dataDir) });
   }
 
-  /** What is recorded, with the place as it is and as the record says it must be. */
+  /** The record, with the place as it is and as it must be by the record. */
   async outcome(beginning: Tree): Promise<{ entries: string[]; tree: Tree; replayed: Tree }> {
     await using store = await this.open();
     const changes = await planChanges(store, this.planId, 1);

@@ -1,12 +1,14 @@
 /**
- * A user's checkout and directory, a store, and a plan that changed both in every way a file can change, executed and ready to be
- * applied. All of it is below one directory, so that it can be put back to where it was, and a thousand crashes start from the same.
+ * A user's checkout and directory, a store, and a plan that changed both in every way a file can change, executed and
+ * ready to be applied. All of it is below one directory, so that it can be reset, and a thousand crashes start from the
+ * same state.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DataDirectory } from "../../platform/data-directory.ts";
 import {
   ActorService,
   openStore,
@@ -24,19 +26,19 @@ import {
 import { fill, readTree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { profileAnywhere } from "../../testing/profile-anywhere.ts";
-import { HANDS, type Hands } from "../hands.ts";
-import { findUndoneSteps } from "../journal.ts";
+import { FILE_EFFECTS, type FileEffects } from "../file-effects.ts";
+import { findUndoneSteps } from "../../ledger/journal.ts";
 
-/** Thrown when the world stops: nothing after it happens any more. */
+/** Thrown when the world stops: no effect after it happens. */
 export class Stopped extends Error {}
 
 /**
- * Hands that do `count` things and then stop the world; `done` says what they did. With `failing`, that one thing fails as a disk
- * does, and life goes on.
+ * File effects that do `count` things and then stop the world; `done` lists them. With `failing`, that one thing fails
+ * as a disk does, and the world continues.
  */
-export class StoppingHands {
+export class StoppingEffects {
   readonly done: string[] = [];
-  readonly hands: Hands;
+  readonly effects: FileEffects;
   stopped = false;
   #failing: number | undefined;
 
@@ -57,29 +59,29 @@ export class StoppingHands {
         this.done.push(name);
         return result;
       };
-    this.hands = {
-      write: counted("write", HANDS.write),
-      symlink: counted("symlink", HANDS.symlink),
-      link: counted("link", HANDS.link),
-      rename: counted("rename", HANDS.rename),
-      remove: counted("remove", HANDS.remove),
-      makeDirectory: counted("make directory", HANDS.makeDirectory),
-      removeDirectory: counted("remove directory", HANDS.removeDirectory),
-      removeTree: counted("remove tree", HANDS.removeTree),
-      sync: HANDS.sync,
-      updateRefs: counted("update refs", HANDS.updateRefs),
+    this.effects = {
+      write: counted("write", FILE_EFFECTS.write),
+      symlink: counted("symlink", FILE_EFFECTS.symlink),
+      link: counted("link", FILE_EFFECTS.link),
+      rename: counted("rename", FILE_EFFECTS.rename),
+      remove: counted("remove", FILE_EFFECTS.remove),
+      makeDirectory: counted("make directory", FILE_EFFECTS.makeDirectory),
+      removeDirectory: counted("remove directory", FILE_EFFECTS.removeDirectory),
+      removeTree: counted("remove tree", FILE_EFFECTS.removeTree),
+      sync: FILE_EFFECTS.sync,
+      updateRefs: counted("update refs", FILE_EFFECTS.updateRefs),
     };
   }
 }
 
-/** What a process that may stop is made of. */
+/** The parts of a process that may stop. */
 export interface Stopping {
-  readonly hands: Hands;
+  readonly effects: FileEffects;
   readonly stopped: boolean;
   readonly beforeTransaction?: () => void;
 }
 
-/** Everything a user could look at. */
+/** Everything that a user can see. */
 export interface WorldState {
   readonly repository: readonly (readonly [string, string])[];
   readonly directory: readonly (readonly [string, string])[];
@@ -97,7 +99,7 @@ export class LandingWorld implements Disposable {
   readonly dataDir: string = join(this.#root, "data");
   planId = "" as PlanId;
 
-  /** With `includeDirty`, the plan begins from what is not committed, also in a file that it changes itself. */
+  /** With `includeDirty`, the plan starts from the uncommitted files, also in a file that it changes itself. */
   static async make(options: { readonly includeDirty?: boolean } = {}): Promise<LandingWorld> {
     const world = new LandingWorld();
     await world.#fill();
@@ -124,28 +126,34 @@ export class LandingWorld implements Disposable {
     return openStore(`sqlite:${join(this.dataDir, "store.db")}`);
   }
 
-  /** Runs one landing with these hands; false when the world stopped on the way. */
+  /** Runs one landing with these effects; false when the world stopped on the way. */
   async run(
     deed: "apply" | "undo" | "redo",
     stopping?: Stopping,
     options: { readonly steps?: ReadonlySet<string> } = {},
   ): Promise<boolean> {
-    return this.#alive(stopping, async (store, hands) => {
+    return this.#alive(stopping, async (store, effects) => {
       const service = new PlanLifecycleService({ store });
-      await new PlanApplier({ store, service, directory: this.dataDir, hands })[deed](this.planId, options);
+      await new PlanApplier({ store, service, data: new DataDirectory(this.dataDir), effects })[deed](
+        this.planId,
+        options,
+      );
     });
   }
 
-  /** What the next command does first. */
+  /** Recovers, as the next command does first. */
   async recover(stopping?: Stopping): Promise<Recovered[] | undefined> {
     let recovered: Recovered[] | undefined;
-    const alive = await this.#alive(stopping, async (store, hands) => {
-      recovered = await recoverLandings({ store, directory: this.dataDir, hands });
+    const alive = await this.#alive(stopping, async (store, effects) => {
+      recovered = await recoverLandings({ store, data: new DataDirectory(this.dataDir), effects });
     });
     return alive ? recovered : undefined;
   }
 
-  async #alive(stopping: Stopping | undefined, act: (store: Store, hands: Hands) => Promise<void>): Promise<boolean> {
+  async #alive(
+    stopping: Stopping | undefined,
+    act: (store: Store, effects: FileEffects) => Promise<void>,
+  ): Promise<boolean> {
     await using store = await this.open();
     const guarded = alteredStore(store, {
       // A dead process writes nothing into the store either.
@@ -156,7 +164,7 @@ export class LandingWorld implements Disposable {
       read: (query) => (stopping?.stopped === true ? Promise.reject(new Stopped()) : store.read(query)),
     });
     try {
-      await act(guarded, stopping?.hands ?? HANDS);
+      await act(guarded, stopping?.effects ?? FILE_EFFECTS);
       return stopping?.stopped !== true;
     } catch (error) {
       if (stopping?.stopped === true) return false;
@@ -185,7 +193,7 @@ export class LandingWorld implements Disposable {
     };
   }
 
-  /** What must never be left lying around. */
+  /** Files of ours that must never be left behind. */
   leftovers(): string[] {
     const found = [this.repository, this.directory, join(this.repository, ".git")].flatMap((place) =>
       readdirSync(place).filter((name) => /cleveragents-|\.lock$/.test(name)),
@@ -224,7 +232,7 @@ export class LandingWorld implements Disposable {
     this.git("commit", "--quiet", "--message=first");
     await fill(this.repository, { "stashed.txt": "stashed\n" });
     this.git("stash", "push", "--quiet", "--include-untracked");
-    // The user's own: none of it is touched by the plan.
+    // The user's own files, which the plan does not touch.
     await fill(this.repository, { "staged.txt": "staged\n", "untracked.txt": "untracked\n", "x.log": "ignored\n" });
     this.git("add", "staged.txt");
     await writeFile(join(this.repository, "stays.txt"), "stays, edited\n");
@@ -263,7 +271,7 @@ export class LandingWorld implements Disposable {
     });
     const automationProfile = await profileAnywhere(store);
     const plan = await service.useAction({ action: "work", projects: ["shop"], automationProfile });
-    await new PlanExecutor({ store, service, directory: join(this.dataDir, "sandboxes") }).execute(plan.id, options);
+    await new PlanExecutor({ store, service, data: new DataDirectory(this.dataDir) }).execute(plan.id, options);
     this.planId = plan.id;
   }
 

@@ -1,7 +1,7 @@
 /** Tests whose plans run commands hold in every world: with bubblewrap, with namespaces, and where nothing can confine. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { confinementHere } from "../../execution/confinement/here.ts";
+import { confinementHere } from "../../confinement/availability.ts";
 import { definitionAnywhere } from "../../testing/profile-anywhere.ts";
 import type { Agents } from "./agents.ts";
 

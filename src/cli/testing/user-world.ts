@@ -16,7 +16,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { HANDS, type Hands } from "../../apply/hands.ts";
+import { DataDirectory } from "../../platform/data-directory.ts";
+import { FILE_EFFECTS, type FileEffects } from "../../apply/file-effects.ts";
 import type { FileSpec } from "../../execution/testing/trees.ts";
 import {
   ActorService,
@@ -29,8 +30,8 @@ import {
   type Store,
   type ToolName,
 } from "../../index.ts";
-import { PlanApplier } from "../../plans/plan-applier.ts";
-import { PlanExecutor } from "../../plans/plan-executor.ts";
+import { PlanApplier } from "../../apply/plan-applier.ts";
+import { PlanExecutor } from "../../runs/plan-executor.ts";
 import { git } from "../../testing/git-repository.ts";
 import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { Agents, type Envelope } from "./agents.ts";
@@ -142,14 +143,14 @@ export class World implements AsyncDisposable {
 
   async execute(id: PlanId): Promise<void> {
     const store = await this.store();
-    const directory = join(this.agents.dataDir, "sandboxes");
-    await new PlanExecutor({ store, service: new PlanLifecycleService({ store }), directory }).execute(id);
+    const data = new DataDirectory(this.agents.dataDir);
+    await new PlanExecutor({ store, service: new PlanLifecycleService({ store }), data }).execute(id);
   }
 
-  async applier(hands: Hands = HANDS): Promise<PlanApplier> {
+  async applier(effects: FileEffects = FILE_EFFECTS): Promise<PlanApplier> {
     const store = await this.store();
     const service = new PlanLifecycleService({ store });
-    return new PlanApplier({ store, service, directory: this.agents.dataDir, hands });
+    return new PlanApplier({ store, service, data: new DataDirectory(this.agents.dataDir), effects });
   }
 
   async apply(id: string, env: NodeJS.ProcessEnv = {}): Promise<Envelope> {

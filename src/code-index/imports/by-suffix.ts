@@ -1,4 +1,7 @@
-/** Imports that name the end of a path: classes of Java by their package, headers of C and C++ below some directory of includes. */
+/**
+ * Imports that name the end of a path: classes of Java by their package, headers of C and C++ below some directory of
+ * includes.
+ */
 import { joined, type TreePaths } from "./tree-paths.ts";
 
 export function resolveJava(paths: TreePaths, specifier: string): readonly string[] {
@@ -19,15 +22,15 @@ export function resolveJava(paths: TreePaths, specifier: string): readonly strin
 
 export function resolveInclude(paths: TreePaths, directory: string, specifier: string): readonly string[] {
   const path = specifier.replaceAll(/^["<]|[">]$/g, "");
-  const beside = joined(directory, path);
-  if (!specifier.startsWith("<") && beside !== undefined && paths.has(beside)) return [beside];
+  const sibling = joined(directory, path);
+  if (!specifier.startsWith("<") && sibling !== undefined && paths.has(sibling)) return [sibling];
   const plain = path.replace(/^(?:\.\.?\/)+/, "");
-  // A header of the system has no directory in its name, and a file of that name somewhere is not it.
+  // A header of the system has no directory in its name, and a file of that name elsewhere in the tree is another one.
   if (specifier.startsWith("<") && !plain.includes("/")) return [];
   return endingWith(paths, plain);
 }
 
-/** The shortest first: what lies deeper is more likely a copy. */
+/** The shortest first: a deeper path is more likely a copy. */
 function endingWith(paths: TreePaths, end: string): readonly string[] {
   return paths
     .named(end.slice(end.lastIndexOf("/") + 1))

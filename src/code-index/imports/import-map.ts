@@ -1,8 +1,8 @@
 /**
- * Which files of a tree import which. An import is kept as it is written and resolved here, against the files of the scope, when somebody
- * asks: so it needs no upkeep when files come and go, and cannot lead outside.
+ * Which files of a tree import which. An import is stored as it is written and resolved here, against the files of the
+ * scope, at the time of the question: so it needs no upkeep when files come and go, and cannot lead outside.
  */
-import type { ReadableFile, TreeReader } from "../index-reader.ts";
+import type { ReadableFile, TreeReader } from "../index/index-reader.ts";
 import { resolveInclude, resolveJava, resolveLink } from "./by-suffix.ts";
 import { GoImports } from "./go.ts";
 import { JavaScriptImports } from "./javascript.ts";
@@ -16,7 +16,7 @@ export class ImportMap {
   readonly #javaScript: JavaScriptImports;
   readonly #go: GoImports;
   readonly #rust: RustImports;
-  /** By the place of the importing file, then by what it writes. */
+  /** By the directory of the importing file, then by the specifier it writes. */
   readonly #resolved = new Map<string, Map<string, readonly string[]>>();
   #importers: ReadonlyMap<number, readonly ReadableFile[]> | undefined;
 

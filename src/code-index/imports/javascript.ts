@@ -1,11 +1,12 @@
 /**
- * Where an import of TypeScript or JavaScript leads: relative ones by the rules of bundlers and compilers (extensions left out or those of
- * the compiled file, index files), others by `paths` of the nearest tsconfig.json and by the names of packages in the same tree.
+ * Where an import of TypeScript or JavaScript leads: relative ones by the rules of bundlers and compilers (extensions
+ * left out or those of the compiled file, index files), others by `paths` of the nearest tsconfig.json and by the names
+ * of packages in the same tree.
  */
 import { inside, joined, type TreePaths, upwards } from "./tree-paths.ts";
 
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".d.mts", ".d.cts", ".json"];
-/** What is written is often the name of the file that will be compiled. */
+/** A specifier often names the file that will be compiled. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
   ".js": [".ts", ".tsx", ".d.ts", ".jsx"],
   ".jsx": [".tsx"],
@@ -32,7 +33,7 @@ export class JavaScriptImports {
     return specifier.startsWith("#") ? this.#byOwnPackage(directory, specifier) : this.#byPackage(specifier);
   }
 
-  /** A path as it is written, whatever it leaves out. */
+  /** The file of a path as it is written, with or without extension or index file. */
   #file(path: string | undefined): string[] {
     if (path === undefined) return [];
     if (this.#paths.has(path)) return [path];
@@ -91,7 +92,7 @@ export class JavaScriptImports {
     return [];
   }
 
-  /** What is built is usually not in the tree; what it is built from is. */
+  /** Built files are usually not in the tree; the sources they are built from are. */
   #target(directory: string, targets: readonly unknown[]): string[] {
     for (const target of targets) {
       if (typeof target !== "string") continue;
@@ -140,7 +141,7 @@ function targetsIn(target: unknown): string[] {
   return isRecord(target) ? CONDITIONS.flatMap((condition) => targetsIn(target[condition])) : [];
 }
 
-/** What the star stands for; "" for a pattern without one that is equal. */
+/** The text that the star stands for; "" for a pattern without a star that is equal. */
 function matchStar(pattern: string, text: string): string | undefined {
   const [before = "", after] = pattern.split("*", 2);
   if (after === undefined) return pattern === text ? "" : undefined;
@@ -158,7 +159,7 @@ function parseSettings(text: string | undefined): Readonly<Record<string, unknow
     const value: unknown = JSON.parse(plain);
     return isRecord(value) ? value : undefined;
   } catch {
-    // Whatever it configures cannot be followed; the tool it belongs to will say so.
+    // The settings in it cannot be followed; the tool they belong to will report the error.
     return undefined;
   }
 }

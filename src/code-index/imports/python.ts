@@ -1,6 +1,6 @@
 /**
- * Where an import of Python leads. Relative ones by their dots; others from every directory above that may be on the path of modules,
- * which is one that is not itself inside a package.
+ * Where an import of Python leads. Relative ones by their dots; others from every directory above that may be on the
+ * path of modules, which is one that is not itself inside a package.
  */
 import { directoryOf, inside, type TreePaths, upwards } from "./tree-paths.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Where `mod x;` and `use a::b::C` of Rust lead: to the file of the innermost module that is one. The last parts of a path are usually
- * names in a module, so parts are dropped until a file is found.
+ * Where `mod x;` and `use a::b::C` of Rust lead: to the file of the innermost module that is one. The last parts of a
+ * path are usually names in a module, so parts are dropped until a file is found.
  */
 import { posix } from "node:path";
 import { directoryOf, inside, type TreePaths, upwards } from "./tree-paths.ts";
@@ -39,7 +39,7 @@ export class RustImports {
     return crate === undefined ? [] : this.#module(crate, rest);
   }
 
-  /** @param directory where the files of a module's own modules are. */
+  /** @param directory with the files of a module's submodules. */
   #module(directory: string | undefined, parts: readonly string[], fewest = 0): string[] {
     if (directory === undefined) return [];
     for (let length = parts.length; length >= fewest; length -= 1) {
@@ -71,7 +71,7 @@ export class RustImports {
   }
 }
 
-/** Where the modules that a file declares have their files. */
+/** The directory with the files of the modules that a file declares. */
 function modulesOf(path: string): string {
   return ROOTS.has(posix.basename(path)) ? directoryOf(path) : path.replace(/\.rs$/, "");
 }

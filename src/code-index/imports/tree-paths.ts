@@ -1,4 +1,7 @@
-/** The paths of a tree, as resolving imports asks for them. Paths are relative to the root, with `/`; "" is the root itself. */
+/**
+ * The paths of a tree, as the resolution of imports asks for them. Paths are relative to the root, with `/`; "" is the
+ * root itself.
+ */
 import { posix } from "node:path";
 
 export class TreePaths {
@@ -48,14 +51,14 @@ export class TreePaths {
     return (this.#byDirectory ??= Map.groupBy(this.#positions.keys(), directoryOf));
   }
 
-  /** The files that have a name, in whatever directory. */
+  /** The files that have a name, in any directory. */
   named(name: string): readonly string[] {
     this.#byName ??= Map.groupBy(this.#positions.keys(), (path) => posix.basename(path));
     return this.#byName.get(name) ?? [];
   }
 }
 
-/** A part of a path that says something else than its name. */
+/** A part of a path that is not a plain name. */
 const HAS_DOTS = /(?:^|\/)\.{0,2}(?:\/|$)/;
 
 export function directoryOf(path: string): string {

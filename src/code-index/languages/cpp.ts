@@ -1,6 +1,6 @@
 /** C and C++, by the grammar of C++. */
-import type { DefinitionKind } from "../facts.ts";
-import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import type { DefinitionKind } from "../model/facts.ts";
+import { type DefinitionSite, type Grammar, type Surroundings, ROLE } from "./grammar.ts";
 import { valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
@@ -80,7 +80,7 @@ const KINDS: Readonly<Record<string, DefinitionKind>> = {
   preproc_function_def: "macro",
 };
 
-function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const type = tree.type(node);
   switch (type) {
     case "access_specifier":
@@ -97,8 +97,8 @@ function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | 
   }
 }
 
-/** What has its name in a field of its own. */
-function named(tree: SyntaxTree, node: number, kind: DefinitionKind, place: Place): DefinitionSite | undefined {
+/** A definition with its name in a field of its own. */
+function named(tree: SyntaxTree, node: number, kind: DefinitionKind, place: Surroundings): DefinitionSite | undefined {
   const name = tree.child(node, "name");
   const body = tree.child(node, "body");
   // Without a body it is only mentioned: `struct store *store`.
@@ -146,7 +146,7 @@ function declaratorOf(tree: SyntaxTree, node: number): Declarator | undefined {
   return undefined;
 }
 
-function declared(tree: SyntaxTree, node: number, type: string, place: Place): DefinitionSite | undefined {
+function declared(tree: SyntaxTree, node: number, type: string, place: Surroundings): DefinitionSite | undefined {
   const declarator = declaratorOf(tree, node);
   if (declarator === undefined) return undefined;
   const name = lastName(tree, declarator.name);
@@ -233,7 +233,7 @@ function isStatic(tree: SyntaxTree, node: number): boolean {
   return storage >= 0 && tree.textOf(storage) === "static";
 }
 
-function isVisible(tree: SyntaxTree, node: number, place: Place): boolean {
+function isVisible(tree: SyntaxTree, node: number, place: Surroundings): boolean {
   if (place.container !== undefined && !place.container.exported && place.container.kind !== "module") return false;
   let list = tree.parent(node);
   // A type may be defined within a declaration.

@@ -1,21 +1,24 @@
 /**
- * Turns a syntax tree into facts by a grammar's rules: one pass in the order of the text that finds definitions, imports and what is
- * bound where; then the names, of which those that a parameter or local hides are left out.
+ * Turns a syntax tree into facts by a grammar's rules: one pass in the order of the text that finds definitions,
+ * imports and bindings; then the names, without those that a parameter or local hides.
  */
-import type { Definition, DefinitionKind, FileFacts, Import, Language, Reference, Span } from "../facts.ts";
-import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import type { Definition, DefinitionKind, FileFacts, Import, Language, Reference, Span } from "../model/facts.ts";
+import { type DefinitionSite, type Grammar, type Surroundings, ROLE } from "./grammar.ts";
 import { lineAt, lineStartsOf } from "./lines.ts";
 import { isShort } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
-/** Definitions deeper in others are left out: nobody writes them, and showing them would take more room than the file. */
+/**
+ * Definitions nested deeper are left out: people do not write them, and showing them would take more space than the
+ * file.
+ */
 const DEEPEST_DEFINITION = 50;
 
-/** How far outwards a name is looked for: functions in more functions are no code people write. */
+/** How far outwards a name is looked for: people do not write functions nested deeper than this. */
 const DEEPEST_SCOPE = 100;
 
-interface Scope {
-  readonly outer: Scope | undefined;
+interface NameScope {
+  readonly outer: NameScope | undefined;
   readonly runs: boolean;
   names: Set<string> | undefined;
 }
@@ -49,20 +52,22 @@ class Extraction {
   readonly #lines: readonly number[];
   /** Names that are used: where, in which scope, within which definition (or -1). */
   readonly #useNodes: number[] = [];
-  readonly #useScopes: (Scope | undefined)[] = [];
+  readonly #useScopes: (NameScope | undefined)[] = [];
   readonly #useWithin: number[] = [];
   readonly #exported = new Set<string>();
   /** Nodes that are a defining occurrence. */
   readonly #defining = new Set<number>();
-  /** Comments and attributes so far, which may belong to what follows. */
+  /** Comments and attributes so far, which may belong to the next definition. */
   readonly #leading: number[] = [];
   readonly #notes = new Map<number, string>();
   /** Names that are defined once, by where. */
   readonly #once = new Set<string>();
-  /** What may have members elsewhere: types, and definitions at the top of the file; the first of each name. */
+  /**
+   * Definitions that may have members elsewhere: types, and definitions at the top of the file; the first of each name.
+   */
   readonly #owners = new Map<string, number>();
   readonly #openDefinitions: { ordinal: number; after: number }[] = [];
-  readonly #openScopes: { scope: Scope; after: number }[] = [];
+  readonly #openScopes: { scope: NameScope; after: number }[] = [];
 
   constructor(grammar: Grammar, tree: SyntaxTree, lines: readonly number[]) {
     this.#grammar = grammar;
@@ -131,7 +136,7 @@ class Extraction {
 
   #enter(node: number, runs: boolean): void {
     const outer = this.#openScopes.at(-1)?.scope;
-    const scope: Scope = { outer, runs: runs || (outer?.runs ?? false), names: undefined };
+    const scope: NameScope = { outer, runs: runs || (outer?.runs ?? false), names: undefined };
     this.#openScopes.push({ scope, after: this.#tree.after(node) });
   }
 
@@ -158,7 +163,7 @@ class Extraction {
 
   #define(node: number): void {
     const inside = this.#openDefinitions.at(-1)?.ordinal;
-    const place: Place = {
+    const place: Surroundings = {
       local: this.#openScopes.at(-1)?.scope.runs ?? false,
       container: inside === undefined ? undefined : this.definitions[inside],
       notes: this.#notes,
@@ -184,7 +189,8 @@ class Extraction {
 
   #definitionOf(node: number, site: DefinitionSite, inside: number | undefined, owner: number | undefined): Definition {
     const { text } = this.#tree;
-    // Where something could not be parsed, nodes may be wrapped around that do not belong here. They would begin before what was found already.
+    // After a parse error, nodes may be wrapped around that do not belong here. They would begin before the definitions
+    // found already.
     const earliest = this.definitions.at(-1)?.signature.start ?? 0;
     const outer = this.#tree.start(site.outer) < earliest ? node : site.outer;
     const end = this.#tree.end(outer);
@@ -208,7 +214,10 @@ class Extraction {
     return owning !== undefined && owning.endLine <= startLine ? { ...definition, container: owner } : definition;
   }
 
-  /** The attributes and the comment directly before a position. A blank line, or code on the comment's line, keeps them apart. */
+  /**
+   * The attributes and the comment directly before a position. A blank line, or code on the comment's line, keeps them
+   * apart.
+   */
   #leadOf(position: number, earliest: number): { start: number; doc: Span | undefined } {
     const { text } = this.#tree;
     let start = position;
@@ -241,7 +250,7 @@ function isType(kind: DefinitionKind): boolean {
   return kind === "class" || kind === "interface" || kind === "enum" || kind === "type";
 }
 
-function isHidden(name: string, scope: Scope | undefined): boolean {
+function isHidden(name: string, scope: NameScope | undefined): boolean {
   let at = scope;
   for (let hops = 0; at !== undefined && hops < DEEPEST_SCOPE; hops++, at = at.outer) {
     if (at.names?.has(name) === true) return true;

@@ -1,5 +1,5 @@
-import type { DefinitionKind } from "../facts.ts";
-import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import type { DefinitionKind } from "../model/facts.ts";
+import { type DefinitionSite, type Grammar, type Surroundings, ROLE } from "./grammar.ts";
 import { isOnlyOfType, valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
@@ -45,7 +45,7 @@ export const GO: Grammar = {
   import: importsOf,
 };
 
-function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const type = tree.type(node);
   const name = tree.child(node, "name");
   // An embedded field has no name of its own.

@@ -1,22 +1,22 @@
 /**
- * What we know of one language: which node types of its grammar matter and how to read them. The walk (`syntax-tree.ts`) copies only
- * nodes with a role, the extraction (`extract.ts`) asks the grammar what they mean.
+ * Our knowledge of one language: which node types of its grammar matter and how to read them. The walk
+ * (`syntax-tree.ts`) copies only nodes with a role, the extraction (`extract.ts`) asks the grammar for their meaning.
  */
-import type { DefinitionKind, Span } from "../facts.ts";
+import type { DefinitionKind, Span } from "../model/facts.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
 /** The roles of a node type; a type may have several. */
 export const ROLE = {
   /** Copied, so that rules can look at it. */
   kept: 1,
-  /** All its named children are copied too, whatever they are, so that they can be found by their field. */
+  /** All its named children are copied too, with or without a role, so that they can be found by their field. */
   children: 2,
   /** A name that is used, unless a rule claims it. */
   name: 4,
   /** A name that parameters and locals of the same spelling hide. */
   hideable: 8,
   defines: 16,
-  /** Where what is bound inside it is known. */
+  /** Names bound inside it are known inside it only. */
   scope: 32,
   /** Code that runs: variables in it are locals, not definitions. */
   runs: 64,
@@ -29,11 +29,11 @@ export const ROLE = {
   leaf: 2048,
   /** Each name directly in it is a definition: the members of an enumeration. */
   members: 4096,
-  /** `a.b`: what stands in one of the grammar's member fields is no plain name, so nothing hides it. */
+  /** `a.b`: a name in one of the grammar's member fields is not a plain name, so nothing hides it. */
   qualified: 8192,
   /** Binds names like `binds`, but in the scope around it, being one itself. */
   declares: 16_384,
-  /** Nothing inside is looked at: saves the walk some steps. */
+  /** Nothing inside is read: saves the walk some steps. */
   opaque: 32_768,
 } as const;
 
@@ -51,18 +51,18 @@ export interface DefinitionSite {
   readonly bodyStart: number;
   /** When documentation is not a comment before it. */
   readonly doc?: Span | undefined;
-  /** What it belongs to when that is not what it is written in: the receiver of a method. */
+  /** The definition it belongs to when it is written outside of it: the receiver of a method. */
   readonly owner?: string | undefined;
-  /** Where assigning again is no other definition. */
+  /** Where assigning again does not define again. */
   readonly once?: boolean | undefined;
 }
 
-export interface Place {
+export interface Surroundings {
   /** Whether code around it runs, so that it is local to a function. */
   readonly local: boolean;
   /** The definition it is written in. */
   readonly container: { readonly kind: DefinitionKind; readonly exported: boolean } | undefined;
-  /** What rules want to remember about nodes of this file. */
+  /** Notes that rules keep about nodes of this file. */
   readonly notes: Map<number, string>;
 }
 
@@ -74,7 +74,7 @@ export interface Grammar {
   readonly memberFields?: readonly string[];
   /** Comments that describe what they stand in, not what follows. */
   readonly innerComment?: RegExp;
-  define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined;
+  define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined;
   /** The nodes of the names that are bound here. */
   bind(tree: SyntaxTree, node: number, bound: (nameNode: number) => void): void;
   import(tree: SyntaxTree, node: number, found: (specifier: string) => void): void;

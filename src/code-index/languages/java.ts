@@ -1,5 +1,5 @@
-import type { DefinitionKind } from "../facts.ts";
-import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import type { DefinitionKind } from "../model/facts.ts";
+import { type DefinitionSite, type Grammar, type Surroundings, ROLE } from "./grammar.ts";
 import { isOnlyOfType, valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
@@ -15,7 +15,7 @@ export const JAVA: Grammar = {
     type_identifier: HIDEABLE,
     line_comment: ROLE.comment | ROLE.leaf,
     block_comment: ROLE.comment | ROLE.leaf,
-    // The name of the package itself is no use of anything.
+    // The name of the package itself is not a use.
     package_declaration: ROLE.leaf,
     string_literal: ROLE.opaque,
     decimal_integer_literal: ROLE.opaque,
@@ -68,7 +68,7 @@ const KINDS: Readonly<Record<string, DefinitionKind>> = {
   enum_constant: "field",
 };
 
-function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const type = tree.type(node);
   const name = tree.child(node, "name");
   if (name < 0) return undefined;
@@ -85,7 +85,7 @@ function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | 
   };
 }
 
-function field(tree: SyntaxTree, node: number, name: number, place: Place): DefinitionSite | undefined {
+function field(tree: SyntaxTree, node: number, name: number, place: Surroundings): DefinitionSite | undefined {
   const list = tree.parent(node);
   const type = list < 0 ? "" : tree.type(list);
   if (type !== "field_declaration" && type !== "constant_declaration") return undefined;
@@ -107,7 +107,7 @@ function isComponent(tree: SyntaxTree, node: number): boolean {
   return list >= 0 && tree.type(tree.parent(list)) === "record_declaration";
 }
 
-function isVisible(tree: SyntaxTree, node: number, place: Place): boolean {
+function isVisible(tree: SyntaxTree, node: number, place: Surroundings): boolean {
   const { container } = place;
   if (container !== undefined && !container.exported) return false;
   if (container?.kind === "interface" || tree.type(node) === "enum_constant") return true;

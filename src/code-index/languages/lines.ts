@@ -1,6 +1,6 @@
 /** Positions and lines. A line ends with its line feed; a carriage return before it belongs to the line. */
 
-/** Whoever shows parts of a text asks for its lines many times in a row. */
+/** Code that shows parts of a text asks for its lines many times in a row. */
 let latestText = "";
 let latestStarts: readonly number[] = [0];
 

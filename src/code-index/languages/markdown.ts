@@ -1,5 +1,8 @@
-/** Headings, relative links and code fences of Markdown, line by line: what a reader needs is in the lines, and nesting cannot hurt. */
-import type { Definition, FileFacts, Import } from "../facts.ts";
+/**
+ * Headings, relative links and code fences of Markdown, line by line: lines hold all that a reader needs, and nesting
+ * cannot hurt.
+ */
+import type { Definition, FileFacts, Import } from "../model/facts.ts";
 import { lineStartsOf } from "./lines.ts";
 
 /** A line longer than this is searched for links only so far. */
@@ -44,28 +47,14 @@ export function analyzeMarkdown(text: string): FileFacts {
     collectLinks(line, index + 1, imports);
     const heading = HEADING.exec(line);
     const underline = UNDERLINE.exec(line);
+    const end = start + line.trimEnd().length;
     if (heading !== null) {
-      addHeading(
-        headings,
-        text,
-        titleOf(line, heading[0].length),
-        heading[1]?.length ?? 1,
-        index,
-        start,
-        start + line.trimEnd().length,
-      );
+      const title = titleOf(line, heading[0].length);
+      addHeading(headings, text, { title, rank: heading[1]?.length ?? 1, line: index, from: start, end });
     } else if (underline !== null && paragraph >= 0) {
-      const above = starts[paragraph] ?? 0;
-      const name = text.slice(above, start).trim();
-      addHeading(
-        headings,
-        text,
-        name,
-        underline[1]?.startsWith("=") === true ? 1 : 2,
-        paragraph,
-        above,
-        start + line.trimEnd().length,
-      );
+      const from = starts[paragraph] ?? 0;
+      const rank = underline[1]?.startsWith("=") === true ? 1 : 2;
+      addHeading(headings, text, { title: text.slice(from, start), rank, line: paragraph, from, end });
     }
     const isText = heading === null && underline === null && /^ {0,3}[^\s>*+|-]/.test(line);
     paragraph = isText ? index : -1;
@@ -79,7 +68,10 @@ export function analyzeMarkdown(text: string): FileFacts {
   };
 }
 
-/** Without the hashes a heading may be closed with. By hand, because expressions with spaces on both sides take ever longer. */
+/**
+ * Without the hashes a heading may be closed with. By hand, because expressions with spaces on both sides take ever
+ * longer.
+ */
 function titleOf(line: string, from: number): string {
   const title = line.slice(from).trim();
   let end = title.length;
@@ -90,11 +82,7 @@ function titleOf(line: string, from: number): string {
 function addHeading(
   headings: Heading[],
   text: string,
-  title: string,
-  rank: number,
-  line: number,
-  from: number,
-  end: number,
+  { title, rank, line, from, end }: { title: string; rank: number; line: number; from: number; end: number },
 ): void {
   const name = title.trim();
   let start = from;
@@ -102,7 +90,7 @@ function addHeading(
   if (name !== "") headings.push({ name, rank, line: line + 1, start, end });
 }
 
-/** A heading's section goes on until the next heading that is not below it. */
+/** A heading's section continues until the next heading that is not below it. */
 function sections(text: string, starts: readonly number[], headings: readonly Heading[]): Definition[] {
   const lastLine = text.endsWith("\n") ? Math.max(1, starts.length - 1) : starts.length;
   const ends: number[] = headings.map(() => lastLine);
@@ -133,7 +121,7 @@ function sectionEnd(text: string, starts: readonly number[], next: Heading | und
   return next === undefined ? text.length : (starts[next.line - 1] ?? text.length);
 }
 
-/** The first lines of text under a heading, up to a blank line; none if a fence or something else comes first. */
+/** The first lines of text under a heading, up to a blank line; none if a fence comes first. */
 function firstParagraph(text: string, from: number, to: number): { start: number; end: number } | undefined {
   let start = from;
   while (start < to && /\s/.test(text[start] ?? "")) start++;

@@ -1,12 +1,13 @@
 /**
- * Parses texts by the grammars that were asked for, within limits.
+ * Parses texts by the loaded grammars, within limits.
  *
- * Parsing is linear for what people write. But a grammar can be made to pile up what it has read, and then each step copies the
- * pile: 4,000 characters of `:-` took Java's grammar 22 s, 6,000 of `a=>` 3 s and 1.5 GB. A step counts as one however much it copies, so
- * besides steps, which are the same everywhere, processor time and memory are limited too. Both limits lie so far above what
- * ordinary text of the same length needs (thirty times the time) that the machine does not decide about it.
+ * Parsing is linear for text that people write. But a text can make a grammar pile up what it has read, and then each
+ * step copies the pile: 4,000 characters of `:-` took Java's grammar 22 s, 6,000 of `a=>` 3 s and 1.5 GB. A step counts
+ * as one however much it copies, so besides steps, which are the same everywhere, processor time and memory are limited
+ * too. Both limits lie so far above the needs of ordinary text of the same length (thirty times the time) that the
+ * machine does not decide about it.
  *
- * A text that goes beyond a limit leaves the runtime in a state nobody vouches for; the parser must then be replaced.
+ * A text that goes beyond a limit leaves the runtime in an undefined state; the parser must then be replaced.
  */
 import { readFile } from "node:fs/promises";
 import type * as TreeSitter from "web-tree-sitter";
@@ -82,7 +83,7 @@ export class Parser {
     let tree: TreeSitter.Tree | null = null;
     try {
       this.#parser.setLanguage(language);
-      const limits = new Limits(text.length);
+      const limits = new ParseLimits(text.length);
       this.#runtime.input = { text, isEnough: () => limits.areExceeded() };
       tree = this.#parser.parse(READ_BY_RUNTIME);
       if (this.#runtime.hasOverrunStack()) this.#breakdown = TOO_DEEP;
@@ -100,7 +101,9 @@ export class Parser {
     this.#release(this.#parser);
   }
 
-  /** What broke once may break again over what it left behind; all of that goes with the runtime's memory. */
+  /**
+   * After a breakdown, releasing what it left behind may fail again; all of that is freed with the runtime's memory.
+   */
   #release(resource: { delete(): void }): void {
     try {
       resource.delete();
@@ -111,8 +114,8 @@ export class Parser {
   }
 }
 
-/** What one text may cost. The parser asks after every hundred of its steps. */
-class Limits {
+/** The cost that one text may have. The parser asks after every hundred of its steps. */
+class ParseLimits {
   readonly #maxMs: number;
   readonly #maxChecks: number;
   readonly #startedAt = performance.now();
@@ -128,7 +131,7 @@ class Limits {
     return ++this.#checks > this.#maxChecks || this.#isLate();
   }
 
-  /** By the processor's time, so that a busy machine sees no less; the clock only spares asking for it. */
+  /** By the processor's time, so that a busy machine parses no less; the clock only spares asking for it. */
   #isLate(): boolean {
     if (performance.now() - this.#startedAt < this.#maxMs) return false;
     const { user, system } = process.threadCpuUsage(this.#before);

@@ -1,5 +1,5 @@
-import type { DefinitionKind, Span } from "../facts.ts";
-import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import type { DefinitionKind, Span } from "../model/facts.ts";
+import { type DefinitionSite, type Grammar, type Surroundings, ROLE } from "./grammar.ts";
 import { valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
@@ -55,7 +55,7 @@ export const PYTHON: Grammar = {
   import: importsOf,
 };
 
-function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   switch (tree.type(node)) {
     case "assignment":
       return place.local ? undefined : assignment(tree, node, place);
@@ -68,7 +68,12 @@ function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | 
   }
 }
 
-function declaration(tree: SyntaxTree, node: number, kind: DefinitionKind, place: Place): DefinitionSite | undefined {
+function declaration(
+  tree: SyntaxTree,
+  node: number,
+  kind: DefinitionKind,
+  place: Surroundings,
+): DefinitionSite | undefined {
   const name = tree.child(node, "name");
   const body = tree.child(node, "body");
   if (name < 0) return undefined;
@@ -95,7 +100,7 @@ function docstring(tree: SyntaxTree, body: number): Span | undefined {
 }
 
 /** Variables of a module and of a class, also those behind an `if` or `try` at the top. */
-function assignment(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function assignment(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const left = tree.child(node, "left");
   const statement = tree.parent(node);
   if (left < 0 || tree.type(left) !== "identifier" || tree.type(statement) !== "expression_statement") return undefined;
@@ -115,7 +120,7 @@ function assignment(tree: SyntaxTree, node: number, place: Place): DefinitionSit
   };
 }
 
-function alias(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function alias(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const left = tree.child(node, "left");
   const name = /^\w+/.exec(left < 0 ? "" : tree.textOf(left))?.[0] ?? "";
   return { name, nameNode: left + 1, kind: "type", exported: isVisible(name, place), outer: node, bodyStart: -1 };
@@ -127,7 +132,7 @@ function isInClass(tree: SyntaxTree, node: number): boolean {
   return above >= 0 && tree.type(above) === "block" && tree.type(tree.parent(above)) === "class_definition";
 }
 
-function isVisible(name: string, place: Place): boolean {
+function isVisible(name: string, place: Surroundings): boolean {
   const isPrivate = name.startsWith("_") && !/^__\w+__$/.test(name);
   return !isPrivate && !place.local && place.container?.exported !== false;
 }

@@ -1,12 +1,14 @@
 /**
  * A tree-sitter runtime of its own: its module, its memory, its stack.
  *
- * The runtime is `web-tree-sitter` 0.27. The one that comes with the grammars is as fast (4.45 against 4.47 M characters of TypeScript a
- * second, side by side) but takes ever longer for long runs of errors: 100,000 characters of `"a" ` more than 8 s instead of 0.4 s.
+ * The runtime is `web-tree-sitter` 0.27. The one that comes with the grammars is as fast (4.45 against 4.47 M
+ * characters of TypeScript a second, side by side) but takes ever longer for long runs of errors: 100,000 characters of
+ * `"a" ` more than 8 s instead of 0.4 s.
  *
- * As it is, a runtime may take 2 GiB of memory, and has a stack of 64 KiB directly above its data: 3,000 times `;-` ran over its end,
- * and what was there was written over, function pointers too. So it gets a memory with a limit and a larger stack that ends in a guard, which shows
- * whether anything was written behind the end. Whatever happens stays within the runtime, which can be replaced.
+ * By default, a runtime may take 2 GiB of memory, and has a stack of 64 KiB directly above its data: 3,000 times `;-`
+ * ran over its end and overwrote the data there, function pointers too. So it gets a memory with a limit and a larger
+ * stack that ends in a guard, which shows whether anything was written behind the end. All damage stays within the
+ * runtime, which can be replaced.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -20,14 +22,14 @@ const PAGE = 65_536;
 const STACK_BYTES = 1_048_576;
 const GUARD_BYTES = 65_536;
 const GUARD_BYTE = 0xa5;
-/** How much of the guard's upper end is looked at: no call leaves that much untouched. */
+/** How much of the guard's upper end is checked: no call leaves that much untouched. */
 const WATCHED_BYTES = 1_024;
 /** How many UTF-16 units the parser's input buffer takes at a time. */
 const CHUNK = 5119;
 const UNTOUCHED = Buffer.alloc(WATCHED_BYTES, GUARD_BYTE);
 
-/** What is to be parsed next. */
-interface Input {
+/** The text to be parsed next. */
+interface ParserInput {
   readonly text: string;
   /** Asked after every hundred steps of the parser: whether it should give up. */
   readonly isEnough: () => boolean;
@@ -35,11 +37,14 @@ interface Input {
 
 export interface Runtime {
   readonly library: typeof TreeSitter;
-  /** What the library's `parse` reads, whatever it is called with: its own way of handing a text over takes several times as long. */
-  input: Input;
-  /** As it is now: there is another one when more of it is taken. */
+  /**
+   * The text that the library's `parse` reads, regardless of its argument: the library's own way of passing a text
+   * takes several times as long.
+   */
+  input: ParserInput;
+  /** As it is now: it is replaced by another buffer when more of it is taken. */
   memory(): ArrayBuffer;
-  /** Whether so much memory was taken that a large text might not find room among what is left. */
+  /** Whether so much memory was taken that a large text might not fit into the rest. */
   isHalfFull(): boolean;
   hasOverrunStack(): boolean;
 }
@@ -83,7 +88,7 @@ export async function createRuntime(): Promise<Runtime> {
       const compiled = new webAssembly.Module(bytes);
       receive(new webAssembly.Instance(compiled, imports), compiled);
     },
-    // What breaks is thrown; it need not be printed as well.
+    // Errors are thrown; they need not be printed as well.
     printErr: () => undefined,
   };
   await library.Parser.init(module);
@@ -109,7 +114,7 @@ function replaceImport(environment: object, name: string, own: unknown): void {
 
 /** Whether a runtime broke: out of memory, out of stack, or over what an overrun stack has left. */
 export function isBreakdown(error: unknown): boolean {
-  // The thread's own stack tells its end by a RangeError.
+  // The thread's own stack reports its end by a RangeError.
   return error instanceof webAssembly.RuntimeError || error instanceof RangeError;
 }
 
@@ -119,8 +124,8 @@ export function fileOf(specifier: string): string {
 }
 
 /**
- * The library keeps its runtime in a variable of its module, so a second runtime would pull the first one away from under its
- * parsers. Each runtime therefore has a copy of the module to itself, which goes when the runtime goes.
+ * The library keeps its runtime in a variable of its module, so a second runtime would replace the first one while
+ * parsers still use it. Each runtime therefore has its own copy of the module, which goes when the runtime goes.
  */
 function freshLibrary(): typeof TreeSitter {
   const require = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
-import type { DefinitionKind } from "../facts.ts";
-import { type DefinitionSite, type Grammar, type Place, ROLE } from "./grammar.ts";
+import type { DefinitionKind } from "../model/facts.ts";
+import { type DefinitionSite, type Grammar, type Surroundings, ROLE } from "./grammar.ts";
 import { valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
@@ -80,7 +80,7 @@ const KINDS: Readonly<Record<string, DefinitionKind>> = {
   field_declaration: "field",
 };
 
-function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+function define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const type = tree.type(node);
   if (type === "impl_item") return implementation(tree, node);
   const name = tree.child(node, "name");
@@ -97,8 +97,8 @@ function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | 
 }
 
 /**
- * An `impl` block holds methods of a type that is often defined elsewhere. It is called by what it says, so that it can be found and shown with its
- * methods in it, but nobody takes it for the definition of the type.
+ * An `impl` block holds methods of a type that is often defined elsewhere. Its name is the text of its header, so that
+ * it can be found and shown with its methods in it, but is not mistaken for the definition of the type.
  */
 function implementation(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   const type = tree.child(node, "type");
@@ -116,7 +116,7 @@ function implementation(tree: SyntaxTree, node: number): DefinitionSite | undefi
     name: trait < 0 ? `impl ${plain(type)}` : `impl ${plain(trait)} for ${plain(type)}`,
     nameNode: -1,
     kind: "class",
-    // What a trait asks for is as visible as the trait.
+    // Members that implement a trait are as visible as the trait.
     exported: trait >= 0,
     outer: node,
     bodyStart: body < 0 ? -1 : tree.start(body),
@@ -133,7 +133,7 @@ function bodyStart(tree: SyntaxTree, node: number, type: string, name: number): 
   return body < 0 ? -1 : tree.start(body);
 }
 
-function isVisible(tree: SyntaxTree, node: number, type: string, place: Place): boolean {
+function isVisible(tree: SyntaxTree, node: number, type: string, place: Surroundings): boolean {
   if (tree.childOfType(node, "visibility_modifier") >= 0) return true;
   const isOfVariant = type === "field_declaration" && place.container?.kind === "field";
   if (type === "enum_variant" || isOfVariant || place.container?.kind === "interface")

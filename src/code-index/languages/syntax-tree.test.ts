@@ -25,7 +25,7 @@ const GRAMMARS: Readonly<Record<string, Grammar>> = {
 
 const LANGUAGES = SAMPLED.filter((language) => language !== "markdown");
 
-test.each(LANGUAGES)("what is copied of %s is what the library's own cursor sees", async (language) => {
+test.each(LANGUAGES)("the copied nodes of %s are those that the library's own cursor sees", async (language) => {
   const grammar = GRAMMARS[language];
   if (grammar === undefined) throw new Error(language);
   const sample = sampleOf(language);
@@ -77,7 +77,7 @@ interface Copied {
   after: number;
 }
 
-/** What should be copied of a tree, found by slow steps. */
+/** The nodes that should be copied of a tree, found by slow steps. */
 async function seenByCursor(
   grammar: Grammar,
   text: string,

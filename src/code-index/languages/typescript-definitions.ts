@@ -1,6 +1,6 @@
-/** What TypeScript, TSX and JavaScript define. */
-import type { DefinitionKind } from "../facts.ts";
-import type { DefinitionSite, Place } from "./grammar.ts";
+/** Definitions of TypeScript, TSX and JavaScript. */
+import type { DefinitionKind } from "../model/facts.ts";
+import type { DefinitionSite, Surroundings } from "./grammar.ts";
 import { isOnlyOfType, valueStart } from "./signature.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<string, DefinitionKind>> = {
   module: "module",
 };
 
-export function define(tree: SyntaxTree, node: number, place: Place): DefinitionSite | undefined {
+export function define(tree: SyntaxTree, node: number, place: Surroundings): DefinitionSite | undefined {
   const type = tree.type(node);
   switch (type) {
     case "variable_declarator":
@@ -79,10 +79,10 @@ function defaultExport(tree: SyntaxTree, node: number, type: string): Definition
 
 function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   const name = tree.child(node, "name");
-  // What a pattern takes apart has no signature of its own; the names are found as text.
+  // The names in a pattern have no signature of their own; they are found as text.
   if (name < 0 || tree.type(name) !== "identifier") return undefined;
   const list = tree.parent(node);
-  // In what cannot be parsed a declarator may stand anywhere.
+  // After a parse error a declarator may stand anywhere.
   const isDeclared = list >= 0 && /^(?:lexical|variable)_declaration$/.test(tree.type(list));
   const exported = isDeclared && isExported(tree, outerOf(tree, list));
   const outer = isDeclared && isOnlyOfType(tree, list, node) ? outerOf(tree, list) : node;
@@ -97,7 +97,7 @@ function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   };
 }
 
-/** What a value makes of the variable or member that holds it. */
+/** The kind of the variable or member that holds a value, and where its body begins. */
 function valueOf(tree: SyntaxTree, outer: number, value: number): { kind: DefinitionKind; bodyStart: number } {
   if (value < 0) return { kind: "variable", bodyStart: -1 };
   const kind = callableKind(tree.type(value));
@@ -113,7 +113,7 @@ function callableKind(type: string): "function" | "class" | undefined {
     : undefined;
 }
 
-function member(tree: SyntaxTree, node: number, type: string, place: Place): DefinitionSite | undefined {
+function member(tree: SyntaxTree, node: number, type: string, place: Surroundings): DefinitionSite | undefined {
   const parent = tree.parent(node);
   const parentType = parent < 0 ? "" : tree.type(parent);
   if (parentType === "object" && place.local) return undefined;
@@ -136,7 +136,7 @@ function member(tree: SyntaxTree, node: number, type: string, place: Place): Def
   };
 }
 
-function field(tree: SyntaxTree, node: number, name: number, place: Place): DefinitionSite | undefined {
+function field(tree: SyntaxTree, node: number, name: number, place: Surroundings): DefinitionSite | undefined {
   if (name < 0) return undefined;
   return {
     name: unquoted(tree.textOf(name)),
@@ -152,7 +152,7 @@ function isTypeAlias(tree: SyntaxTree, node: number): boolean {
   return node >= 0 && tree.type(node) === "type_alias_declaration";
 }
 
-function isVisible(tree: SyntaxTree, node: number, name: number, place: Place): boolean {
+function isVisible(tree: SyntaxTree, node: number, name: number, place: Surroundings): boolean {
   if (place.container?.exported !== true || tree.textOf(name).startsWith("#")) return false;
   const modifier = tree.childOfType(node, "accessibility_modifier");
   return modifier < 0 || tree.textOf(modifier) !== "private";
@@ -187,7 +187,7 @@ function lastInside(tree: SyntaxTree, node: number): number {
   return tree.after(node) - 1;
 }
 
-/** What is wrapped around a declaration: `export`, `declare`, the statement of a namespace. */
+/** The node wrapped around a declaration: `export`, `declare`, the statement of a namespace. */
 function outerOf(tree: SyntaxTree, node: number): number {
   let outer = node;
   for (let parent = tree.parent(outer); parent >= 0; parent = tree.parent(parent)) {

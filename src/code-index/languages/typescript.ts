@@ -1,4 +1,4 @@
-/** TypeScript, TSX and JavaScript. The grammars share their node types, but for what only one of them has. */
+/** TypeScript, TSX and JavaScript. The grammars share their node types, except for those that only one of them has. */
 import { type Grammar, ROLE } from "./grammar.ts";
 import type { SyntaxTree } from "./syntax-tree.ts";
 import { define, unquoted } from "./typescript-definitions.ts";

@@ -1,6 +1,6 @@
-import type { Definition, FileFacts, Span } from "../facts.ts";
+import type { Definition, FileFacts, Span } from "../model/facts.ts";
 
-/** What is wrong with facts, whatever the text: nothing, if they are what they claim. */
+/** The problems of facts, for any text: none, if they are what they claim. */
 export function problemsOf(facts: FileFacts, text: string): string[] {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
   const lineStart = (line: number): number => starts[line - 1] ?? Number.NaN;

@@ -2,12 +2,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { indexFileFor } from "../index-file.ts";
-import { type IndexStatus, indexStatus } from "../index-status.ts";
-import type { FileFilter, IndexedTree } from "../index-scope.ts";
-import { openScopedIndex } from "../open-scoped-index.ts";
-import type { ScopedIndex } from "../scoped-index.ts";
-import { syncIndex, type SyncOptions, type SyncResult } from "../sync-index.ts";
+import { indexFileFor } from "../index/index-database.ts";
+import { type IndexStatus, indexStatus } from "../index/index-status.ts";
+import type { FileFilter, IndexedTree } from "../model/index-scope.ts";
+import { openScopedIndex } from "../search/open-scoped-index.ts";
+import type { ScopedIndex } from "../model/scoped-index.ts";
+import { syncIndex, type SyncOptions, type SyncResult } from "../sync/sync-index.ts";
 
 export const EVERYTHING: FileFilter = { include: [], exclude: [], maxFileSize: undefined };
 

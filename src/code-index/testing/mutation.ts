@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** A place in a text where something is taken out and something else put in. */
+/** A place in a text where a part is removed and another one inserted. */
 export interface Mutation {
   readonly at: number;
   readonly remove: number;

@@ -49,7 +49,7 @@ export class RandomTree {
       writeFileSync(join(this.#root, file), made[1]);
       this.#files.add(file);
     } catch {
-      // A file where a directory was wanted, or the other way round: as in life, it stays as it is.
+      // A file in the place of a directory, or the reverse: it stays as it is.
     }
   }
 

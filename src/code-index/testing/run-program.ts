@@ -21,7 +21,7 @@ export class IndexProcess {
     this.#exited = once(this.child, "close");
   }
 
-  /** Every line it wrote, once it has ended. Its words of complaint are an error. */
+  /** Every line it wrote, once it has ended. Output on stderr is an error. */
   async lines(): Promise<Record<string, unknown>[]> {
     await this.#exited;
     if (this.child.signalCode === null && this.child.exitCode !== 0) throw new Error(this.#errors);

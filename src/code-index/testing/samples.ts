@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { DETAIL_LEVELS } from "../detail-level.ts";
-import { type FileFacts, type Language, LANGUAGES } from "../facts.ts";
-import { renderFile } from "../render.ts";
+import { DETAIL_LEVELS } from "../../domain/context/detail-level.ts";
+import { type FileFacts, type Language, LANGUAGES } from "../model/facts.ts";
+import { renderFile } from "../search/detail-rendering.ts";
 
 /** The languages that have a sample: all that are parsed. */
 export const SAMPLED = LANGUAGES.filter((language) => language !== "text");

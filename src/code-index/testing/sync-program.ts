@@ -1,10 +1,13 @@
-/** A process that syncs, or reads, over and over: `sync|read <home> <times>`. What it saw goes to its output, one line for each time. */
+/**
+ * A process that syncs, or reads, over and over: `sync|read <home> <times>`. It prints one line for each time, with the
+ * tree it saw.
+ */
 import { writeSync } from "node:fs";
-import { indexFileFor } from "../index-file.ts";
-import { IndexMovedError } from "../index-errors.ts";
-import { indexStatus } from "../index-status.ts";
-import { openScopedIndex } from "../open-scoped-index.ts";
-import { syncIndex } from "../sync-index.ts";
+import { indexFileFor } from "../index/index-database.ts";
+import { IndexMovedError } from "../model/index-errors.ts";
+import { indexStatus } from "../index/index-status.ts";
+import { openScopedIndex } from "../search/open-scoped-index.ts";
+import { syncIndex } from "../sync/sync-index.ts";
 
 const [, , what = "", home = "", times = "1"] = process.argv;
 const root = `${home}/root`;

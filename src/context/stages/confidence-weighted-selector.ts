@@ -1,11 +1,12 @@
 /**
- * Asks every strategy how well it can serve the request. Those that say "not at all" are left out; those that could but lack what they
- * need are named as a gap. Preferred ones count a quarter more. If nobody is left the plainest strategy serves, so that a question is
- * answered with something.
+ * Asks every strategy how well it can serve the question. Those that answer "not at all" are left out; those that could
+ * but lack a backend are named as a gap. Preferred ones count a quarter more. If none is left the plainest strategy
+ * serves, so that a question is answered with something.
  */
-import { compareText } from "../compare.ts";
-import type { Backend, ContextRequest, Gap, PlanKnowledge } from "../model.ts";
-import type { ContextStrategy, RankedStrategy, StrategySelector } from "../stages.ts";
+import { compareText } from "../model/compare.ts";
+import type { Backend, ContextQuestion } from "../../domain/context/context-question.ts";
+import type { Gap, PlanKnowledge } from "../model/context-model.ts";
+import type { ContextStrategy, RankedStrategy, StrategySelector } from "../model/stage-interfaces.ts";
 
 const PREFERENCE = 1.25;
 const FALLBACK = "simple-keyword";
@@ -23,29 +24,29 @@ export class ConfidenceWeightedSelector implements StrategySelector {
 
   select(
     strategies: readonly ContextStrategy[],
-    request: ContextRequest,
+    question: ContextQuestion,
     available: ReadonlySet<Backend>,
     plan: PlanKnowledge | undefined,
   ): { selected: readonly RankedStrategy[]; gaps: readonly Gap[] } {
     const selected: RankedStrategy[] = [];
     const gaps: Gap[] = [];
     for (const strategy of strategies) {
-      if (request.strategy !== undefined && strategy.name !== request.strategy) continue;
-      if (!request.requiredBackends.every((backend) => strategy.needs.includes(backend))) continue;
-      const asked = ask(strategy, request, plan);
+      if (question.strategy !== undefined && strategy.name !== question.strategy) continue;
+      if (!question.requiredBackends.every((backend) => strategy.needs.includes(backend))) continue;
+      const asked = ask(strategy, question, plan);
       if (typeof asked === "string") {
         gaps.push({ kind: "strategy", name: strategy.name, reason: asked });
         continue;
       }
-      // Whoever is named is wanted, however little it expects to find.
-      const confidence = request.strategy === undefined ? asked : Math.max(asked, FALLBACK_CONFIDENCE);
+      // A named strategy is wanted, however little it expects to find.
+      const confidence = question.strategy === undefined ? asked : Math.max(asked, FALLBACK_CONFIDENCE);
       if (confidence === 0) continue;
       const lacking = strategy.needs.find((backend) => !available.has(backend));
       if (lacking !== undefined) {
         gaps.push({ kind: "backend", name: strategy.name, reason: LACK[lacking] });
         continue;
       }
-      const isPreferred = request.preferredStrategies.includes(strategy.name);
+      const isPreferred = question.preferredStrategies.includes(strategy.name);
       selected.push({
         name: strategy.name,
         quality: strategy.quality,
@@ -53,18 +54,18 @@ export class ConfidenceWeightedSelector implements StrategySelector {
       });
     }
     if (selected.length === 0) fallBack(strategies, available, selected, gaps);
-    return { selected: selected.toSorted(byConfidence(request)), gaps };
+    return { selected: selected.toSorted(byConfidence(question)), gaps };
   }
 }
 
-/** From 0 to 1, or what is wrong with the answer. */
-function ask(strategy: ContextStrategy, request: ContextRequest, plan: PlanKnowledge | undefined): number | string {
+/** From 0 to 1, or the problem with the answer. */
+function ask(strategy: ContextStrategy, question: ContextQuestion, plan: PlanKnowledge | undefined): number | string {
   try {
-    const confidence: unknown = strategy.confidence(request, plan);
+    const confidence: unknown = strategy.confidence(question, plan);
     if (typeof confidence === "number" && confidence >= 0 && confidence <= 1) return confidence;
     return "gave no confidence from 0 to 1";
   } catch (error) {
-    return `could not say how well it can serve: ${error instanceof Error ? error.message : String(error)}`;
+    return `could not estimate its confidence: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -78,12 +79,12 @@ function fallBack(
   if (plain?.needs.every((backend) => available.has(backend)) === true) {
     selected.push({ name: plain.name, quality: plain.quality, confidence: FALLBACK_CONFIDENCE });
   } else {
-    gaps.push({ kind: "strategy", name: FALLBACK, reason: "no strategy can serve this request" });
+    gaps.push({ kind: "strategy", name: FALLBACK, reason: "no strategy can serve this question" });
   }
 }
 
-function byConfidence(request: ContextRequest): (a: RankedStrategy, b: RankedStrategy) => number {
-  const preferred = ({ name }: RankedStrategy): number => (request.preferredStrategies.includes(name) ? 1 : 0);
+function byConfidence(question: ContextQuestion): (a: RankedStrategy, b: RankedStrategy) => number {
+  const preferred = ({ name }: RankedStrategy): number => (question.preferredStrategies.includes(name) ? 1 : 0);
   return (a, b) =>
     b.confidence - a.confidence || preferred(b) - preferred(a) || b.quality - a.quality || compareText(a.name, b.name);
 }

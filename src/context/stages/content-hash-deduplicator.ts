@@ -1,20 +1,22 @@
 /**
- * What several strategies found is kept once, with all their names. First the same content of the same entity; then lines of one file
- * that overlap. Lines that are part of a larger piece are left for the packer to decide, which knows whether the larger one fits: here
- * they would be lost with it.
+ * A fragment that several strategies found is kept once, with all their names. First the same content of the same
+ * entity; then lines of one file that overlap. Lines that are part of a larger piece are left for the packer to decide,
+ * which knows whether the larger one fits: here they would be lost with it.
  */
 import { hash } from "node:crypto";
-import { compareText, compareUse, placeOf } from "../compare.ts";
-import type { Exclusion, FoundFragment, Provenance } from "../model.ts";
-import type { FragmentDeduplicator, Sifted } from "../stages.ts";
+import { compareText, compareUse, placeOf } from "../model/compare.ts";
+import type { Exclusion, FoundFragment, Provenance } from "../model/context-model.ts";
+import type { FragmentDeduplicator, FilteredFragments } from "../model/stage-interfaces.ts";
 
-/** Overlapping pieces grow together up to this many lines; larger ones stay apart, so that each can be packed by itself. */
+/**
+ * Overlapping pieces are merged up to this many lines; larger ones stay apart, so that each can be packed by itself.
+ */
 const MAX_MERGED_LINES = 200;
 
 export class ContentHashDeduplicator implements FragmentDeduplicator {
   readonly name = "ContentHashDeduplicator";
 
-  deduplicate(fragments: readonly FoundFragment[]): Sifted<FoundFragment> {
+  deduplicate(fragments: readonly FoundFragment[]): FilteredFragments<FoundFragment> {
     const excluded: Exclusion[] = [];
     const distinct = onePer(
       fragments,
@@ -45,7 +47,7 @@ function onePer(
   }).flat();
 }
 
-interface Piece {
+interface LinePiece {
   readonly fragment: FoundFragment;
   readonly provenance: Provenance;
   readonly lines: readonly string[];
@@ -60,7 +62,7 @@ function mergeOverlaps(fragments: readonly FoundFragment[], excluded: Exclusion[
     ({ fragment }) => placeOf(fragment),
   );
   for (const group of files.values()) {
-    let open: Piece | undefined;
+    let open: LinePiece | undefined;
     for (const piece of group.toSorted(byPosition)) {
       const merged = open === undefined ? undefined : union(open, piece);
       if (merged !== undefined && open !== undefined) {
@@ -76,21 +78,21 @@ function mergeOverlaps(fragments: readonly FoundFragment[], excluded: Exclusion[
   return rest.toSorted(compareUse);
 }
 
-/** Undefined for what cannot be cut by lines: it is not shown in full, or not line by line. */
-function pieceOf(fragment: FoundFragment): Piece | undefined {
+/** Undefined for a fragment that cannot be cut by lines: it is not shown in full, or not line by line. */
+function pieceOf(fragment: FoundFragment): LinePiece | undefined {
   const { provenance, level, content } = fragment;
   if (provenance === undefined || level !== "full") return undefined;
   const lines = content.replace(/\n$/, "").split("\n");
   return lines.length === provenance.endLine - provenance.startLine + 1 ? { fragment, provenance, lines } : undefined;
 }
 
-function union(a: Piece, b: Piece): Piece | undefined {
+function union(a: LinePiece, b: LinePiece): LinePiece | undefined {
   const { startLine, endLine } = a.provenance;
   const overlaps = b.provenance.startLine > startLine && b.provenance.startLine <= endLine;
   if (!overlaps || b.provenance.endLine <= endLine) return undefined;
   if (b.provenance.endLine - startLine + 1 > MAX_MERGED_LINES) return undefined;
   const known = endLine - b.provenance.startLine + 1;
-  // They must tell the same of the lines they share.
+  // Their shared lines must be equal.
   if (!b.lines.slice(0, known).every((line, index) => line === a.lines[a.lines.length - known + index]))
     return undefined;
   const lines = [...a.lines, ...b.lines.slice(known)];
@@ -100,7 +102,7 @@ function union(a: Piece, b: Piece): Piece | undefined {
     ...first,
     entity: `${placeOf(first)}:${startLine}-${provenance.endLine}`,
     content: `${lines.join("\n")}\n`,
-    // Too many rather than too few until it is counted anew.
+    // Too many rather than too few until it is counted again.
     tokens: first.tokens + second.tokens,
     provenance,
     ...foundBy([first, second]),
@@ -108,7 +110,7 @@ function union(a: Piece, b: Piece): Piece | undefined {
   return { fragment, provenance, lines };
 }
 
-function byPosition(a: Piece, b: Piece): number {
+function byPosition(a: LinePiece, b: LinePiece): number {
   return (
     a.provenance.startLine - b.provenance.startLine ||
     b.provenance.endLine - a.provenance.endLine ||
@@ -116,7 +118,10 @@ function byPosition(a: Piece, b: Piece): number {
   );
 }
 
-/** Who found it, the one whose content it is first, the others by name; and the best place each of them gave it. */
+/**
+ * The strategies that found it, the one with its content first, the others by name; and the best rank each of them gave
+ * it.
+ */
 export function foundBy(fragments: readonly FoundFragment[]): Pick<FoundFragment, "strategies" | "ranks"> {
   const [first = "", ...others] = fragments.flatMap(({ strategies }) => strategies);
   const ranks: Record<string, number> = {};

@@ -1,8 +1,7 @@
-import type { ParallelStrategyExecutor } from "../parallel-strategy-executor.ts";
-import type { ContextStrategy, Stages } from "../stages.ts";
+import type { ParallelStrategyExecutor } from "../executor/parallel-strategy-executor.ts";
+import type { ContextStrategy, Stages } from "../model/stage-interfaces.ts";
 import { ConfidenceWeightedSelector } from "./confidence-weighted-selector.ts";
 import { ContentHashDeduplicator } from "./content-hash-deduplicator.ts";
-import { DepthReductionCompressor } from "./depth-reduction-compressor.ts";
 import { GreedyKnapsackPacker } from "./greedy-knapsack-packer.ts";
 import { MaxDepthResolver } from "./max-depth-resolver.ts";
 import { ProportionalBudgetAllocator } from "./proportional-budget-allocator.ts";
@@ -26,6 +25,5 @@ export function defaultStages(
     pack: new GreedyKnapsackPacker(),
     order: new RelevanceCoherenceOrderer(),
     preamble: new ProvenancePreambleGenerator(),
-    skeleton: new DepthReductionCompressor(),
   };
 }

@@ -1,30 +1,31 @@
 /**
- * Takes fragments by score as long as they fit. One that does not fit is tried with less detail, and if that does not help either it is
- * skipped and the next one has its chance. What is part of something already taken is not taken again; what contains something taken takes its place.
+ * Takes fragments by score as long as they fit. One that does not fit is tried with less detail, and if that does not
+ * help either it is skipped and the next one is tried. A fragment that is part of a taken one is not taken again; a
+ * fragment that contains a taken one takes its place.
  *
- * The best find of each strategy has its chance before all others, within an equal share of the budget: however the scores fall, no
- * strategy is left out quietly.
+ * The best fragment of each strategy is tried before all others, within an equal share of the budget: with any scores,
+ * no strategy is left out silently.
  */
-import { lessDetail } from "../../code-index/detail-level.ts";
-import { compareScore, placeOf } from "../compare.ts";
-import type { Exclusion, ScoredFragment } from "../model.ts";
-import type { BudgetPacker, PackingHelp, Sifted } from "../stages.ts";
+import { lessDetail } from "../../domain/context/detail-level.ts";
+import { compareScore, placeOf } from "../model/compare.ts";
+import type { Exclusion, ScoredFragment } from "../model/context-model.ts";
+import type { BudgetPacker, PackingHelp, FilteredFragments } from "../model/stage-interfaces.ts";
 
 /** Content below this says too little to be worth its heading, unless it is all there is of a file or a definition. */
 const MIN_TOKENS = 10;
 const SOME_LINES = /:\d+-\d+$/;
-/** Rendering the same thing with less detail costs time, so it is not tried without end. */
+/** Rendering the same entity with less detail costs time, so the number of attempts is limited. */
 const MAX_RENDERINGS = 300;
 
 export class GreedyKnapsackPacker implements BudgetPacker {
   readonly name = "GreedyKnapsackPacker";
 
-  pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): Sifted<ScoredFragment> {
+  pack(fragments: readonly ScoredFragment[], tokens: number, help: PackingHelp): FilteredFragments<ScoredFragment> {
     const packing = new Packing(tokens, help);
     const sorted = fragments.toSorted(compareScore);
     const firsts = firstOfEach(sorted.filter((fragment) => !isTooSmall(fragment)));
     const sum = sorted.reduce((total, fragment) => total + help.cost(fragment), 0);
-    // What fits together is not cut to give each strategy its share.
+    // If everything fits together, nothing is cut to give each strategy its share.
     const share = sum <= tokens ? tokens : Math.floor(tokens / Math.max(1, firsts.size));
     const settled = new Set<ScoredFragment>();
     for (const fragment of firsts) {
@@ -53,20 +54,21 @@ class Packing {
     this.#help = help;
   }
 
-  /** Whether something that was taken shows all of it. */
+  /** Whether a taken fragment shows all of it. */
   isShown(fragment: ScoredFragment): boolean {
-    return this.#beside(fragment).some((other) => contains(other, fragment));
+    return this.#inSameFile(fragment).some((other) => contains(other, fragment));
   }
 
-  /** As it is or with less detail, for at most so many tokens. */
+  /** As it is or with less detail, for at most `limit` tokens. */
   take(fragment: ScoredFragment, limit: number): boolean {
     if (this.#put(fragment, limit)) return true;
     for (const level of lessDetail(fragment.level)) {
       if (this.#left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) return false;
       this.#renderings++;
-      const shallower = this.#help.shallower(fragment, level);
-      if (shallower === undefined || shallower.tokens < MIN_TOKENS || shallower.tokens >= fragment.tokens) continue;
-      if (!this.isShown(shallower) && this.#put(shallower, limit)) return true;
+      const lessDetailed = this.#help.lessDetailed(fragment, level);
+      if (lessDetailed === undefined || lessDetailed.tokens < MIN_TOKENS || lessDetailed.tokens >= fragment.tokens)
+        continue;
+      if (!this.isShown(lessDetailed) && this.#put(lessDetailed, limit)) return true;
     }
     return false;
   }
@@ -75,12 +77,12 @@ class Packing {
     this.#excluded.push({ entity, strategies, tokens, reason });
   }
 
-  result(): Sifted<ScoredFragment> {
+  result(): FilteredFragments<ScoredFragment> {
     return { fragments: Array.from(this.#taken.values(), (taken) => [...taken]).flat(), excluded: this.#excluded };
   }
 
   #put(fragment: ScoredFragment, limit: number): boolean {
-    const replaced = this.#beside(fragment).filter((other) => contains(fragment, other));
+    const replaced = this.#inSameFile(fragment).filter((other) => contains(fragment, other));
     const cost = this.#help.cost(fragment) - replaced.reduce((sum, other) => sum + this.#help.cost(other), 0);
     if (cost > Math.min(this.#left, limit)) return false;
     const place = placeOf(fragment);
@@ -94,7 +96,7 @@ class Packing {
     return true;
   }
 
-  #beside(fragment: ScoredFragment): readonly ScoredFragment[] {
+  #inSameFile(fragment: ScoredFragment): readonly ScoredFragment[] {
     return Array.from(this.#taken.get(placeOf(fragment)) ?? []);
   }
 }

@@ -1,14 +1,17 @@
-/** One entity at several levels of detail: the most detailed one that can fit by itself is kept, for all who found it at any level. */
-import { compareDetail } from "../../code-index/detail-level.ts";
-import { compareUse } from "../compare.ts";
-import type { Exclusion, FoundFragment } from "../model.ts";
-import type { DetailDepthResolver, Sifted } from "../stages.ts";
+/**
+ * One entity at several levels of detail: the most detailed one that can fit by itself is kept, for all strategies that
+ * found it at any level.
+ */
+import { compareDetail } from "../../domain/context/detail-level.ts";
+import { compareUse } from "../model/compare.ts";
+import type { Exclusion, FoundFragment } from "../model/context-model.ts";
+import type { DetailDepthResolver, FilteredFragments } from "../model/stage-interfaces.ts";
 import { foundBy } from "./content-hash-deduplicator.ts";
 
 export class MaxDepthResolver implements DetailDepthResolver {
   readonly name = "MaxDepthResolver";
 
-  resolve(fragments: readonly FoundFragment[], tokens: number): Sifted<FoundFragment> {
+  resolve(fragments: readonly FoundFragment[], tokens: number): FilteredFragments<FoundFragment> {
     const excluded: Exclusion[] = [];
     const groups = Map.groupBy(fragments, ({ entity }) => entity);
     const kept = Array.from(groups.values(), (group) => {

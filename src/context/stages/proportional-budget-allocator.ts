@@ -1,10 +1,10 @@
 /**
- * Splits a budget in proportion to confidence. Of several nobody gets more than three fifths and nobody less than a tenth (where there are
- * more than five, than an equal share of the other two fifths), so that all that were selected contribute. What rounding leaves
- * goes to the largest remainders, so the parts sum to the whole exactly.
+ * Splits a budget in proportion to confidence. Of several strategies none gets more than three fifths and none less
+ * than a tenth (if there are more than five: than an equal share of the other two fifths), so that all selected ones
+ * contribute. The rest of the rounding goes to the largest remainders, so the parts sum to the whole exactly.
  */
-import type { SelectedStrategy } from "../model.ts";
-import type { BudgetAllocator, RankedStrategy } from "../stages.ts";
+import type { SelectedStrategy } from "../model/context-model.ts";
+import type { BudgetAllocator, RankedStrategy } from "../model/stage-interfaces.ts";
 
 const FLOOR = 0.1;
 const CAP = 0.6;
@@ -19,7 +19,7 @@ export class ProportionalBudgetAllocator implements BudgetAllocator {
   }
 }
 
-/** Shares that sum to 1. Whoever is beyond a bound is put on it and what is left is split anew among the others. */
+/** Shares that sum to 1. A share beyond a bound is set to the bound and the rest is split again among the others. */
 function clampedShares(weights: readonly number[]): readonly number[] {
   if (weights.length === 1) return [1];
   const floor = Math.min(FLOOR, (1 - CAP) / (weights.length - 1));
@@ -32,7 +32,7 @@ function clampedShares(weights: readonly number[]): readonly number[] {
       weight === 0 ? left / free.length : ((weights[index] ?? 0) / weight) * left;
     const above = free.filter((index) => share(index) > CAP);
     const below = free.filter((index) => share(index) < floor);
-    // One side at a time: what the ones above give back may lift the ones below.
+    // One side at a time: the tokens that the ones above give back may lift the ones below.
     if (above.length > 0) for (const index of above) fixed.set(index, CAP);
     else if (below.length > 0 && below.length < free.length) for (const index of below) fixed.set(index, floor);
     else return weights.map((_, index) => fixed.get(index) ?? share(index));

@@ -1,11 +1,12 @@
 /**
- * Tells a model where the context is from and what it lacks: how many pieces of how many files, which strategies found them, which could
- * not contribute and why, how much was left out for want of room. Lines are added as long as they fit, the most important first.
+ * Tells a model where the context is from and what it lacks: how many pieces of how many files, which strategies found
+ * them, which could not contribute and why, how much was left out because it did not fit. Lines are added as long as
+ * they fit, the most important first.
  */
-import { placeOf } from "../compare.ts";
-import type { Gap, ScoredFragment, SelectedStrategy } from "../model.ts";
-import { oneLine } from "../render-context.ts";
-import type { PreambleGenerator } from "../stages.ts";
+import { placeOf } from "../model/compare.ts";
+import type { Gap, ScoredFragment, SelectedStrategy } from "../model/context-model.ts";
+import { oneLine } from "../model/render-context.ts";
+import type { PreambleGenerator } from "../model/stage-interfaces.ts";
 
 const MAX_REASON = 160;
 
@@ -38,7 +39,7 @@ function linesOf(parts: Parameters<PreambleGenerator["generate"]>[0]): readonly 
   return [
     `${plural(fragments.length, "piece")} of ${plural(files, "file")}.${foundBy(strategies, fragments)}\n`,
     ...gaps.map(gapLine),
-    ...leftOut(dropped, "for want of room"),
+    ...leftOut(dropped, "for lack of space"),
     ...leftOut(limited, "because of the limits of this view"),
   ];
 }

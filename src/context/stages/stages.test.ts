@@ -1,15 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type DetailLevel, DETAIL_LEVELS } from "../../code-index/detail-level.ts";
-import { compareScore } from "../compare.ts";
-import { contextBudget, plainBudget } from "../context-budget.ts";
-import type { FoundFragment, Gap, PlanKnowledge, ScoredFragment, SelectedStrategy } from "../model.ts";
-import { renderFragment } from "../render-context.ts";
-import type { PackingHelp, RankedStrategy } from "../stages.ts";
-import { request, strategy } from "../testing/assembly-set-up.ts";
+import { type DetailLevel, DETAIL_LEVELS } from "../../domain/context/detail-level.ts";
+import { compareScore } from "../model/compare.ts";
+import { contextBudget, plainBudget } from "../model/context-budget.ts";
+import type { FoundFragment, Gap, PlanKnowledge, ScoredFragment, SelectedStrategy } from "../model/context-model.ts";
+import { renderFragment } from "../model/render-context.ts";
+import type { PackingHelp, RankedStrategy } from "../model/stage-interfaces.ts";
+import { question, strategy } from "../testing/assembly-set-up.ts";
 import { ConfidenceWeightedSelector } from "./confidence-weighted-selector.ts";
 import { ContentHashDeduplicator } from "./content-hash-deduplicator.ts";
-import { DepthReductionCompressor } from "./depth-reduction-compressor.ts";
 import { GreedyKnapsackPacker } from "./greedy-knapsack-packer.ts";
 import { MaxDepthResolver } from "./max-depth-resolver.ts";
 import { ProportionalBudgetAllocator } from "./proportional-budget-allocator.ts";
@@ -57,9 +56,9 @@ function selected(name: string, changes: Partial<SelectedStrategy> = {}): Select
 describe("selecting", () => {
   const selector = new ConfidenceWeightedSelector();
   const select = (strategies: Parameters<typeof selector.select>[0], changes = {}) =>
-    selector.select(strategies, request(changes), TEXT_AND_GRAPH, undefined);
+    selector.select(strategies, question(changes), TEXT_AND_GRAPH, undefined);
 
-  test("goes by confidence, then preference, then quality, then name; none is dropped but what says 0", () => {
+  test("goes by confidence, then preference, then quality, then name; only a confidence of 0 is dropped", () => {
     const { selected: chosen, gaps } = select(
       [
         strategy("zero", { confidence: () => 0 }),
@@ -75,7 +74,7 @@ describe("selecting", () => {
     expect(gaps).toEqual([]);
   });
 
-  test("names what lacks its backend, and what cannot tell its confidence", () => {
+  test("names strategies that lack a backend, or that cannot tell their confidence", () => {
     const { selected: chosen, gaps } = select([
       strategy("semantic-embedding", { needs: ["vector"] }),
       strategy("odd", { confidence: () => Number.NaN }),
@@ -90,24 +89,24 @@ describe("selecting", () => {
     expect(gaps).toEqual([
       { kind: "backend", name: "semantic-embedding", reason: "needs an embedding model; none is configured" },
       { kind: "strategy", name: "odd", reason: "gave no confidence from 0 to 1" },
-      { kind: "strategy", name: "broken", reason: "could not say how well it can serve: no idea" },
+      { kind: "strategy", name: "broken", reason: "could not estimate its confidence: no idea" },
     ]);
   });
 
-  test("one that is named is the only one, whatever it expects; required backends are needed", () => {
+  test("a named one is the only one, at any confidence; required backends are needed", () => {
     const all = [strategy("a"), strategy("b", { confidence: () => 0 }), strategy("c", { needs: ["graph", "text"] })];
     expect(select(all, { strategy: "b" }).selected).toMatchObject([{ name: "b", confidence: 0.1 }]);
     expect(select(all, { requiredBackends: ["graph"] }).selected.map(({ name }) => name)).toEqual(["c"]);
   });
 
-  test("falls back on the plainest, and says when there is nobody", () => {
+  test("falls back on the plainest, and reports when there is none", () => {
     const keyword = strategy("simple-keyword", { confidence: () => 0 });
     expect(select([strategy("a", { confidence: () => 0 }), keyword]).selected.map(({ name }) => name)).toEqual([
       "simple-keyword",
     ]);
     expect(select([])).toEqual({
       selected: [],
-      gaps: [{ kind: "strategy", name: "simple-keyword", reason: "no strategy can serve this request" }],
+      gaps: [{ kind: "strategy", name: "simple-keyword", reason: "no strategy can serve this question" }],
     });
   });
 });
@@ -121,7 +120,7 @@ describe("allocating", () => {
     expect(parts.map(({ tokens }) => tokens)).toEqual([7_771, 5_486, 2_743]);
   });
 
-  test("leaves nobody below a tenth and of several nobody above three fifths", () => {
+  test("gives none below a tenth and of several none above three fifths", () => {
     expect(allocator.allocate([0.99, 0.01].map(ranked), 1_000).map(({ tokens }) => tokens)).toEqual([600, 400]);
     expect(allocator.allocate([1, 1, 1, 0.01].map(ranked), 1_000).map(({ tokens }) => tokens)).toEqual([
       300, 300, 300, 100,
@@ -149,7 +148,7 @@ describe("allocating", () => {
 describe("deduplicating", () => {
   const deduplicate = (fragments: readonly FoundFragment[]) => new ContentHashDeduplicator().deduplicate(fragments);
 
-  test("keeps the same content of an entity once, for all who found it", () => {
+  test("keeps the same content of an entity once, for all strategies that found it", () => {
     const { fragments, excluded } = deduplicate([
       found("a.ts", { relevance: 0.2, strategies: ["two"], ranks: { two: 4 } }),
       found("a.ts", { relevance: 0.9, strategies: ["one"], ranks: { one: 1 } }),
@@ -172,7 +171,7 @@ describe("deduplicating", () => {
     expect(deduplicate([lines("a.ts", 1, 5), lines("b.ts", 4, 9)]).fragments).toHaveLength(2);
   });
 
-  test("does not merge what does not tell the same, nor into pieces nobody could pack", () => {
+  test("does not merge pieces with different lines, nor into pieces too large to pack", () => {
     const other = lines("a.ts", 4, 9, { content: "x\n".repeat(6) });
     expect(deduplicate([lines("a.ts", 1, 5), other]).fragments).toHaveLength(2);
     expect(deduplicate([lines("a.ts", 1, 150), lines("a.ts", 140, 300)]).fragments).toHaveLength(2);
@@ -180,7 +179,7 @@ describe("deduplicating", () => {
     expect(deduplicate([lines("a.ts", 1, 5), outline]).fragments).toHaveLength(2);
   });
 
-  test("does not depend on the order of what it is given", () => {
+  test("does not depend on the order of its input", () => {
     const piece = fc
       .tuple(fc.nat(3), fc.integer({ min: 1, max: 30 }), fc.nat(10), fc.nat(9))
       .map(([file, start, size, tenth]) =>
@@ -196,7 +195,7 @@ describe("deduplicating", () => {
   });
 });
 
-test("of one entity the most detailed that can fit is kept, for all who found it", () => {
+test("of one entity the most detailed that can fit is kept, for all strategies that found it", () => {
   const full = found("a.ts", { tokens: 500, strategies: ["one"], ranks: { one: 3 } });
   const outline = found("a.ts", {
     level: "signatures",
@@ -231,7 +230,7 @@ test("a score is the weighted sum of its parts, which are kept", () => {
       found("src/b.ts", { relevance: 0.5, strategies: ["two"], ranks: { two: 10 } }),
       found("other/c.ts", { relevance: 0, strategies: ["one"], ranks: {} }),
     ],
-    request({ focus: ["shop:src/a.ts#go"] }),
+    question({ focus: ["shop:src/a.ts#go"] }),
     [selected("one", { quality: 0.3 }), selected("two", { quality: 0.9 })],
     plan,
   );
@@ -244,10 +243,10 @@ test("a score is the weighted sum of its parts, which are kept", () => {
 
 describe("packing", () => {
   const packer = new GreedyKnapsackPacker();
-  const help: PackingHelp = { cost: ({ tokens }) => tokens, shallower: () => undefined };
+  const help: PackingHelp = { cost: ({ tokens }) => tokens, lessDetailed: () => undefined };
   const names = (fragments: readonly ScoredFragment[]): string[] => fragments.map(({ entity }) => entity).toSorted();
 
-  test("takes the best, skips what does not fit, and goes on", () => {
+  test("takes the best, skips fragments that do not fit, and continues", () => {
     const { fragments, excluded } = packer.pack(
       [
         scored(found("a.ts", { tokens: 60 }), 0.9),
@@ -276,7 +275,7 @@ describe("packing", () => {
     const sizes = { full: 500, signatures_with_docs: 200, signatures: 80, listing: 20 };
     const { fragments } = packer.pack([scored(found("a.ts", { tokens: 500 }), 1)], 100, {
       ...help,
-      shallower: (fragment, level) => {
+      lessDetailed: (fragment, level) => {
         tried.push(level);
         return { ...fragment, level, tokens: sizes[level] };
       },
@@ -285,7 +284,7 @@ describe("packing", () => {
     expect(fragments).toMatchObject([{ level: "signatures" }]);
   });
 
-  test("shows nothing twice: what lies in something taken goes, what contains something taken replaces it", () => {
+  test("shows nothing twice: a part of a taken fragment goes, a fragment around a taken one replaces it", () => {
     const part = scored(lines("a.ts", 5, 10), 0.9);
     const whole = scored(lines("a.ts", 1, 30), 0.8);
     const inner = scored(lines("a.ts", 20, 24), 0.7);
@@ -307,7 +306,7 @@ describe("packing", () => {
     expect(fragments).toHaveLength(5);
   });
 
-  test("never takes more than there is, and depends on nothing but what it is given", () => {
+  test("never takes more than there is, and depends on nothing but its input", () => {
     const fragment = fc
       .record({
         file: fc.nat(4),
@@ -321,7 +320,7 @@ describe("packing", () => {
       .map(({ file, start, size, tokens, level, score, strategy: by }) =>
         scored(lines(`f${file}.ts`, start, start + size, { tokens, level, strategies: [`s${by}`] }), score / 5),
       );
-    const shallower: PackingHelp["shallower"] = (given, level) => ({
+    const lessDetailed: PackingHelp["lessDetailed"] = (given, level) => ({
       ...given,
       level,
       tokens: Math.floor(given.tokens / 2),
@@ -329,10 +328,10 @@ describe("packing", () => {
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 30 }), fc.nat(400), (given, tokens) => {
         const unique = Array.from(new Map(given.map((one) => [`${one.entity} ${one.level}`, one])).values());
-        const { fragments, excluded } = packer.pack(unique, tokens, { ...help, shallower });
+        const { fragments, excluded } = packer.pack(unique, tokens, { ...help, lessDetailed });
         expect(fragments.reduce((sum, one) => sum + one.tokens, 0)).toBeLessThanOrEqual(tokens);
         expect(fragments.length + excluded.length).toBe(unique.length);
-        const again = packer.pack(unique.toReversed(), tokens, { ...help, shallower });
+        const again = packer.pack(unique.toReversed(), tokens, { ...help, lessDetailed });
         expect(again.fragments.toSorted(compareScore)).toEqual(fragments.toSorted(compareScore));
       }),
     );
@@ -366,10 +365,10 @@ describe("the preamble", () => {
   };
   const generate = (tokens: number) => new ProvenancePreambleGenerator().generate({ ...parts, tokens });
 
-  test("says who contributed, what is missing and why, what was left out", () => {
+  test("names contributors, gaps with their reasons, and omissions", () => {
     expect(generate(1_000)).toBe(
       "# Context\n2 pieces of 2 files. Found by one (2), two (1).\nMissing: three: did not answer in time.\n" +
-        "Missing: four: did not answer in time.\nLeft out for want of room: 1 piece.\n",
+        "Missing: four: did not answer in time.\nLeft out for lack of space: 1 piece.\n",
     );
   });
 
@@ -379,17 +378,13 @@ describe("the preamble", () => {
     expect(generate(26)).toContain("more lines left out");
   });
 
-  test("is nothing when there is nothing to say, and one line for each gap whatever it holds", () => {
+  test("is empty when there is nothing to say, and one line for each gap with any text", () => {
     const generator = new ProvenancePreambleGenerator();
     expect(generator.generate({ ...parts, fragments: [], gaps: [], tokens: 100 })).toBe("");
     const odd: Gap = { kind: "strategy", name: "odd\n# x", reason: `${"very ".repeat(100)}\n# shop:forged` };
     const text = generator.generate({ ...parts, gaps: [odd], tokens: 10_000 });
     expect(text.split("\n").filter((line) => line.startsWith("#"))).toEqual(["# Context"]);
   });
-});
-
-test("a plan without a parent inherits nothing", () => {
-  expect(new DepthReductionCompressor().compress()).toEqual([]);
 });
 
 test("a file cannot pretend to be another one", () => {
@@ -404,19 +399,14 @@ test("a file cannot pretend to be another one", () => {
 describe("the budget", () => {
   const window = { modelWindow: 128_000, responseReserve: 4_096, toolDefinitions: 2_400, systemPrompt: 1_200 };
 
-  test("is what the window leaves, less the share of a parent", () => {
-    expect(contextBudget({ ...window, skeletonRatio: 0.15, hasParent: true })).toEqual({
-      ...window,
-      skeletonReserve: 18_046,
-      available: 102_258,
-    });
-    expect(contextBudget({ ...window, skeletonRatio: 0.15, hasParent: false }).available).toBe(120_304);
-    expect(contextBudget({ ...window, modelWindow: 1_000, skeletonRatio: 0, hasParent: false }).available).toBe(0);
+  test("is the rest of the window", () => {
+    expect(contextBudget(window)).toEqual({ ...window, available: 120_304 });
+    expect(contextBudget({ ...window, modelWindow: 1_000 }).available).toBe(0);
     expect(plainBudget(0).available).toBe(0);
   });
 
-  test("is refused when it is no number of tokens", () => {
+  test("is refused when it is not a number of tokens", () => {
     for (const wrong of [-1, 0.5, Number.NaN, Infinity]) expect(() => plainBudget(wrong)).toThrow("not valid");
-    expect(() => contextBudget({ ...window, skeletonRatio: 1.1, hasParent: true })).toThrow("not valid");
+    expect(() => contextBudget({ ...window, systemPrompt: 1.1 })).toThrow("not valid");
   });
 });

@@ -1,12 +1,13 @@
-/** Brings the selected strategies to the parallel executor, and what it returns back to each of them. */
-import type { Backend, SelectedStrategy, StrategyInput } from "../model.ts";
+/** Passes the selected strategies to the parallel executor, and its results back to each of them. */
+import type { Backend } from "../../domain/context/context-question.ts";
+import type { SelectedStrategy, StrategyInput } from "../model/context-model.ts";
 import type {
   Fragment,
   ParallelStrategyExecutor,
   StrategyAllocation,
   StrategyOutcome,
-} from "../parallel-strategy-executor.ts";
-import type { ContextStrategy, StrategyExecutor } from "../stages.ts";
+} from "../executor/parallel-strategy-executor.ts";
+import type { ContextStrategy, StrategyExecutor } from "../model/stage-interfaces.ts";
 
 export class StrategyExecution implements StrategyExecutor {
   readonly name = "ParallelStrategyExecutor";
@@ -30,16 +31,16 @@ export class StrategyExecution implements StrategyExecutor {
     signal: AbortSignal | undefined,
     onFound: Parameters<StrategyExecutor["execute"]>[3],
   ): ReturnType<StrategyExecutor["execute"]> {
-    const asked = selected.flatMap(({ name, tokens }): readonly Asked[] => {
+    const asked = selected.flatMap(({ name, tokens }): readonly AskedStrategy[] => {
       const strategy = this.#strategies.find((candidate) => candidate.name === name);
       if (strategy === undefined || tokens <= 0) return [];
       const { module, exportName, needs } = strategy;
       return [{ strategy: name, circuit: this.#circuitOf(name), module, exportName, tokens, needs }];
     });
-    // The quick ones begin: what they found is looked at while the others are at work.
+    // The quick ones start first: their fragments are vetted while the others run.
     const inOrder = asked.toSorted((a, b) => effortOf(a) - effortOf(b));
     const { fragments, outcomes } = await this.#executor.execute(inOrder, input, { signal, onFound });
-    const answers = new Map<string, Answer>();
+    const answers = new Map<string, StrategyAnswer>();
     let at = 0;
     for (const outcome of outcomes) {
       const size = outcome.status === "ran" ? outcome.fragments : 0;
@@ -54,24 +55,24 @@ export class StrategyExecution implements StrategyExecutor {
   }
 }
 
-interface Asked extends StrategyAllocation {
+interface AskedStrategy extends StrategyAllocation {
   readonly circuit: string;
   readonly needs: ContextStrategy["needs"];
 }
 
-interface Answer {
+interface StrategyAnswer {
   readonly outcome: StrategyOutcome;
   readonly fragments: readonly Fragment[];
 }
 
-/** To walk on the graph takes longer than to look something up, and to ask somebody over a network takes longest. */
+/** Walking the graph takes longer than a lookup, and a call over a network takes longest. */
 const EFFORT: Readonly<Record<Backend, number>> = { decisions: 0, text: 1, graph: 2, vector: 3 };
 
-function effortOf({ needs }: Asked): number {
+function effortOf({ needs }: AskedStrategy): number {
   return Math.max(0, ...needs.map((backend) => EFFORT[backend]));
 }
 
-/** Why a strategy contributed nothing, for people; undefined when it did what it could. */
+/** Why a strategy contributed nothing, for people; undefined when it did not fail. */
 export function failureOf(outcome: StrategyOutcome): string | undefined {
   switch (outcome.status) {
     case "ran":

@@ -1,15 +1,18 @@
 /**
  * The score of a fragment is the weighted sum of four parts, each from 0 to 1:
  *
- * - relevance: what the strategies that found it say, half by their number and half by the place they gave it: numbers of different
- *   strategies do not compare, and one that is modest must not be drowned by one that is not;
- * - hierarchy: how many of the selected strategies agree on it and, where the request has a focus, how near to that it lies;
+ * - relevance: the opinion of the strategies that found it, half by their number and half by the rank they gave it:
+ *   numbers of different strategies do not compare, and a strategy with low numbers must not be drowned by one with
+ *   high numbers;
+ * - hierarchy: how many of the selected strategies agree on it and, where the question has a focus, how near to that it
+ *   lies;
  * - quality: of the best strategy that found it;
  * - recency: whether this plan changed its file, the latest change first.
  */
 import { dirname } from "node:path/posix";
-import type { ContextRequest, FoundFragment, PlanKnowledge, ScoredFragment, SelectedStrategy } from "../model.ts";
-import type { FragmentScorer } from "../stages.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
+import type { FoundFragment, PlanKnowledge, ScoredFragment, SelectedStrategy } from "../model/context-model.ts";
+import type { FragmentScorer } from "../model/stage-interfaces.ts";
 
 export interface ScoreWeights {
   readonly relevance: number;
@@ -32,12 +35,12 @@ export class WeightedCompositeScorer implements FragmentScorer {
 
   score(
     fragments: readonly FoundFragment[],
-    request: ContextRequest,
+    question: ContextQuestion,
     strategies: readonly SelectedStrategy[],
     plan: PlanKnowledge | undefined,
   ): readonly ScoredFragment[] {
     const quality = new Map(strategies.map((strategy) => [strategy.name, strategy.quality]));
-    const focus = request.focus.map((place) => place.replace(/#.*$/, ""));
+    const focus = question.focus.map((place) => place.replace(/#.*$/, ""));
     const changed = new Map(plan?.changedPaths.map((path, index, all) => [path, 1 - index / all.length]));
     return fragments.map((fragment) => {
       const agreement =
@@ -58,7 +61,7 @@ export class WeightedCompositeScorer implements FragmentScorer {
   }
 }
 
-/** 1 for the first find of some strategy, ½ for its eleventh. */
+/** 1 for the first fragment of some strategy, ½ for its eleventh. */
 function placed({ ranks }: FoundFragment): number {
   const best = Math.min(...Object.values(ranks));
   return Number.isFinite(best) ? HALF_PLACE / (HALF_PLACE + best) : 0;

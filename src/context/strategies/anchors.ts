@@ -1,10 +1,11 @@
 /**
- * Where a request points in the code: what it puts in focus, definitions it names, files it names, definitions whose names are made of
- * its words. From these a walk or a ranking begins; the more certain the pointing, the greater the weight.
+ * The places in the code that a request points to: its focus, definitions it names, files it names, definitions whose
+ * names are made of its words. From these a walk or a ranking begins; the more certain the place, the greater the
+ * weight.
  */
-import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
-import { stem } from "../../code-index/words.ts";
-import type { ContextRequest } from "../model.ts";
+import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import { stem } from "../../code-index/words/words.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
 import { type QueryTerms, wordsIn } from "./query.ts";
 
 export interface Anchor {
@@ -16,13 +17,13 @@ export interface Anchor {
   readonly reason: string;
 }
 
-/** A name that more places define points nowhere in particular. */
+/** A name that more places define does not point to any of them. */
 const MOST_DEFINERS = 8;
 const MOST_FILES = 20;
-/** Of the paths that hold a text; the exact one may be among the last. */
+/** Of the paths that contain a text; the exact one may be among the last. */
 const MOST_CANDIDATES = 100_000;
 const MOST_BY_WORDS = 12;
-/** Definitions looked at for their names. */
+/** Definitions compared by their names. */
 const MOST_SEARCHED = 80;
 const NAMED = 1;
 const IN_FOCUS = 1;
@@ -31,7 +32,7 @@ const BY_WORDS = 0.6;
 const BY_ONE_WORD = 0.3;
 
 /** The most certain first; each file and definition once. */
-export function anchorsOf(index: ScopedIndex, request: ContextRequest, terms: QueryTerms): readonly Anchor[] {
+export function anchorsOf(index: ScopedIndex, request: ContextQuestion, terms: QueryTerms): readonly Anchor[] {
   const found = [
     ...request.focus.flatMap((entry) => inFocus(index, entry)),
     ...terms.paths.flatMap((path) =>
@@ -54,8 +55,8 @@ export function anchorsOf(index: ScopedIndex, request: ContextRequest, terms: Qu
 }
 
 /**
- * What an entry of `focus` means: "path", "alias:path" or "path#symbol"; a directory stands for the files in it. Empty when there is
- * no such thing in the scope, which the caller should say.
+ * The places that an entry of `focus` means: "path", "alias:path" or "path#symbol"; a directory stands for the files in
+ * it. Empty when the scope has no such place, which the caller should report.
  */
 export function inFocus(index: ScopedIndex, entry: string): readonly Anchor[] {
   const whole = filesAt(index, entry);
@@ -79,7 +80,7 @@ function filesAt(index: ScopedIndex, place: string): readonly IndexedFile[] {
   return aliased.length > 0 ? aliased : filesWith(index, place);
 }
 
-/** A path is meant exactly if it is one; otherwise it may be the end of some, or a directory. */
+/** A path is meant exactly if it exists; otherwise it may be the end of some, or a directory. */
 function filesWith(index: ScopedIndex, written: string, alias?: string): readonly IndexedFile[] {
   const path = written.replace(/^\.?\//, "").replace(/\/$/, "");
   if (path === "") return [];
@@ -108,12 +109,12 @@ function named(index: ScopedIndex, name: string): readonly Anchor[] {
     return words.every((word) => own.has(word));
   });
   return preferred(rough).map((definition) => {
-    const reason = `defines ${definition.name}, whose name holds that of ${name}`;
+    const reason = `defines ${definition.name}, whose name contains that of ${name}`;
     return { file: definition.file, definition, weight: NAMED_ROUGHLY, reason };
   });
 }
 
-/** Definitions whose names the query spells out: "the lease expiry" speaks of `LeaseExpiry`. */
+/** Definitions whose names the query spells out: "the lease expiry" means `LeaseExpiry`. */
 function byWords(index: ScopedIndex, terms: QueryTerms): readonly Anchor[] {
   if (terms.words.length === 0) return [];
   const said = new Set(terms.words.map((word) => stem(word)));
@@ -130,7 +131,7 @@ function byWords(index: ScopedIndex, terms: QueryTerms): readonly Anchor[] {
     });
 }
 
-/** Names of the definitions that are pointed at, with how certainly. */
+/** Names of the definitions that are pointed to, with how certainly. */
 export function namesOf(anchors: readonly Anchor[]): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   for (const { definition, weight } of anchors) {
@@ -139,7 +140,7 @@ export function namesOf(anchors: readonly Anchor[]): ReadonlyMap<string, number>
   return names;
 }
 
-/** A single word names everything and nothing when it is a member or a variable. */
+/** A single word is too common to identify a member or a variable. */
 function isMinor({ kind, container }: IndexedDefinition): boolean {
   return kind === "field" || kind === "variable" || kind === "heading" || container !== undefined;
 }

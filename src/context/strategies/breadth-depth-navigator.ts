@@ -1,36 +1,36 @@
 /**
- * Walks from where the request points, step by step: to who uses a definition and what it uses itself, to what a file imports and who
- * imports it. What lies farther is worth less and is shown with less detail. Where nothing is pointed at, the best hits of a text search
- * are the beginning.
+ * Walks from the anchors of the request, step by step: to the users of a definition and the names it uses itself, to
+ * the imports of a file and its importers. Files farther away are worth less and are shown with less detail. Without
+ * anchors, the walk begins with the best hits of a text search.
  */
-import { type DetailLevel, lessDetail } from "../../code-index/detail-level.ts";
-import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
-import type { StrategyInput } from "../model.ts";
+import { type DetailLevel, lessDetail } from "../../domain/context/detail-level.ts";
+import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import type { StrategyInput } from "../model/context-model.ts";
 import { type Anchor, anchorsOf } from "./anchors.ts";
 import { CodeGraph } from "./code-graph.ts";
-import { definitionFind, fileFind, type Find } from "./finds.ts";
+import { definitionCandidate, fileCandidate, type Candidate } from "./fit-fragments.ts";
 import { type GraphColumns, keyOf } from "./graph-columns.ts";
-import { partsOf } from "./parts.ts";
+import { excerptsOf } from "./excerpts.ts";
 import { type QueryTerms, termsOf } from "./query.ts";
-import { finding } from "./strategy-run.ts";
+import { candidateStrategy } from "./strategy-run.ts";
 import { NOT_IMPORTED } from "./symbol-rank.ts";
 
 const MOST_ANCHORS = 16;
 const TEXT_HITS = 6;
 const BEST_TEXT_HIT = 0.6;
 const SURE = 0.5;
-/** Files gone on from after one step of the walk. */
+/** Files that the walk continues from after one step. */
 const MOST_PER_STEP = 120;
 const MOST_STEPS = 8;
-/** What one more step leaves of the worth, by the way it goes. */
+/** The part of the worth that is left after one more step, by the direction of the step. */
 const TO_USER = 0.8;
 const TO_USED = 0.65;
 const TO_IMPORTER = 0.6;
 const TO_IMPORTED = 0.45;
-/** A second way to the same place makes it a little more certain. */
+/** A second way to the same file makes it a little more certain. */
 const AGAIN = 0.15;
 
-interface Place {
+interface ReachedFile {
   readonly file: IndexedFile;
   /** The names by which it was reached; at the beginning, those the walk begins with. */
   readonly names: Set<string>;
@@ -41,13 +41,13 @@ interface Place {
 /** @param position of the file in the graph. */
 type Reach = (position: number, worth: number, reason: () => string, name?: string) => void;
 
-export const breadthDepthNavigator = finding(function* (
+export const breadthDepthNavigator = candidateStrategy(function* (
   index: ScopedIndex,
   { request, scope }: StrategyInput,
   { signal },
-): Generator<Find> {
+): Generator<Candidate> {
   const anchors = beginning(index, request, termsOf(request));
-  yield* anchors.map((anchor) => anchorFind(index, anchor, request.depth));
+  yield* anchors.map((anchor) => anchorCandidate(index, anchor, request.depth));
   const steps = Math.min(request.breadth, MOST_STEPS);
   if (steps < 1 || anchors.length === 0) return;
 
@@ -56,10 +56,10 @@ export const breadthDepthNavigator = finding(function* (
   let places = placesOf(anchors);
   for (let distance = 1; distance <= steps; distance += 1) {
     signal.throwIfAborted();
-    const next = neighbours(index, graph, places, distance).filter(({ file }) => !seen.has(keyOf(file)));
+    const next = neighbors(index, graph, places, distance).filter(({ file }) => !seen.has(keyOf(file)));
     for (const place of next) {
       seen.add(keyOf(place.file));
-      yield placeFind(index, place, distance, request.depth);
+      yield reachedCandidate(index, place, distance, request.depth);
     }
     places = next;
   }
@@ -71,21 +71,25 @@ function beginning(index: ScopedIndex, request: StrategyInput["request"], terms:
   if (sure.length > 0) return sure;
   const hits = index.searchText(terms.words, TEXT_HITS).map(({ file }, place): Anchor => {
     const weight = BEST_TEXT_HIT / (1 + place / 4);
-    return { file, definition: undefined, weight, reason: "holds most words of the query" };
+    return { file, definition: undefined, weight, reason: "contains most words of the query" };
   });
   return [...anchors.slice(0, MOST_ANCHORS - TEXT_HITS), ...hits].toSorted((a, b) => b.weight - a.weight);
 }
 
-function anchorFind(index: ScopedIndex, { file, definition, weight, reason }: Anchor, depth: DetailLevel): Find {
+function anchorCandidate(
+  index: ScopedIndex,
+  { file, definition, weight, reason }: Anchor,
+  depth: DetailLevel,
+): Candidate {
   const worth = { relevance: weight, reason };
   return definition === undefined
-    ? fileFind(index, file, depth, worth)
-    : definitionFind(index, definition, depth, worth);
+    ? fileCandidate(index, file, depth, worth)
+    : definitionCandidate(index, definition, depth, worth);
 }
 
 /** Anchors by file. From a file as a whole the walk begins with everything in it. */
-function placesOf(anchors: readonly Anchor[]): readonly Place[] {
-  const places = new Map<string, Place>();
+function placesOf(anchors: readonly Anchor[]): readonly ReachedFile[] {
+  const places = new Map<string, ReachedFile>();
   const whole = new Set(anchors.filter(({ definition }) => definition === undefined).map(({ file }) => keyOf(file)));
   for (const { file, definition, weight, reason } of anchors) {
     const place = places.get(keyOf(file)) ?? { file, names: new Set(), worth: weight, reason };
@@ -96,13 +100,13 @@ function placesOf(anchors: readonly Anchor[]): readonly Place[] {
 }
 
 /** One step from all places at once; the best first. */
-function neighbours(
+function neighbors(
   index: ScopedIndex,
   graph: CodeGraph,
-  places: readonly Place[],
+  places: readonly ReachedFile[],
   distance: number,
-): readonly Place[] {
-  const found = new Map<number, Place>();
+): readonly ReachedFile[] {
+  const found = new Map<number, ReachedFile>();
   const reach: Reach = (position, worth, reason, name) => {
     const place = found.get(position);
     if (place === undefined) {
@@ -123,7 +127,7 @@ function neighbours(
 }
 
 /** From the beginning only along the names it is about; farther on along everything. */
-function walkFrom(index: ScopedIndex, graph: CodeGraph, place: Place, isBeginning: boolean, reach: Reach): void {
+function walkFrom(index: ScopedIndex, graph: CodeGraph, place: ReachedFile, isBeginning: boolean, reach: Reach): void {
   const { file, names, worth } = place;
   const position = graph.positionOf(file);
   if (position === undefined) return;
@@ -134,20 +138,20 @@ function walkFrom(index: ScopedIndex, graph: CodeGraph, place: Place, isBeginnin
     const name = columns.names[columns.name[edge] ?? 0] ?? "";
     if (own?.has(name) === false) continue;
     const reason = (): string => `uses ${name} of ${file.path}`;
-    reach(columns.from[edge] ?? -1, worth * TO_USER * sureness(columns, edge), reason, name);
+    reach(columns.from[edge] ?? -1, worth * TO_USER * certainty(columns, edge), reason, name);
   }
   for (const edge of graph.leaving(position)) {
     const name = columns.names[columns.name[edge] ?? 0] ?? "";
     if (used?.has(name) === false) continue;
     const reason = (): string => `defines ${name}, which ${file.path} uses`;
-    reach(columns.to[edge] ?? -1, worth * TO_USED * sureness(columns, edge), reason, name);
+    reach(columns.to[edge] ?? -1, worth * TO_USED * certainty(columns, edge), reason, name);
   }
   for (const other of graph.importersOf(position)) reach(other, worth * TO_IMPORTER, () => `imports ${file.path}`);
   for (const other of graph.importsOf(position)) reach(other, worth * TO_IMPORTED, () => `${file.path} imports it`);
 }
 
 /** A name that several files define leads to each of them a little less. */
-function sureness({ imported, definers }: GraphColumns, edge: number): number {
+function certainty({ imported, definers }: GraphColumns, edge: number): number {
   return (imported[edge] === 1 ? 1 : NOT_IMPORTED) / Math.sqrt(definers[edge] ?? 1);
 }
 
@@ -162,19 +166,19 @@ function usedBy(index: ScopedIndex, file: IndexedFile, names: ReadonlySet<string
   return used;
 }
 
-/** Near: the very place that uses or defines what led there. Farther: an outline. */
-function placeFind(
+/** Near: the very place that uses or defines the name that led there. Farther: an outline. */
+function reachedCandidate(
   index: ScopedIndex,
-  { file, names, worth, reason }: Place,
+  { file, names, worth, reason }: ReachedFile,
   distance: number,
   depth: DetailLevel,
-): Find {
+): Candidate {
   const level = lessDetail(depth)[distance - 1] ?? "listing";
   if (distance === 1 && names.size > 0) {
     const wanted = { names: new Map(Array.from(names, (name) => [name, 1])), words: [], depth: level };
-    for (const find of partsOf(index, file, wanted, { relevance: worth, reason })) return find;
+    for (const candidate of excerptsOf(index, file, wanted, { relevance: worth, reason })) return candidate;
   }
-  return fileFind(index, file, distance === 1 ? "signatures" : level, { relevance: worth, reason });
+  return fileCandidate(index, file, distance === 1 ? "signatures" : level, { relevance: worth, reason });
 }
 
 function liesIn(

@@ -1,10 +1,10 @@
 /**
- * The reference graph made ready for walking: from each file along its edges and against them, and for each edge how certain it is. A file
- * that imports another means its names; that tells `store.open()` that means our store from the one that happens to have the
- * same name, without knowing any types.
+ * The reference graph prepared for walking: from each file along its edges and against them, and for each edge how
+ * certain it is. A file that imports another means its names; that distinguishes a `store.open()` that means our store
+ * from one that happens to have the same name, without knowing any types.
  */
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import type { IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
 import { cachedGraph, cachedImports, type ImportColumns } from "./graph-cache.ts";
 import { columnsOf, type GraphColumns, keyOf } from "./graph-columns.ts";
 
@@ -15,7 +15,7 @@ export class CodeGraph {
   readonly #digest: string;
   readonly #positions: ReadonlyMap<string, number>;
 
-  /** That of an index is made once, however many ask. */
+  /** The graph of an index is made once for all callers. */
   static of(index: ScopedIndex, scope: IndexScope): CodeGraph {
     const known = graphs.get(index) ?? new CodeGraph(index, scope);
     graphs.set(index, known);
@@ -86,7 +86,7 @@ const graphs = new WeakMap<ScopedIndex, CodeGraph>();
 let latestGraph: { readonly digest: string; readonly graph: WalkableGraph } | undefined;
 let latestImports: { readonly digest: string; readonly imports: WalkableImports } | undefined;
 
-/** Each way is made ready when somebody goes it. */
+/** Each direction is prepared when it is first walked. */
 class WalkableGraph {
   readonly columns: GraphColumns;
   #leaving: Adjacency | undefined;
@@ -152,7 +152,7 @@ function summedUp(counts: Int32Array): Int32Array {
   return counts.map((count) => (sum += count));
 }
 
-/** @param next where the next edge of each file goes; is moved on. */
+/** @param next where the next edge of each file goes; is advanced. */
 function grouped(ends: Int32Array, next: Int32Array): Int32Array {
   const edges = new Int32Array(ends.length);
   for (let edge = 0; edge < ends.length; edge += 1) {

@@ -1,19 +1,20 @@
 /**
- * Asks an OpenAI-compatible service for vectors. The texts are somebody's code, so they go to the configured address and nowhere else: a redirect
- * is an error. The key is read from the environment at the moment of the call and is in no message.
+ * Asks an OpenAI-compatible service for vectors. The texts are the user's code, so they go to the configured address
+ * and nowhere else: a redirect is an error. The key is read from the environment at the moment of the call and is in no
+ * message.
  */
-import { isNoConnection } from "../../domain/no-connection.ts";
-import { isTokenCount, isTooFew } from "../../domain/token-claim.ts";
-import type { EmbeddingEndpoint } from "../model.ts";
+import { isNoConnection } from "../../domain/network/no-connection.ts";
+import { isTokenCount, isTooFew } from "../../domain/money/token-claim.ts";
+import type { EmbeddingEndpoint } from "../model/context-model.ts";
 import { tokenizerNamed, tokenizerOf } from "../tokens/tokenizer.ts";
 
 const TEXTS_PER_CALL = 64;
 const LONGEST_COMPLAINT = 200;
 
-/** A call that certainly was not billed: nobody took it. */
-class Untaken extends Error {}
+/** A call that certainly was not billed: the service did not accept it. */
+class UnbilledCallError extends Error {}
 
-/** Notes how many tokens are sent, before they are, and how many fewer they were, after. */
+/** Records how many tokens are sent, before they are, and how many fewer they were, after. */
 export type Charge = (tokens: number) => void;
 
 /** One vector for each text, each of length 1, all with the same number of dimensions. */
@@ -33,7 +34,7 @@ export async function embed(
       if (tokens !== undefined) charge(believedTokens(tokens, input, endpoint.model, most) - most);
       vectors.push(...embedded);
     } catch (error) {
-      if (error instanceof Untaken) charge(-most);
+      if (error instanceof UnbilledCallError) charge(-most);
       throw error;
     }
   }
@@ -43,7 +44,7 @@ export async function embed(
 /** As much as the smallest models read of a text; they leave out the rest, and do not bill it. */
 const ALWAYS_READ = 256;
 
-/** Where it cannot be so few, what we count ourselves. */
+/** If the claim is too low to be true, our own count. */
 function believedTokens(said: number, input: readonly string[], model: string, most: number): number {
   const counts = input.map(tokenizerNamed(tokenizerOf(model)));
   const read = counts.reduce((sum, tokens) => sum + Math.min(tokens, ALWAYS_READ), 0);
@@ -63,7 +64,9 @@ async function embedOnce(
 ): Promise<{ readonly embedded: readonly Float32Array[]; readonly tokens: number | undefined }> {
   const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
   if (apiKeyEnv !== undefined && (key === undefined || key === "")) {
-    throw new Untaken(`the environment variable ${apiKeyEnv}, which should hold the key of ${url}, is not set`);
+    throw new UnbilledCallError(
+      `the environment variable ${apiKeyEnv}, which should hold the key of ${url}, is not set`,
+    );
   }
   const response = await fetch(`${url.replace(/\/+$/, "")}/embeddings`, {
     method: "POST",
@@ -77,12 +80,13 @@ async function embedOnce(
   }).catch((error: unknown) => {
     if (signal.aborted) throw error;
     const message = `${url} cannot be reached: ${causeOf(error)}`;
-    // A connection that broke had been there: what went over it may be billed.
+    // A connection that broke had existed: the bytes sent over it may be billed.
     const unsent = error instanceof Error && isNoConnection(error.cause);
-    throw unsent ? new Untaken(message, { cause: error }) : new Error(message, { cause: error });
+    throw unsent ? new UnbilledCallError(message, { cause: error }) : new Error(message, { cause: error });
   });
   const text = await textOf(response, url);
-  if (!response.ok) throw new Untaken(`${url} answered ${response.status}: ${text.slice(0, LONGEST_COMPLAINT)}`);
+  if (!response.ok)
+    throw new UnbilledCallError(`${url} answered ${response.status}: ${text.slice(0, LONGEST_COMPLAINT)}`);
   const body = bodyOf(text);
   return { embedded: vectorsIn(body, input.length, url), tokens: tokensIn(body) };
 }
@@ -90,25 +94,28 @@ async function embedOnce(
 /** 64 vectors of 4,096 numbers are 6 MB. */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** All of it, unless it is more than an answer can be: then the connection is closed instead of waiting for its end. */
+/**
+ * The whole answer, unless it is longer than an answer can be: then the connection is closed instead of waiting for its
+ * end.
+ */
 async function textOf(response: Response, url: string): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > LONGEST_ANSWER) throw new Error(`${url} answered with more than embeddings can be`);
+    if (bytes > LONGEST_ANSWER) throw new Error(`${url} answered with more bytes than embeddings can have`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** What the service says it was; undefined when it does not, or when no call has such a number. */
-function tokensIn({ usage }: Body): number | undefined {
+/** The number of tokens the service claims; undefined when it claims none, or a number that no call can have. */
+function tokensIn({ usage }: EmbeddingBody): number | undefined {
   if (typeof usage !== "object" || usage === null || !("total_tokens" in usage)) return undefined;
   return isTokenCount(usage.total_tokens) ? usage.total_tokens : undefined;
 }
 
-function vectorsIn(body: Body, count: number, url: string): readonly Float32Array[] {
+function vectorsIn(body: EmbeddingBody, count: number, url: string): readonly Float32Array[] {
   const items = itemsIn(body);
   if (items === undefined || items.length !== count) throw new Error(`${url} did not answer with ${count} embeddings`);
   const vectors = Array.from<Float32Array | undefined>({ length: count });
@@ -118,24 +125,26 @@ function vectorsIn(body: Body, count: number, url: string): readonly Float32Arra
   }
   const complete = vectors.filter((vector) => vector !== undefined);
   if (complete.length !== count || complete.some(({ length }) => length !== complete[0]?.length)) {
-    throw new Error(`${url} answered with embeddings that are none`);
+    throw new Error(`${url} answered with invalid embeddings`);
   }
   return complete;
 }
 
-function itemsIn({ data }: Body): readonly { readonly index?: unknown; readonly embedding?: unknown }[] | undefined {
+function itemsIn({
+  data,
+}: EmbeddingBody): readonly { readonly index?: unknown; readonly embedding?: unknown }[] | undefined {
   if (!Array.isArray(data)) return undefined;
   const items: readonly unknown[] = data;
   return items.filter((item) => typeof item === "object" && item !== null);
 }
 
-interface Body {
+interface EmbeddingBody {
   readonly data?: unknown;
   readonly usage?: unknown;
 }
 
-/** Empty for what is no JSON object. */
-function bodyOf(text: string): Body {
+/** Empty for text that is not a JSON object. */
+function bodyOf(text: string): EmbeddingBody {
   try {
     const body: unknown = JSON.parse(text);
     return typeof body === "object" && body !== null ? body : {};
@@ -144,7 +153,7 @@ function bodyOf(text: string): Body {
   }
 }
 
-/** Undefined for what is no direction at all. */
+/** Undefined for a value that has no direction. */
 function unitVector(value: unknown): Float32Array | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const numbers: readonly unknown[] = value;

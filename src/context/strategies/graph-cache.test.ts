@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import { openScopedIndex } from "../../code-index/search/open-scoped-index.ts";
 import { StrategySetUp } from "../testing/strategy-set-up.ts";
 import { cachedGraph } from "./graph-cache.ts";
 import type { GraphColumns } from "./graph-columns.ts";
@@ -53,7 +53,7 @@ function digestOf(scope: IndexScope): string {
   return index.linksDigest();
 }
 
-test("whatever changes names, imports, manifests or files makes another graph; another text alone does not", async () => {
+test("a change of names, imports, manifests or files makes another graph; another text alone does not", async () => {
   const scope = await code.scope();
   const digests = [digestOf(scope)];
   const write = (path: string, text: string): void => writeFileSync(join(code.directory, "api", path), text);
@@ -113,11 +113,11 @@ test("a damaged graph is made again, and so is one in a file that is something e
   }
 });
 
-test("what somebody left unfinished is not taken for a graph, and goes in time", async () => {
+test("an unfinished file of a killed process is not taken for a graph, and is removed in time", async () => {
   const scope = await code.scope();
   asked(scope);
   const [kept = ""] = keptFiles(scope);
-  const left = `${dirname(kept)}/somebody.part`;
+  const left = `${dirname(kept)}/killed.part`;
   writeFileSync(left, "half a gra");
   utimesSync(left, 1, 1);
   expect(asked(scope)).toBe(0);
@@ -125,7 +125,7 @@ test("what somebody left unfinished is not taken for a graph, and goes in time",
   expect(keptFiles(scope)).not.toContain(left);
 });
 
-test("without a place to keep it, it is made each time", async () => {
+test("without a directory to store it, it is made each time", async () => {
   const scope: IndexScope = {
     trees: (await code.scope()).trees.map((tree) => ({ ...tree, index: "/nowhere/at/all/index.db" })),
   };

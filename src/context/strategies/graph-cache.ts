@@ -1,7 +1,7 @@
-/** Graphs that were worked out before: to put one together takes most of the time of a question about a tree that has not changed. */
+/** The cache of graphs: making one takes most of the time of a question about a tree that has not changed. */
 import { dirname, join } from "node:path";
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import { KeptBlobs } from "../kept-blobs.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import { BlobCache } from "../cache/blob-cache.ts";
 import type { GraphColumns } from "./graph-columns.ts";
 
 /** To be raised when the same tree gives another graph. */
@@ -11,13 +11,16 @@ const MOST_BLOBS = 8;
 const LARGEST = 256 * 1024 * 1024;
 const NUMBER = 4;
 
-/** What imports what, without the rest: it is a small part of the graph (4 %), and all that whoever shows one file's surroundings asks for. */
+/**
+ * The imports without the rest: a small part of the graph (4 %), and all that is needed to show the surroundings of one
+ * file.
+ */
 export type ImportColumns = Pick<GraphColumns, "files" | "importer" | "importee">;
 
 /**
- * The graph of a scope: from the cache, or made and kept there.
+ * The graph of a scope: from the cache, or made and stored there.
  *
- * @param digest of what it is made of (`ScopedIndex.linksDigest`): edits that change no name and no import leave it as it was.
+ * @param digest of its input (`ScopedIndex.linksDigest`): edits that change no name and no import leave it as it was.
  */
 export function cachedGraph(scope: IndexScope, digest: string, make: () => GraphColumns): GraphColumns {
   const graphs = cacheOf(scope);
@@ -39,8 +42,8 @@ export function cachedImports(scope: IndexScope, digest: string, make: () => Gra
   return (known && unpacked(known, IMPORTS)) ?? cachedGraph(scope, digest, make);
 }
 
-function cacheOf({ trees: [tree] }: IndexScope): KeptBlobs | undefined {
-  return tree && new KeptBlobs(join(dirname(tree.index), "graphs"), MOST_BLOBS);
+function cacheOf({ trees: [tree] }: IndexScope): BlobCache | undefined {
+  return tree && new BlobCache(join(dirname(tree.index), "graphs"), MOST_BLOBS);
 }
 
 type Column = Exclude<keyof GraphColumns, "files" | "names">;

@@ -21,7 +21,7 @@ describe("identifiers", () => {
     expect(terms(query).identifiers).toEqual(identifiers);
   });
 
-  test("are also what the request lists as entities, however they look", () => {
+  test("are also the entities of the request, in any spelling", () => {
     expect(terms("", ["renew", "src/lease.ts"])).toMatchObject({ identifiers: ["renew"], paths: ["src/lease.ts"] });
   });
 });
@@ -40,7 +40,7 @@ describe("paths", () => {
 });
 
 describe("words", () => {
-  test("are small, split at humps, without what every request says", () => {
+  test("are lower-case, split at humps, without the words of every request", () => {
     expect(terms("How does the parseHTTPLease function handle stale leases?").words).toEqual([
       "parse",
       "http",
@@ -59,7 +59,7 @@ describe("words", () => {
   ])("in the name %j", (name, words) => expect(wordsIn(name)).toEqual(words));
 });
 
-test("of a text somebody pasted the beginning is read", () => {
+test("of a pasted text the beginning is read", () => {
   expect(terms(`${"aa ".repeat(5_000)}zebra`).words).toEqual(["aa", "zebra"]);
   expect(terms(`${"aa ".repeat(10_000)}zebra`).words).toEqual(["aa"]);
   expect(

@@ -1,13 +1,16 @@
 /**
- * What a request is about, read off its words: identifiers in the ways people write them (`parseLease`, parse_lease, Lease.renew,
- * lease::renew, renew()), names of files, and the plain words that are left. It reads text only and knows no index; whether a name
- * exists is for the strategies to find out.
+ * The subject of a request, read from its words: identifiers in the ways people write them (`parseLease`, parse_lease,
+ * Lease.renew, lease::renew, renew()), names of files, and the plain words that are left. It reads text only and knows
+ * no index; the strategies find out whether a name exists.
  */
-import type { ContextRequest } from "../model.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
 import { isStopWord } from "./stop-words.ts";
 
 export interface QueryTerms {
-  /** Names as they are written in code, the parts of dotted ones after the whole: "Lease.renew" gives "Lease" and "renew". */
+  /**
+   * Names as they are written in code, the parts of dotted ones after the whole: "Lease.renew" gives "Lease" and
+   * "renew".
+   */
   readonly identifiers: readonly string[];
   /** Files, whole paths or ends of them: "src/lease.ts", "lease.ts". */
   readonly paths: readonly string[];
@@ -15,7 +18,7 @@ export interface QueryTerms {
   readonly words: readonly string[];
 }
 
-/** A query is written by a person or a model; what is longer than this is a text somebody pasted, whose beginning says enough. */
+/** A query is written by a person or a model; a longer one is a pasted text, whose beginning says enough. */
 const LONGEST_QUERY = 20_000;
 const LONGEST_ENTITY = 1_000;
 const MOST_TERMS = 64;
@@ -23,7 +26,7 @@ const MOST_TERMS = 64;
 const FILE_NAME =
   /^[\w@.+-]*\w\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|mdx|py|pyi|go|rs|java|kt|c|cc|cpp|cxx|h|hh|hpp|sql|sh|css|scss|html|vue|svelte|txt|proto|rb|php|cs)$/i;
 
-export function termsOf(request: Pick<ContextRequest, "query" | "entities">): QueryTerms {
+export function termsOf(request: Pick<ContextQuestion, "query" | "entities">): QueryTerms {
   const identifiers = new Set<string>();
   const paths = new Set<string>();
   const words = new Set<string>();
@@ -62,7 +65,7 @@ interface Letters {
   readonly token: RegExp;
 }
 
-/** The letters of all languages take 10 ms to get ready, in every thread anew; mostly those of ASCII will do. */
+/** The letters of all languages take 10 ms to prepare, again in every thread; mostly those of ASCII are enough. */
 const ASCII_LETTERS: Letters = {
   hump: /([a-z\d])([A-Z])/g,
   capitals: /([A-Z]+)([A-Z][a-z])/g,
@@ -106,7 +109,10 @@ function isPath(token: string): boolean {
   return FILE_NAME.test(file.split("/").at(-1) ?? "") || /^[\w@.-]+(?:\/[\w@.+-]+){2,}$/.test(token);
 }
 
-/** What nobody writes in a sentence: humps, underscores, dots inside, a call, digits between letters, capitals only. */
+/**
+ * Tokens that do not occur in ordinary sentences: humps, underscores, dots inside, a call, digits between letters,
+ * capitals only.
+ */
 function looksLikeCode(token: string): boolean {
   return (
     /[a-z][A-Z]|[A-Za-z\d]_[A-Za-z\d]|^[_$][A-Za-z]|\(\)$|::|[A-Za-z]#[A-Za-z]|[A-Z][A-Z][a-z]/.test(token) ||

@@ -1,6 +1,6 @@
 /**
- * Known answers: a small version of what `npm run bench -- context` measures on real code, on code that stays the same. All strategies
- * together must show at least as much of what belongs together as the best of them alone.
+ * Known answers: a small version of the measurement of `npm run bench -- context` on real code, on code that stays the
+ * same. All strategies together must show at least as many of the related files as the best of them alone.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Nothing from outside the scope, whatever is asked: two projects with the same names and symbols, and random filters on each. */
+/**
+ * Nothing from outside the scope, for any request: two projects with the same names and symbols, and random filters on
+ * each.
+ */
 import * as fc from "fast-check";
 import { matchesGlob } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

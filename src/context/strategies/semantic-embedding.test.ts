@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { EmbeddingEndpoint } from "../model.ts";
+import type { EmbeddingEndpoint } from "../model/context-model.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "../testing/embedding-server.ts";
 import { placesOf, StrategySetUp } from "../testing/strategy-set-up.ts";
 
@@ -60,7 +60,7 @@ test("asks again under another model, whose vectors mean something else", async 
   expect(server.calls.length).toBeGreaterThan(calls);
 });
 
-test("keeps what it had when it was stopped, and goes on from there", async () => {
+test("keeps its vectors when it is stopped, and continues from there", async () => {
   const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}.md`, `Page number ${at}.\n`]));
   using book = await StrategySetUp.of({ notes: many });
   const stop = new AbortController();
@@ -89,7 +89,7 @@ describe("the key", () => {
     expect(new Set(server.authorizations)).toEqual(new Set([undefined]));
   });
 
-  test("that is not set is said by the name of its variable", async () => {
+  test("that is not set is reported by the name of its variable", async () => {
     await expect(ask("roses", endpoint({ apiKeyEnv: KEY }))).rejects.toThrow(`environment variable ${KEY}`);
     expect(server.calls).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe("an endpoint that misbehaves fails the strategy, with its own words:", 
     ["answers with an error", 500, "overloaded", /answered 500: overloaded/],
     ["answers with something else", 200, "<html>", /did not answer with \d+ embeddings/],
     ["answers with too few", 200, '{"data":[]}', /did not answer with \d+ embeddings/],
-    ["answers with no numbers", 200, undefined, /embeddings that are none/],
+    ["answers with no numbers", 200, undefined, /invalid embeddings/],
   ])("%s", async (_what, status, body, message) => {
     const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const { input }: { input: string[] } = JSON.parse(await text(request));
@@ -118,7 +118,7 @@ describe("an endpoint that misbehaves fails the strategy, with its own words:", 
     await expect(ask("roses")).rejects.toThrow(message);
   });
 
-  test("sends us elsewhere: nothing is sent there", async () => {
+  test("redirects elsewhere: nothing is sent there", async () => {
     await using other = await startEmbeddingServer();
     server.answer = (_request, response) => void response.writeHead(307, { location: `${other.url}/embeddings` }).end();
     await expect(ask("roses")).rejects.toThrow(/answered 307/);
@@ -135,7 +135,7 @@ describe("an endpoint that misbehaves fails the strategy, with its own words:", 
       response.on("drain", send).on("close", () => (closed = true));
       send();
     };
-    await expect(ask("roses")).rejects.toThrow(/more than embeddings can be/);
+    await expect(ask("roses")).rejects.toThrow(/more bytes than embeddings can have/);
     await expect.poll(() => closed).toBe(true);
   });
 
@@ -145,7 +145,7 @@ describe("an endpoint that misbehaves fails the strategy, with its own words:", 
     );
   });
 
-  test("is none at all", async () => {
+  test("is not configured", async () => {
     await expect(code.run("semanticEmbedding", { query: "roses" })).rejects.toThrow(
       "no embedding endpoint is configured",
     );

@@ -1,17 +1,18 @@
 /**
- * Finds text of similar meaning: files in pieces of some dozen lines, a vector for each piece, and the pieces nearest to the query's
- * vector. All vectors are compared one by one; that is exact, and quick enough for some 200,000 of them.
+ * Finds text of similar meaning: files in pieces of some dozen lines, a vector for each piece, and the pieces nearest
+ * to the query's vector. All vectors are compared one by one; that is exact, and quick enough for some 200,000 of them.
  *
- * Pieces without a vector are embedded first. If that takes longer than a strategy may, what was done is kept and the next attempt goes
- * on from there; an answer is given only when nothing is missing, so that it does not depend on how far an earlier one came.
+ * Pieces without a vector are embedded first. If that takes longer than a strategy may, the finished vectors are kept
+ * and the next attempt continues from there; an answer is given only when no vector is missing, so that it does not
+ * depend on how far an earlier attempt came.
  */
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
-import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
-import { maskedText } from "../../store/masking.ts";
-import type { EmbeddingEndpoint } from "../model.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import type { IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import { openScopedIndex } from "../../code-index/search/open-scoped-index.ts";
+import { maskedText } from "../../platform/masking.ts";
+import type { EmbeddingEndpoint } from "../model/context-model.ts";
 import { embed, tokensAtMost } from "./embedding-endpoint.ts";
-import { fill, linesFind, type Find } from "./finds.ts";
+import { fill, linesCandidate, type Candidate } from "./fit-fragments.ts";
 import type { ContextStrategyFunction } from "./strategy-run.ts";
 import { queryKey, type StoredVector, VectorStore } from "./vector-store.ts";
 
@@ -36,8 +37,8 @@ export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens
 };
 
 /**
- * Makes the vectors of all files of a scope that have none, before anybody asks: for many files that takes longer than a strategy may.
- * Exactly what the scope lets through is sent to the endpoint.
+ * Makes the vectors of all files of a scope that have none, ahead of a question: for many files that takes longer than
+ * a strategy may. Exactly the files that the scope lets through are sent to the endpoint.
  *
  * @returns how many contents were embedded.
  */
@@ -54,7 +55,7 @@ export async function embedScope(options: {
   return await embedMissing(index, vectors, options.embedding, options.signal, options.onProgress);
 }
 
-/** More than that will not be sent for a query to a scope; 0 when all there is was embedded before. */
+/** The most tokens that are sent for a query to a scope; 0 when everything was embedded before. */
 export function mostTokens(scope: IndexScope, embedding: EmbeddingEndpoint, query: string): number {
   const [tree] = scope.trees;
   if (tree === undefined) return 0;
@@ -83,7 +84,7 @@ async function embedMissing(
   onProgress?: (done: number, total: number) => void,
 ): Promise<number> {
   const missing = missingIn(index, vectors);
-  let batch: { readonly content: string; readonly pieces: readonly Piece[] }[] = [];
+  let batch: { readonly content: string; readonly pieces: readonly TextPiece[] }[] = [];
   const flush = async (): Promise<void> => {
     const texts = batch.flatMap(({ pieces }) => pieces.map(({ text }) => text));
     if (texts.length === 0) return;
@@ -110,17 +111,17 @@ async function embedMissing(
   return missing.length;
 }
 
-interface Piece {
+interface TextPiece {
   readonly startLine: number;
   readonly endLine: number;
   readonly text: string;
 }
 
-function piecesOf(text: string): readonly Piece[] {
+function piecesOf(text: string): readonly TextPiece[] {
   // They leave the machine: without secrets, and lines keep their numbers.
   const lines = maskedText(text).split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const pieces: Piece[] = [];
+  const pieces: TextPiece[] = [];
   for (let start = 0; start < lines.length; start += LINES_PER_PIECE) {
     const piece = lines
       .slice(start, start + LINES_PER_PIECE)
@@ -147,7 +148,7 @@ async function vectorOfQuery(
   return vector;
 }
 
-function* nearest(index: ScopedIndex, vectors: VectorStore, query: Float32Array): Generator<Find> {
+function* nearest(index: ScopedIndex, vectors: VectorStore, query: Float32Array): Generator<Candidate> {
   const near: { file: IndexedFile; startLine: number; endLine: number; similarity: number }[] = [];
   for (const file of index.files()) {
     for (const { startLine, endLine, vector } of vectors.get(file.hash)) {
@@ -157,7 +158,7 @@ function* nearest(index: ScopedIndex, vectors: VectorStore, query: Float32Array)
   }
   // Sorting keeps the order of files for pieces that are equally near.
   for (const found of near.toSorted((a, b) => b.similarity - a.similarity).slice(0, MOST_FOUND)) {
-    yield linesFind(index, found.file, found.startLine, found.endLine, {
+    yield linesCandidate(index, found.file, found.startLine, found.endLine, {
       relevance: found.similarity,
       reason: `similar in meaning to the query (${found.similarity.toFixed(2)})`,
     });

@@ -1,39 +1,42 @@
 /**
- * Finds by words alone: in texts, in names of definitions, in paths. It knows nothing of how code hangs together, and so always works:
- * it is what is left when everything else fails.
+ * Finds by words alone: in texts, in names of definitions, in paths. It knows nothing of the structure of code, and so
+ * always works, also when every other strategy fails.
  *
  * The three searches score in ways that cannot be compared, so only the places in their lists count (reciprocal ranks).
  */
-import type { IndexedFile, ScopedIndex } from "../../code-index/scoped-index.ts";
-import { stem } from "../../code-index/words.ts";
-import type { StrategyInput } from "../model.ts";
+import type { IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import { stem } from "../../code-index/words/words.ts";
+import type { StrategyInput } from "../model/context-model.ts";
 import { anchorsOf, namesOf } from "./anchors.ts";
-import type { Find } from "./finds.ts";
-import { partsOf } from "./parts.ts";
+import type { Candidate } from "./fit-fragments.ts";
+import { excerptsOf } from "./excerpts.ts";
 import { type QueryTerms, termsOf, wordsIn } from "./query.ts";
-import { finding } from "./strategy-run.ts";
+import { candidateStrategy } from "./strategy-run.ts";
 
 const MOST_FILES = 80;
 const MOST_BY_NAME = 80;
 /** Softens the difference between the first places of a list. */
 const RANK_OFFSET = 10;
 
-interface Scored {
+interface ScoredFile {
   readonly file: IndexedFile;
   score: number;
   readonly why: string[];
 }
 
-export const simpleKeyword = finding(function* (index: ScopedIndex, { request }: StrategyInput): Generator<Find> {
+export const simpleKeyword = candidateStrategy(function* (
+  index: ScopedIndex,
+  { request }: StrategyInput,
+): Generator<Candidate> {
   const terms = termsOf(request);
   const anchors = anchorsOf(index, { ...request, focus: [] }, terms);
   const names = namesOf(anchors);
   const files = filesFor(index, terms, anchors);
   const best = files[0]?.score ?? 1;
-  const rest: Find[] = [];
+  const rest: Candidate[] = [];
   for (const { file, score, why } of files) {
     const worth = { relevance: score / best, reason: why.join(", ") };
-    const [first, ...others] = partsOf(index, file, { names, words: terms.words, depth: request.depth }, worth);
+    const [first, ...others] = excerptsOf(index, file, { names, words: terms.words, depth: request.depth }, worth);
     rest.push(...others);
     if (first !== undefined) yield first;
   }
@@ -46,8 +49,8 @@ function filesFor(
   index: ScopedIndex,
   terms: QueryTerms,
   anchors: readonly { readonly file: IndexedFile; readonly reason: string; readonly weight: number }[],
-): readonly Scored[] {
-  const scored = new Map<string, Scored>();
+): readonly ScoredFile[] {
+  const scored = new Map<string, ScoredFile>();
   const add = (file: IndexedFile, score: number, why: string): void => {
     const key = `${file.resource}:${file.path}`;
     const known = scored.get(key) ?? { file, score: 0, why: [] };
@@ -57,13 +60,13 @@ function filesFor(
   };
   for (const { file, reason, weight } of anchors) add(file, (2 * weight) / RANK_OFFSET, reason);
   for (const [place, { file }] of index.searchText(terms.words, MOST_FILES).entries()) {
-    add(file, 1 / (RANK_OFFSET + place), "holds words of the query");
+    add(file, 1 / (RANK_OFFSET + place), "contains words of the query");
   }
   for (const [place, { file, name }] of byName(index, terms).entries()) {
     add(file, 1 / (RANK_OFFSET + place), `defines ${name}`);
   }
   for (const [place, file] of byPath(index, terms).entries()) {
-    add(file, 1 / (RANK_OFFSET + place), "its path holds words of the query");
+    add(file, 1 / (RANK_OFFSET + place), "its path contains words of the query");
   }
   return Array.from(scored.values())
     .toSorted((a, b) => b.score - a.score || compareFiles(a.file, b.file))

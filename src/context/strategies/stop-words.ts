@@ -1,4 +1,7 @@
-/** Words that say nothing about which code is meant: the small words of English, and those every request about code is made of. */
+/**
+ * Words that do not tell which code is meant: the small words of English, and those that occur in every request about
+ * code.
+ */
 const SENTENCE = `a about above after again all also am an and any are as at be because been before being below between both but by can
   cannot could did do does doing done down during each either else etc ever every few for from further get gets getting give given
   goes going had has have having he her here him his how i if in instead into is it its itself just let like may me might more most

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PlanKnowledge } from "../model.ts";
+import type { PlanKnowledge } from "../model/context-model.ts";
 import { placesOf, type StrategyName, StrategySetUp } from "../testing/strategy-set-up.ts";
 import { TokenCounter } from "../tokens/token-counter.ts";
-import { BUILT_IN_STRATEGIES } from "./index.ts";
+import { BUILT_IN_STRATEGIES } from "./built-in-strategies.ts";
 
 const FILES = {
   "src/lease.ts": `import { readClock } from "./clock.ts";
@@ -28,7 +28,7 @@ export function readClock(): number {
   "src/worker.ts": `import { PhaseLease, renewLease } from "./lease.ts";
 
 export function work(lease: PhaseLease): void {
-  if (lease.isStale()) throw new Error("somebody else has taken over");
+  if (lease.isStale()) throw new Error("another process has taken over");
   renewLease(lease);
 }
 `,
@@ -38,7 +38,7 @@ export function serve(): void {
   work(undefined as never);
 }
 `,
-  "src/colour.ts": `export function mixColours(a: string, b: string): string {
+  "src/color.ts": `export function mixColors(a: string, b: string): string {
   return a + b;
 }
 `,
@@ -48,7 +48,7 @@ export function checksRenewal(): void {
   renewLease(undefined as never);
 }
 `,
-  "docs/leases.md": "# Leases\n\nA stale lease is taken over by the next worker.\n\n# Colours\n\nAre mixed.\n",
+  "docs/leases.md": "# Leases\n\nA stale lease is taken over by the next worker.\n\n# Colors\n\nAre mixed.\n",
   "empty.ts": "",
 };
 
@@ -60,8 +60,8 @@ afterAll(() => code[Symbol.dispose]());
 
 describe("simple-keyword", () => {
   test("finds by the words of text, names and paths, in any form", async () => {
-    const places = placesOf(await code.run("simpleKeyword", { query: "How are colours mixed?" }));
-    expect(places.slice(0, 2).toSorted()).toEqual(["api:docs/leases.md", "api:src/colour.ts"]);
+    const places = placesOf(await code.run("simpleKeyword", { query: "How are colors mixed?" }));
+    expect(places.slice(0, 2).toSorted()).toEqual(["api:docs/leases.md", "api:src/color.ts"]);
   });
 
   test("shows the definition that is named, whole", async () => {
@@ -72,10 +72,10 @@ describe("simple-keyword", () => {
   });
 
   test("takes names from the entities as well", async () => {
-    expect(placesOf(await code.run("simpleKeyword", { entities: ["mixColours"] }))[0]).toBe("api:src/colour.ts");
+    expect(placesOf(await code.run("simpleKeyword", { entities: ["mixColors"] }))[0]).toBe("api:src/color.ts");
   });
 
-  test("finds nothing where nothing is asked", async () => {
+  test("finds nothing without a question", async () => {
     expect(await code.run("simpleKeyword", { query: "how does it do that?" })).toEqual([]);
   });
 });
@@ -87,7 +87,7 @@ describe("breadth-depth-navigator", () => {
     expect(places[0]).toBe("api:src/lease.ts");
     expect(places.slice(1, 4).toSorted()).toEqual(["api:src/clock.ts", "api:src/lease.test.ts", "api:src/worker.ts"]);
     expect(places.indexOf("api:src/server.ts")).toBeGreaterThan(3);
-    expect(places).not.toContain("api:src/colour.ts");
+    expect(places).not.toContain("api:src/color.ts");
     expect(found[0]?.level).toBe("full");
     expect(found.find(({ provenance }) => provenance?.path === "src/server.ts")?.level).not.toBe("full");
   });
@@ -103,7 +103,7 @@ describe("breadth-depth-navigator", () => {
   });
 
   test("begins at the best hits where nothing is pointed at", async () => {
-    const places = placesOf(await code.run("breadthDepthNavigator", { query: "somebody else has taken over" }));
+    const places = placesOf(await code.run("breadthDepthNavigator", { query: "another process has taken over" }));
     expect(places).toContain("api:src/worker.ts");
     expect(places).toContain("api:src/lease.ts");
   });
@@ -120,7 +120,7 @@ describe("breadth-depth-navigator", () => {
 });
 
 describe("symbol-rank", () => {
-  test("shows what is named and what hangs together with it first", async () => {
+  test("shows the named definition and its surroundings first", async () => {
     const places = placesOf(await code.run("symbolRank", { query: "renewLease" }));
     expect(places[0]).toBe("api:src/lease.ts");
     expect(places.slice(0, 4).toSorted()).toEqual([
@@ -131,7 +131,7 @@ describe("symbol-rank", () => {
     ]);
   });
 
-  test("gives an overview where nothing is asked", async () => {
+  test("gives an overview without a question", async () => {
     expect(placesOf(await code.run("symbolRank", {}))).toContain("api:src/lease.ts");
   });
 });
@@ -147,7 +147,7 @@ const PLAN: PlanKnowledge = {
 };
 
 describe("plan-decision-context", () => {
-  test("tells decisions, the latest first, and shows what the plan changed and is still there", async () => {
+  test("tells decisions, the latest first, and shows changed files that still exist", async () => {
     const found = await code.run("planDecisionContext", {}, { plan: PLAN });
     expect(placesOf(found)).toEqual(["decision:D2", "decision:D1", "api:src/worker.ts"]);
     expect(found[0]?.content).toBe("implementation_choice: in a timer\noutcome: worked\n");
@@ -181,7 +181,7 @@ describe.each(LOCAL)("%s", (name) => {
     expect(found.reduce((sum, { tokens: own }) => sum + own, 0)).toBeLessThanOrEqual(tokens);
   });
 
-  test("says why, and what it shows is in the file at these lines", async () => {
+  test("gives a reason, and the shown text is in the file at these lines", async () => {
     for (const { reason, content, level, provenance, relevance } of await code.run(name, asked, { plan: PLAN })) {
       expect(reason).not.toBe("");
       expect(relevance).toBeGreaterThan(0);
@@ -204,7 +204,7 @@ describe.each(LOCAL)("%s", (name) => {
     expect(await code.run(name, asked, { plan: PLAN })).toEqual(await code.run(name, asked, { plan: PLAN }));
   });
 
-  test("stops when it is told to", async () => {
+  test("stops when it is aborted", async () => {
     const scope = await code.scope();
     const run = async () =>
       code.run(name, asked, { plan: PLAN, scope, signal: AbortSignal.abort(new Error("enough")) });
@@ -240,7 +240,7 @@ describe("one large file", () => {
 });
 
 describe("the built-in strategies", () => {
-  test("are those that are promised, with what they are worth", () => {
+  test("are the promised ones, with their quality", () => {
     expect(Object.fromEntries(BUILT_IN_STRATEGIES.map(({ name, quality }) => [name, quality]))).toEqual({
       "symbol-rank": 0.9,
       "breadth-depth-navigator": 0.85,

@@ -1,22 +1,22 @@
-/** What every strategy does the same: nothing for no tokens, the index of the scope opened. */
-import type { ScopedIndex } from "../../code-index/scoped-index.ts";
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
-import type { ContextFragment, StrategyInput } from "../model.ts";
-import type { StrategyContext } from "../strategy-protocol.ts";
-import { type Allowance, fill, type Find } from "./finds.ts";
+/** The common part of every strategy: nothing for no tokens, and the index of the scope opened. */
+import type { ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import { openScopedIndex } from "../../code-index/search/open-scoped-index.ts";
+import type { ContextFragment, StrategyInput } from "../model/context-model.ts";
+import type { StrategyContext } from "../executor/strategy-protocol.ts";
+import { type Allowance, fill, type Candidate } from "./fit-fragments.ts";
 
 export type ContextStrategyFunction = (
   input: StrategyInput,
   context: StrategyContext,
 ) => readonly ContextFragment[] | Promise<readonly ContextFragment[]>;
 
-export type FindAll = (index: ScopedIndex, input: StrategyInput, allowance: Allowance) => Iterable<Find>;
+export type CandidateSource = (index: ScopedIndex, input: StrategyInput, allowance: Allowance) => Iterable<Candidate>;
 
 /** A strategy that finds its fragments in the index. */
-export function finding(findAll: FindAll): ContextStrategyFunction {
+export function candidateStrategy(candidatesOf: CandidateSource): ContextStrategyFunction {
   return (input, context) =>
-    withIndex(input, context, (index, allowance) => fill(findAll(index, input, allowance), allowance));
+    withIndex(input, context, (index, allowance) => fill(candidatesOf(index, input, allowance), allowance));
 }
 
 export function withIndex<Result>(
@@ -36,7 +36,10 @@ export function withIndex<Result>(
   }
 }
 
-/** The strategies of a question come to a thread one after another, so each finds the index open, with what the one before it asked for. */
+/**
+ * The strategies of a question come to a thread one after another, so each finds the index open, with the cached
+ * results of the one before it.
+ */
 const PATIENCE_MS = 50;
 let shared: { readonly key: string; readonly index: ScopedIndex; closing: NodeJS.Timeout | undefined } | undefined;
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EdgeColumns } from "../../code-index/edge-columns.ts";
-import type { GraphEdge, IndexedFile } from "../../code-index/scoped-index.ts";
+import { EdgeColumns } from "../../code-index/search/edge-columns.ts";
+import type { GraphEdge, IndexedFile } from "../../code-index/model/scoped-index.ts";
 import { columnsOf, type GraphColumns } from "./graph-columns.ts";
 import { rankSymbols, type RankSeeds } from "./symbol-rank.ts";
 
@@ -41,7 +41,7 @@ function seeds(files: readonly number[], names: readonly string[] = []): RankSee
 }
 
 describe("the rank of a file", () => {
-  test("is higher the more of those that matter use it", () => {
+  test("is higher the more important files use it", () => {
     const graph = graphOf(4, [
       [0, 2, "useful"],
       [1, 2, "useful"],
@@ -73,7 +73,7 @@ describe("the rank of a file", () => {
     expect(rankSymbols(graph, seeds([0], ["alpha"])).namesAlong([0, 1])[0]).toBe("alpha");
   });
 
-  test("hardly follows what is hardly an edge", () => {
+  test("hardly follows weak edges", () => {
     const graph = graphOf(3, [
       [0, 1, "close"],
       [0, 2, "close"],
@@ -112,7 +112,7 @@ const anyGraph = fc.integer({ min: 0, max: 12 }).chain((count) =>
   ),
 );
 
-test("all ranks together are 1, whatever the graph; and the same graph gives the same bits", () => {
+test("all ranks together are 1, for any graph; and the same graph gives the same bits", () => {
   fc.assert(
     fc.property(anyGraph, ([count, edges, start]) => {
       const files = Array.from({ length: count }, (_, at) => fileNamed(`${at}.ts`));
@@ -124,7 +124,7 @@ test("all ranks together are 1, whatever the graph; and the same graph gives the
       expect(once.files.every((value) => value >= 0)).toBe(true);
       expect(rankSymbols(graph, given).files).toEqual(once.files);
       expect(rankSymbols(graph, seeds(start.toReversed(), ["parseLease"])).files).toEqual(once.files);
-      // Whatever was asked of it in between.
+      // Independent of the requests in between.
       const all = Array.from(edges.keys());
       rankSymbols(graph, seeds([0, 1], ["a", "_b"]));
       const again = rankSymbols(graph, given);
@@ -134,7 +134,7 @@ test("all ranks together are 1, whatever the graph; and the same graph gives the
   );
 });
 
-test("what is left of an earlier request is not taken for the latest", () => {
+test("the rest of an earlier request is not taken for the latest", () => {
   const graph = graphOf(2, [[0, 1, "alpha"]]);
   const earlier = rankSymbols(graph, seeds([0]));
   rankSymbols(graph, seeds([1]));

@@ -1,11 +1,12 @@
 /**
- * Which files and definitions matter for a request, by a walk at random over "this file uses a name that one defines": the walk keeps
- * coming back to where the request points, and mostly follows the names the request speaks of. How often it stands on a file is the
- * file's rank, and each file's rank is handed on to the definitions its uses lead to.
+ * Which files and definitions matter for a request, by a random walk over "this file uses a name that one defines": the
+ * walk keeps returning to the places the request points to, and mostly follows the names in the request. How often it
+ * is on a file is the file's rank, and each file's rank is passed on to the definitions its uses lead to.
  *
- * The weights are those of Aider's map, where they proved themselves. Two things differ: the walk also goes back from a definition to its users, since
- * who calls a function matters to whoever changes it, and a use counts the same whichever of several definers is looked at first.
- * The number of rounds and the order of all sums are fixed, so the same graph gives the same bits everywhere.
+ * The weights are those of Aider's map, where they proved themselves. Two things differ: the walk also goes back from a
+ * definition to its users, since the callers of a function matter to a change of it, and a use counts the same for any
+ * order of several definers. The number of rounds and the order of all sums are fixed, so the same graph gives the same
+ * bits everywhere.
  */
 import type { GraphColumns } from "./graph-columns.ts";
 
@@ -19,7 +20,10 @@ export interface RankSeeds {
 export interface SymbolRank {
   /** By position of the file; all together 1, or all 0 when there are no files. */
   readonly files: Float64Array;
-  /** Names by how much rank these edges, by their positions, hand on to what they lead to; the highest first. Until the graph is ranked again. */
+  /**
+   * Names by how much rank these edges, by their positions, pass on to their definers; the highest first. Valid until
+   * the graph is ranked again.
+   */
   readonly namesAlong: (edges: Iterable<number>) => readonly string[];
 }
 
@@ -34,7 +38,7 @@ const COMMON_NAME = 0.1;
 /** Definers of a name that is not a common one. */
 const MOST_TELLING = 5;
 const FROM_A_SEED = 50;
-/** A file that does not import the definer may reach a method through something else, or mean another thing. */
+/** A file that does not import the definer may reach a method through another file, or mean another definition. */
 export const NOT_IMPORTED = 0.2;
 
 export function rankSymbols(graph: GraphColumns, seeds: RankSeeds): SymbolRank {
@@ -46,8 +50,9 @@ export function rankSymbols(graph: GraphColumns, seeds: RankSeeds): SymbolRank {
 const walks = new WeakMap<GraphColumns, Walk>();
 
 /**
- * The ways of a graph. All that does not depend on the request is worked out once; and the arrays are used again for each request, because
- * a few megabytes of new ones for each made V8 collect its whole memory after every third, a tenth of all the time of a context.
+ * The weights of a graph's edges. The parts that do not depend on the request are computed once; and the arrays are
+ * used again for each request, because a few megabytes of new ones for each made V8 collect its whole memory after
+ * every third, a tenth of all the time of a context.
  */
 class Walk {
   readonly #graph: GraphColumns;
@@ -56,9 +61,9 @@ class Walk {
   /** By position of the graph's edge: how much it is worth, and which pair of files it leads to; -1 within one file. */
   readonly #ofEdge: Float64Array;
   readonly #pairOf: Int32Array;
-  /** One for each pair of files: files use several names of each other, and the walk goes over all of it many times. */
+  /** One for each pair of files: files use several names of each other, and the walk passes all of them many times. */
   readonly #pairs: Pairs;
-  /** By position of the file: the weights of all that leads away from it. */
+  /** By position of the file: the weights of all edges that lead away from it. */
   readonly #out: Float64Array;
   #requests = 0;
 
@@ -79,9 +84,9 @@ class Walk {
     const share = new Float64Array(start.length);
     let [rank, next] = [start.slice(), new Float64Array(start.length)];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const anew = 1 - DAMPING + DAMPING * shareOut(this.#out, rank, share);
+      const restarting = 1 - DAMPING + DAMPING * shareOut(this.#out, rank, share);
       handOn(this.#pairs, share, next.fill(0));
-      beginAnew(start, anew, next);
+      restart(start, restarting, next);
       [rank, next] = [next, rank];
     }
     return {
@@ -113,7 +118,10 @@ interface Pairs {
   readonly weight: Float64Array;
 }
 
-/** @param pairOf is filled with the pair of each edge. Edges come by user, but it need not be so: then a pair is there twice, which changes nothing. */
+/**
+ * @param pairOf is filled with the pair of each edge. Edges usually come by user; if not, a pair is there twice, which
+ *   changes nothing.
+ */
 function pairsOf(graph: GraphColumns, pairOf: Int32Array): Pairs {
   const from = new Int32Array(pairOf.length);
   const to = new Int32Array(pairOf.length);
@@ -174,7 +182,7 @@ function addUp(
   }
 }
 
-/** How telling a use of the name is, whatever the request. */
+/** How telling a use of the name is, independent of the request. */
 function howTelling(name: string): number {
   const isTelling = name.length >= 8 && /[a-z][A-Z]|[A-Za-z\d]_[A-Za-z\d]/.test(name);
   return (isTelling ? TELLING_NAME : 1) * (name.startsWith("_") ? PRIVATE_NAME : 1);
@@ -193,10 +201,10 @@ function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Arra
   return start.map((weight) => weight / total);
 }
 
-// One round is three loops, each a function of its own: compiled in the middle of the first one, V8 would know nothing of the next and
-// begin again there. What stands on a file that leads nowhere begins anew.
+// One round is three loops, each a function of its own: compiled in the middle of the first one, V8 would know nothing
+// of the next and start again there. The rank on a file that leads nowhere restarts at the seeds.
 
-/** Sets what each file hands on for each unit of weight; returns what stands on files that lead nowhere. */
+/** Sets the rank that each file passes on for each unit of weight; returns the rank on files that lead nowhere. */
 function shareOut(out: Float64Array, rank: Float64Array, share: Float64Array): number {
   let stranded = 0;
   for (let file = 0; file < rank.length; file += 1) {
@@ -218,11 +226,11 @@ function handOn({ from, to, weight }: Pairs, share: Float64Array, next: Float64A
   }
 }
 
-function beginAnew(start: Float64Array, anew: number, next: Float64Array): void {
-  for (let file = 0; file < next.length; file += 1) next[file] = (next[file] ?? 0) + (start[file] ?? 0) * anew;
+function restart(start: Float64Array, share: number, next: Float64Array): void {
+  for (let file = 0; file < next.length; file += 1) next[file] = (next[file] ?? 0) + (start[file] ?? 0) * share;
 }
 
-/** Each file hands its rank on to the definitions it uses, in proportion to how much it uses them. */
+/** Each file passes its rank on to the definitions it uses, in proportion to how much it uses them. */
 function namesByRank(
   graph: GraphColumns,
   { ofEdge, out }: { readonly ofEdge: Float64Array; readonly out: Float64Array },

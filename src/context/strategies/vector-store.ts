@@ -1,13 +1,14 @@
 /**
- * Vectors that were computed before, in a file beside the indexes. They belong to contents, like everything the index knows: the same
- * bytes under another path or in a sandbox are never sent again. The file can be deleted at any time; it only costs asking again.
+ * Computed vectors, in a file beside the indexes. They belong to contents, like everything in the index: the same bytes
+ * under another path or in a sandbox are never sent again. The file can be deleted at any time; then the vectors are
+ * requested again.
  */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import { makeDirectories } from "../../store/directories.ts";
-import type { EmbeddingEndpoint } from "../model.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import { makeDirectories } from "../../platform/directories.ts";
+import type { EmbeddingEndpoint } from "../model/context-model.ts";
 
 export interface StoredVector {
   readonly startLine: number;
@@ -49,7 +50,7 @@ export class VectorStore implements Disposable {
     );
   }
 
-  /** Beside an index. What one endpoint calls a model may be another elsewhere, so vectors are told apart by both. */
+  /** Beside an index. The same model name may mean another model at another endpoint, so vectors are stored by both. */
   static beside(index: string, { url, model }: EmbeddingEndpoint): VectorStore {
     const file = join(dirname(index), "vectors.db");
     makeDirectories(dirname(file));
@@ -72,8 +73,8 @@ export class VectorStore implements Disposable {
     return this.#select.all(this.#model, content).map((row) => {
       const bytes = row["vector"];
       if (!(bytes instanceof Uint8Array))
-        throw new Error("the file of vectors is damaged; delete it to have it made again");
-      // A copy: the bytes of a row need not begin where numbers may.
+        throw new Error("the file of vectors is damaged; delete it, then it is made again");
+      // A copy: the bytes of a row need not be aligned for numbers.
       const vector = new Float32Array(bytes.slice().buffer);
       return { startLine: Number(row["start_line"]), endLine: Number(row["end_line"]), vector };
     });
@@ -99,7 +100,7 @@ export class VectorStore implements Disposable {
     }
   }
 
-  /** Notes tokens that are about to be sent, or takes back what were fewer after all. */
+  /** Records tokens that are about to be sent, or takes back those that were not needed. */
   charge(bill: string | undefined, tokens: number): void {
     if (bill === undefined) return;
     this.#database
@@ -107,7 +108,7 @@ export class VectorStore implements Disposable {
       .run(bill, tokens, tokens);
   }
 
-  /** All that was noted, which is then forgotten. */
+  /** Returns the recorded tokens and deletes the record. */
   takeBill(bill: string): number {
     const row = this.#database.prepare("DELETE FROM bills WHERE bill = ? RETURNING tokens").get(bill);
     return Number(row?.["tokens"] ?? 0);
@@ -126,7 +127,7 @@ export function tokensBilled(scope: IndexScope, bill: string): number {
   return vectors.takeBill(bill);
 }
 
-/** Under which a query's own vector is kept, so that the same question gives the same answer without asking again. */
+/** The key of a query's own vector, so that the same question gives the same answer without another call. */
 export function queryKey(query: string): string {
   return `query ${createHash("sha256").update(query).digest("hex")}`;
 }

@@ -1,4 +1,4 @@
-/** What worker threads load to run the built-in strategies. */
+/** The module that worker threads load to run the built-in strategies. */
 export { breadthDepthNavigator } from "./breadth-depth-navigator.ts";
 export { planDecisionContext } from "./plan-decision-context.ts";
 export { semanticEmbedding } from "./semantic-embedding.ts";

@@ -1,7 +1,8 @@
 /**
- * Questions whose answers are known, made from code by a rule that has nothing to do with the index it is to judge: a regular
- * expression finds what a file exports, another who imports exactly that from exactly there. The defining file, its users and its
- * tests belong together; a context for a question about the name should show all of them.
+ * Questions whose answers are known, made from code by a rule that has nothing to do with the index it is to judge: a
+ * regular expression finds the exports of a file, another the files that import exactly that name from exactly there.
+ * The defining file, its users and its tests belong together; a context for a question about the name should show all
+ * of them.
  */
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
@@ -12,7 +13,7 @@ export interface Source {
 }
 
 export interface Question {
-  /** How the question is put: by the name itself, by the name's words, by pointing at a file, or by a person. */
+  /** The form of the question: the name itself, the name's words, a file as the focus, or a person's words. */
   readonly kind: "name" | "words" | "focus" | "written";
   readonly query: string;
   readonly focus: readonly string[];
@@ -28,7 +29,7 @@ const IMPORTED = /^import (?:type )?\{([^}]*)\} from ["'](\.[^"']+)["']/gm;
 const PYTHON_DEFINED = /^(?:class|def) (\w{6,})/gm;
 const PYTHON_IMPORTED = /^\s*from ([\w.]+) import \(?([\w ,\n]+)/gm;
 
-/** Three questions about each of `count` names; the names are chosen by their hash, so that nobody chose them. */
+/** Three questions about each of `count` names; the names are chosen by their hash, so that no person chose them. */
 export function questionsAbout(sources: readonly Source[], count: number): readonly Question[] {
   return setsOf(sources)
     .toSorted((a, b) => compare(hash(a.name), hash(b.name)))
@@ -60,7 +61,7 @@ function setsOf(sources: readonly Source[]): readonly AnswerSet[] {
   for (const { path, text } of sources) {
     for (const name of definedIn(path, text)) definers.set(name, [...(definers.get(name) ?? []), path]);
     for (const { name, from } of importedBy(path, text, paths)) {
-      // An import alone may be a re-export or a leftover; who uses a name writes it once more.
+      // An import alone may be a re-export or a leftover; a file that uses a name writes it once more.
       if (from === path || text.split(new RegExp(`\\b${name}\\b`)).length < 3) continue;
       const key = `${from} ${name}`;
       users.set(key, (users.get(key) ?? new Set()).add(path));

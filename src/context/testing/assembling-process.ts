@@ -1,11 +1,14 @@
-/** Puts twenty contexts together at once, in a process of its own, and tells what came out: `assembling-process.ts DIRECTORY STORE`. */
+/**
+ * Assembles twenty contexts at once, in a process of its own, and prints the results: `assembling-process.ts DIRECTORY
+ * STORE`.
+ */
 import { createRequire } from "node:module";
-import { openStore } from "../../store/open.ts";
-import { CircuitBreaker } from "../circuit-breaker.ts";
-import { ContextAssembler } from "../context-assembler.ts";
-import { ParallelStrategyExecutor } from "../parallel-strategy-executor.ts";
-import { SharedBreakers } from "../shared-breakers.ts";
-import { AssemblySetUp, request, strategy } from "./assembly-set-up.ts";
+import { openStore } from "../../store/sqlite/open.ts";
+import { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import { ContextAssembler } from "../assembly/context-assembler.ts";
+import { ParallelStrategyExecutor } from "../executor/parallel-strategy-executor.ts";
+import { SharedBreakers } from "../breaker/shared-breakers.ts";
+import { AssemblySetUp, question, strategy } from "./assembly-set-up.ts";
 
 const [directory = "", url = ""] = process.argv.slice(2);
 const strategies = ["anythingA", "anythingB", "anythingC"].map((name) => strategy(name));
@@ -20,7 +23,7 @@ const assembler = new ContextAssembler({ strategies, executor, breakers, tokenCa
 const failing = new ContextAssembler({ strategies: [strategy("throws")], executor, breakers, tokenCache });
 const scope = await setUp.scope();
 const order = (seed: number) =>
-  setUp.order(500 + seed * 200, { request: request({ query: String(seed) }), scope: () => scope });
+  setUp.input(500 + seed * 200, { question: question({ query: String(seed) }), scope: () => scope });
 
 const contexts = await Promise.all(Array.from({ length: 20 }, (_, seed) => assembler.assemble(order(seed))));
 const failed = await failing.assemble(order(0));

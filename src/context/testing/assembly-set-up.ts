@@ -2,15 +2,19 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { indexFileFor } from "../../code-index/index-file.ts";
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import { syncIndex } from "../../code-index/sync-index.ts";
-import { CircuitBreaker, type CircuitBreakerOptions } from "../circuit-breaker.ts";
-import { ContextAssembler, type ContextAssemblerParts, type ContextOrder } from "../context-assembler.ts";
-import { plainBudget } from "../context-budget.ts";
-import type { ContextRequest } from "../model.ts";
-import { ParallelStrategyExecutor, type ParallelStrategyExecutorOptions } from "../parallel-strategy-executor.ts";
-import type { ContextStrategy } from "../stages.ts";
+import { indexFileFor } from "../../code-index/index/index-database.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import { syncIndex } from "../../code-index/sync/sync-index.ts";
+import { CircuitBreaker, type CircuitBreakerOptions } from "../breaker/circuit-breaker.ts";
+import type { AssemblyInput } from "../assembly/assembly-input.ts";
+import { ContextAssembler, type ContextAssemblerParts } from "../assembly/context-assembler.ts";
+import { plainBudget } from "../model/context-budget.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
+import {
+  ParallelStrategyExecutor,
+  type ParallelStrategyExecutorOptions,
+} from "../executor/parallel-strategy-executor.ts";
+import type { ContextStrategy } from "../model/stage-interfaces.ts";
 import { TokenCache } from "../tokens/token-cache.ts";
 
 const MODULE = new URL("./context-strategies.ts", import.meta.url).href;
@@ -29,7 +33,7 @@ export function strategy(exportName: string, changes: Partial<ContextStrategy> =
   };
 }
 
-export function request(changes: Partial<ContextRequest> = {}): ContextRequest {
+export function question(changes: Partial<ContextQuestion> = {}): ContextQuestion {
   return {
     query: "1",
     entities: [],
@@ -48,7 +52,7 @@ export interface SetUpOptions {
   readonly parts?: Partial<ContextAssemblerParts>;
   readonly executor?: Partial<ParallelStrategyExecutorOptions>;
   readonly breaker?: CircuitBreakerOptions;
-  /** One that is there already, for another process. */
+  /** One that exists already, for another process. */
   readonly directory?: string;
 }
 
@@ -96,10 +100,10 @@ export class AssemblySetUp implements AsyncDisposable {
     return { trees: [{ resource: "shop", index: indexFile, overlay: "", generation, filter }] };
   }
 
-  order(tokens: number, changes: Partial<ContextOrder> = {}): ContextOrder {
+  input(tokens: number, changes: Partial<AssemblyInput> = {}): AssemblyInput {
     return {
       project: "local/shop",
-      request: request(),
+      question: question(),
       scope: () => this.scope(),
       plan: undefined,
       budget: plainBudget(tokens),

@@ -1,5 +1,5 @@
-/** Breakers as unit tests want them: one name, short times, a clock that moves by hand. */
-import { type BreakerPermit, CircuitBreaker, type CircuitBreakerOptions } from "../circuit-breaker.ts";
+/** Breakers for unit tests: one name, short times, a clock that moves by hand. */
+import { type BreakerPermit, CircuitBreaker, type CircuitBreakerOptions } from "../breaker/circuit-breaker.ts";
 
 export const NAME = "search";
 

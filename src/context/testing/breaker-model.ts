@@ -1,7 +1,8 @@
 /**
- * What a circuit breaker should do, written down for one thread in the plainest way: no bits, no atomics. Tests compare the real one with it.
+ * The expected behavior of a circuit breaker, written down for one thread in the plainest way: no bits, no atomics.
+ * Tests compare the real one with it.
  */
-import type { BreakerSettings } from "../breaker-settings.ts";
+import type { BreakerSettings } from "../breaker/breaker-settings.ts";
 import type { BreakerOperation, OperationResult } from "./breaker-operations.ts";
 
 export interface ModelState {
@@ -9,7 +10,7 @@ export interface ModelState {
   readonly failures: number;
   readonly reopened: number;
   readonly generation: number;
-  /** When the cooldown, or the patience with the probe, ends. */
+  /** When the cooldown, or the time limit of the probe, ends. */
   readonly until: number;
   /** Generation of each permit that is still unsettled. */
   readonly permits: Readonly<Record<number, number>>;

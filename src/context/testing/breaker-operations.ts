@@ -1,13 +1,15 @@
-/** The operations tests perform on one name of a breaker: as data, so that they can be generated, recorded and replayed. */
-import type { BreakerPermit, CircuitBreaker } from "../circuit-breaker.ts";
+/**
+ * The operations tests perform on one name of a breaker: as data, so that they can be generated, recorded and replayed.
+ */
+import type { BreakerPermit, CircuitBreaker } from "../breaker/circuit-breaker.ts";
 
 export type BreakerOperation =
   | { readonly do: "success" | "failure" | "reset" | "state" | "failures" | "isOpen" }
-  /** `as` is where the permit is kept; an earlier one kept there is forgotten, not settled. */
+  /** `as` is the place of the permit; an earlier one in that place is forgotten, not settled. */
   | { readonly do: "acquire"; readonly as: number }
-  | { readonly do: "settle"; readonly permit: number; readonly verdict: Verdict };
+  | { readonly do: "settle"; readonly permit: number; readonly verdict: OperationVerdict };
 
-export type Verdict = "success" | "failure" | "cancel";
+export type OperationVerdict = "success" | "failure" | "cancel";
 
 export type OperationResult = string | number | boolean | undefined;
 

@@ -1,7 +1,7 @@
 /** A group of threads that share one breaker; see breaker-worker.ts. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { SharedBreaker } from "../circuit-breaker.ts";
+import type { SharedBreaker } from "../breaker/circuit-breaker.ts";
 import type { BreakerCommand, BreakerReply, BreakerWorkerData } from "./breaker-worker.ts";
 
 export class BreakerThreads implements AsyncDisposable {
@@ -20,7 +20,7 @@ export class BreakerThreads implements AsyncDisposable {
     this.#workers = Array.from({ length: threads }, () => new Worker(entry, { workerData: data }));
   }
 
-  /** Gives each thread its command and waits for all replies; one command is for everybody. */
+  /** Gives each thread its command and waits for all replies; a single command goes to every thread. */
   async run(command: BreakerCommand | readonly BreakerCommand[]): Promise<BreakerReply[]> {
     return Promise.all(
       this.#workers.map(async (worker, index) => {

@@ -1,7 +1,7 @@
 /** A thread that hammers a shared breaker on command. All threads of a group start each piece of work together. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { CircuitBreaker, SharedBreaker } from "../circuit-breaker.ts";
-import type { Clock } from "../breaker-settings.ts";
+import type { CircuitBreaker, SharedBreaker } from "../breaker/circuit-breaker.ts";
+import type { Clock } from "../breaker/breaker-settings.ts";
 import { type BreakerOperation, BreakerOperator, type OperationResult } from "./breaker-operations.ts";
 import type { RecordedOperation } from "./linearizability.ts";
 
@@ -86,7 +86,10 @@ async function serve(port: NonNullable<typeof parentPort>, data: BreakerWorkerDa
     });
   }
 
-  /** Spins rather than sleeps, or the first to wake would be done before the second; but lets others run if there are few processors. */
+  /**
+   * Spins rather than sleeps, or the first to wake would be done before the second; but lets others run if there are
+   * few processors.
+   */
   function startTogether(): void {
     const goal = (Math.floor(Atomics.add(startLine, 0, 1) / threads) + 1) * threads;
     for (let spins = 1; Atomics.load(startLine, 0) < goal; spins++) {

@@ -2,14 +2,14 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openScopedIndex } from "../../code-index/open-scoped-index.ts";
-import { DETAIL_LEVELS } from "../../code-index/detail-level.ts";
-import type { Excerpt, ScopedIndex } from "../../code-index/scoped-index.ts";
-import { IndexMovedError } from "../../code-index/index-errors.ts";
-import { syncIndex } from "../../code-index/sync-index.ts";
+import { openScopedIndex } from "../../code-index/search/open-scoped-index.ts";
+import { DETAIL_LEVELS } from "../../domain/context/detail-level.ts";
+import type { Excerpt, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import { IndexMovedError } from "../../code-index/model/index-errors.ts";
+import { syncIndex } from "../../code-index/sync/sync-index.ts";
 import { seededRandom } from "../../testing/random.ts";
-import type { ContextFragment, StrategyInput } from "../model.ts";
-import type { Strategy } from "../strategy-protocol.ts";
+import type { ContextFragment, StrategyInput } from "../model/context-model.ts";
+import type { Strategy } from "../executor/strategy-protocol.ts";
 
 type ContextStrategyFunction = Strategy<StrategyInput>;
 
@@ -64,7 +64,7 @@ export const definitions: ContextStrategyFunction = (input) =>
       ),
   );
 
-/** Pieces of files as the query, which is a seed, decides; what comes out is the same however long it takes. */
+/** Pieces of files, chosen by the query as a seed; the result is the same however long it takes. */
 async function anything(input: StrategyInput, salt: number): Promise<ContextFragment[]> {
   const draw = seededRandom(Number(input.request.query) + salt);
   const found = read(input, (index) => {
@@ -84,7 +84,7 @@ async function anything(input: StrategyInput, salt: number): Promise<ContextFrag
       return [asFragment(excerpt, `${name}:${excerpt.startLine}-${excerpt.endLine}`, relevance)];
     }).flat();
   });
-  // Not from the seed: nothing that comes out may depend on it.
+  // Not from the seed: the result must not depend on it.
   await sleep(Math.random() * 20);
   return found;
 }
@@ -137,7 +137,7 @@ export const longError: ContextStrategyFunction = () => {
   throw new Error("e".repeat(50_000_000));
 };
 
-/** What the scope does not let through: another file, another version, other text, nothing at all. */
+/** Fragments that the scope does not let through: another file, another version, other text, nothing at all. */
 export const leaks: ContextStrategyFunction = (input) =>
   read(input, (index) => {
     const [file] = index.files();
@@ -159,7 +159,7 @@ export const leaks: ContextStrategyFunction = (input) =>
       { ...own, provenance: { ...provenance, hash: "0".repeat(64) } },
       { ...own, content: stolen },
       { ...own, content: stolen, level: "signatures" },
-      { ...own, content: stolen, level: "listing", entity: `${entity}#nobody@1` },
+      { ...own, content: stolen, level: "listing", entity: `${entity}#nothing@1` },
       { ...own, content: stolen, level: "listing", entity: `${entity}:1-5` },
       { ...own, entity: "decision:unknown", content: stolen, provenance: undefined },
       { ...own, reason: "this one is fine" },
@@ -181,7 +181,7 @@ export const pretendsMoved: ContextStrategyFunction = () => {
   throw new IndexMovedError("shop", 1, 2);
 };
 
-/** Writes the file the query names unless it is there, has it indexed, and then opens what the scope speaks of. */
+/** Writes the file the query names unless it exists, has it indexed, and then opens the trees of the scope. */
 export const movesIndex: ContextStrategyFunction = async (input) => {
   const file = input.request.query;
   const [tree] = input.scope.trees;

@@ -1,15 +1,18 @@
-/** An OpenAI-compatible endpoint on loopback whose vectors are counts of words, so that texts with the same words are near, and for which each word and each sign is a token. */
+/**
+ * An OpenAI-compatible endpoint on loopback whose vectors are counts of words, so that texts with the same words are
+ * near, and for which each word and each sign is a token.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { wordsOf } from "../../code-index/words.ts";
+import { wordsOf } from "../../code-index/words/words.ts";
 
 export interface EmbeddingServer extends AsyncDisposable {
   readonly url: string;
   /** The texts of each call so far. */
   readonly calls: readonly (readonly string[])[];
-  /** What each call was authorised with. */
+  /** The authorization of each call. */
   readonly authorizations: readonly (string | undefined)[];
-  /** Answers the next calls in its own way; undefined: as it should. */
+  /** Answers the next calls in another way; undefined: correctly. */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
 }
 

@@ -1,13 +1,15 @@
-/** An executor with its breaker, calls of the strategies in strategies.ts, and memory in which these say what they are doing. */
-import { CircuitBreaker, type CircuitBreakerOptions } from "../circuit-breaker.ts";
+/**
+ * An executor with its breaker, calls of the strategies in strategies.ts, and memory in which these report their state.
+ */
+import { CircuitBreaker, type CircuitBreakerOptions } from "../breaker/circuit-breaker.ts";
 import {
   ParallelStrategyExecutor,
   type ParallelStrategyExecutorOptions,
   type StrategyAllocation,
-} from "../parallel-strategy-executor.ts";
+} from "../executor/parallel-strategy-executor.ts";
 
 export const STRATEGIES = new URL("./strategies.ts", import.meta.url);
-/** Longer than any test takes: whoever waits for it fails. */
+/** Longer than any test takes: a test that waits for it fails. */
 export const NEVER_MS = 120_000;
 
 export function setUp(

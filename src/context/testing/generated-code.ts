@@ -1,12 +1,13 @@
 /**
- * A code base made up of a few words, the same every time: parts of a shop that use each other, tests for half of them, helpers that everybody
- * uses, and methods that are called the same everywhere. What belongs together follows from what imports what.
+ * A code base made up of a few words, the same every time: parts of a shop that use each other, tests for half of them,
+ * helpers that every part uses, and methods that have the same name everywhere. Files belong together when one imports
+ * the other.
  */
 import { createHash } from "node:crypto";
 import type { Source } from "./answer-sets.ts";
 
 const NOUNS =
-  "Order Invoice Basket Customer Voucher Shipment Parcel Refund Payment Ledger Stock Shelf Supplier Price Discount Review Wish Return Address Courier Tariff Receipt Session Visitor Catalogue Season Bundle Warranty Claim Depot Route Driver Label Scanner Printer Cashier Counter Till Coupon Gift".split(
+  "Order Invoice Basket Customer Voucher Shipment Parcel Refund Payment Ledger Stock Shelf Supplier Price Discount Review Wish Return Address Courier Tariff Receipt Session Visitor Catalog Season Bundle Warranty Claim Depot Route Driver Label Scanner Printer Cashier Counter Till Coupon Gift".split(
     " ",
   );
 const VERBS = ["open", "close", "settle", "forward", "estimate", "register", "release", "compare"];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { describeHistory, type History, isLinearizable, overlaps } from "./linearizability.ts";
 
-/** A register: writing returns nothing, reading what was written last. */
+/** A register: writing returns nothing, reading returns the last written value. */
 type Operation = { write: number } | "read";
 const register = {
   initial: 0,
@@ -20,7 +20,7 @@ describe("a history", () => {
     ["in which a read during a write sees it", [writing, [recorded("read", 2, 4, 1)]], true],
     ["in which a read during a write does not see it yet", [writing, [recorded("read", 2, 4, 0)]], true],
     ["in which a read after a write does not see it", [writing, [recorded("read", 11, 12, 0)]], false],
-    ["in which a read sees what nobody wrote", [writing, [recorded("read", 2, 4, 7)]], false],
+    ["in which a read sees a value that was never written", [writing, [recorded("read", 2, 4, 7)]], false],
     [
       "in which a value is seen and then unseen",
       [writing, [recorded("read", 2, 4, 1), recorded("read", 5, 6, 0)]],

@@ -1,10 +1,12 @@
 /**
- * Decides whether a recorded concurrent history is linearizable: whether its operations can be put into one order in which each takes
- * effect at some instant between its call and its return, and a sequential model gives every recorded result.
+ * Decides whether a recorded concurrent history is linearizable: whether its operations can be put into one order in
+ * which each takes effect at some instant between its call and its return, and a sequential model gives every recorded
+ * result.
  *
- * The search is Wing and Gong's: try as next any operation that was called before every other remaining one returned; go back when
- * the model disagrees. A thread's operations have an order of their own, so a point of the search is one position per thread plus the model's
- * state; points that failed once are remembered, which keeps the search small (Lowe's addition).
+ * The search is Wing and Gong's: try as next any operation that was called before every other remaining one returned;
+ * go back when the model disagrees. A thread's operations have an order of their own, so a point of the search is one
+ * position per thread plus the model's state; points that failed once are remembered, which keeps the search small
+ * (Lowe's addition).
  */
 
 export interface RecordedOperation<Operation, Result> {
@@ -59,7 +61,9 @@ export function isLinearizable<State, Operation, Result>(
   );
 }
 
-/** How many operations were under way at the same time as one of another thread. A history without any proves nothing. */
+/**
+ * How many operations were under way at the same time as one of another thread. A history without any proves nothing.
+ */
 export function overlaps<Operation, Result>(history: History<Operation, Result>): number {
   let count = 0;
   history.forEach((thread, index) => {

@@ -1,17 +1,19 @@
 /**
- * How much of what a question needs is shown: a directory with its index and an assembler over it, a question put to one strategy or to all,
- * and the share of the answer's files of which the context shows anything. A mere mention in a listing does not count.
+ * How many of the files that a question needs are shown: a directory with its index and an assembler over it, a
+ * question put to one strategy or to all, and the share of the answer's files that the context shows. A mere mention in
+ * a listing does not count.
  */
 import { dirname } from "node:path";
-import { indexFileFor } from "../../code-index/index-file.ts";
-import type { IndexScope } from "../../code-index/index-scope.ts";
-import { syncIndex } from "../../code-index/sync-index.ts";
-import { CircuitBreaker } from "../circuit-breaker.ts";
-import { ContextAssembler } from "../context-assembler.ts";
-import { plainBudget } from "../context-budget.ts";
-import type { AssembledContext, ContextRequest } from "../model.ts";
-import { ParallelStrategyExecutor } from "../parallel-strategy-executor.ts";
-import { BUILT_IN_STRATEGIES } from "../strategies/index.ts";
+import { indexFileFor } from "../../code-index/index/index-database.ts";
+import type { IndexScope } from "../../code-index/model/index-scope.ts";
+import { syncIndex } from "../../code-index/sync/sync-index.ts";
+import { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import { ContextAssembler } from "../assembly/context-assembler.ts";
+import { plainBudget } from "../model/context-budget.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
+import type { AssembledContext } from "../model/context-model.ts";
+import { ParallelStrategyExecutor } from "../executor/parallel-strategy-executor.ts";
+import { BUILT_IN_STRATEGIES } from "../strategies/built-in-strategies.ts";
 import { TokenCache } from "../tokens/token-cache.ts";
 import type { Question } from "./answer-sets.ts";
 
@@ -55,7 +57,7 @@ export class ContextLab implements AsyncDisposable {
     return this.#scope;
   }
 
-  /** Looks at the directory again. */
+  /** Syncs the directory again. */
   async sync(): Promise<void> {
     const { generation } = await syncIndex({ indexFile: this.#index, root: this.#root });
     const filter = { include: [], exclude: [], maxFileSize: undefined };
@@ -63,11 +65,11 @@ export class ContextLab implements AsyncDisposable {
   }
 
   /** @param strategy only this one; all of them otherwise. */
-  async ask(question: Pick<Question, "query" | "focus">, tokens: number, strategy?: string): Promise<AssembledContext> {
-    const request: ContextRequest = {
-      query: question.query,
+  async ask(asked: Pick<Question, "query" | "focus">, tokens: number, strategy?: string): Promise<AssembledContext> {
+    const question: ContextQuestion = {
+      query: asked.query,
       entities: [],
-      focus: question.focus,
+      focus: asked.focus,
       breadth: 2,
       depth: "full",
       strategy,
@@ -76,7 +78,7 @@ export class ContextLab implements AsyncDisposable {
     };
     const context = await this.#assembler.assemble({
       project: "judged",
-      request,
+      question,
       scope: () => this.#scope,
       plan: undefined,
       budget: plainBudget(tokens),

@@ -1,7 +1,7 @@
 /** Strategies that behave well, badly, and very badly. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
-import type { Fragment, Strategy } from "../strategy-protocol.ts";
+import type { Fragment, Strategy } from "../executor/strategy-protocol.ts";
 
 export interface TestRequest {
   readonly id?: string;
@@ -54,7 +54,7 @@ export const spins: TestStrategy = (request) => {
   for (;;) Atomics.add(cells, 2, 1);
 };
 
-/** Ends as soon as it is told to, and says so. */
+/** Ends as soon as it is aborted, and reports it. */
 export const heedsAbort: TestStrategy = async (request, { signal }) => {
   const cells = cellsOf(request);
   Atomics.add(cells, 4, 1);
@@ -70,7 +70,7 @@ export const waitsForGo: TestStrategy = async (request) => {
   return one("gone");
 };
 
-/** Goes on for ever in small steps, whatever its signal says. */
+/** Continues for ever in small steps, even when aborted. */
 export const ignoresAbort: TestStrategy = async (request) => {
   const cells = cellsOf(request);
   for (;;) {
@@ -94,7 +94,7 @@ export const leavesBomb: TestStrategy = () => {
   return one("fine");
 };
 
-/** Answers, and goes on ticking in its thread. */
+/** Answers, and keeps ticking in its thread. */
 export const leavesTicker: TestStrategy = (request) => {
   const cells = cellsOf(request);
   Atomics.add(cells, 2, 1);
@@ -116,7 +116,7 @@ export const postsNonsense: TestStrategy = () => {
 
 class Lazy {
   get content(): string {
-    return "not an own property";
+    return "not a property of its own";
   }
   readonly tokens = 1;
 }

@@ -2,12 +2,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { indexFileFor } from "../../code-index/index-file.ts";
-import type { FileFilter, IndexScope } from "../../code-index/index-scope.ts";
-import { syncIndex } from "../../code-index/sync-index.ts";
-import { CircuitBreaker } from "../circuit-breaker.ts";
-import type { ContextFragment, ContextRequest, StrategyInput } from "../model.ts";
-import type { StrategyContext } from "../strategy-protocol.ts";
+import { indexFileFor } from "../../code-index/index/index-database.ts";
+import type { FileFilter, IndexScope } from "../../code-index/model/index-scope.ts";
+import { syncIndex } from "../../code-index/sync/sync-index.ts";
+import { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
+import type { ContextFragment, StrategyInput } from "../model/context-model.ts";
+import type { StrategyContext } from "../executor/strategy-protocol.ts";
 import {
   breadthDepthNavigator,
   planDecisionContext,
@@ -69,7 +70,7 @@ export class StrategySetUp implements Disposable {
 
   async run(
     name: StrategyName,
-    request: Partial<ContextRequest>,
+    request: Partial<ContextQuestion>,
     changes: Partial<StrategyInput> & Partial<Pick<StrategyContext, "tokens" | "signal">> = {},
   ): Promise<readonly ContextFragment[]> {
     const { tokens = 4_000, signal = new AbortController().signal, ...input } = changes;

@@ -1,7 +1,8 @@
 /**
- * Counts the tokens of a piece that is none itself: byte pairs are merged, the lowest rank first and of equal ones the leftmost, until no
- * two neighbours are a token together. To look at all pairs before each merge is quickest for a short piece, but takes 5.4 s for 100,000
- * equal letters. So for a long one the pairs wait in a heap: the same run takes 0.1 s.
+ * Counts the tokens of a piece that is not a token itself: byte pairs are merged, the lowest rank first and of equal
+ * ones the leftmost, until no two neighbors are a token together. Comparing all pairs before each merge is quickest for
+ * a short piece, but takes 5.4 s for 100,000 equal letters. So for a long one the pairs wait in a heap: the same run
+ * takes 0.1 s.
  */
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -10,7 +11,7 @@ const SHORT = 64;
 
 export class BytePairs {
   readonly #vocabulary: Vocabulary;
-  /** Of the piece at hand: where its parts begin, and the ranks these have together with the next one. */
+  /** Of the current piece: where its parts begin, and the ranks these have together with the next one. */
   readonly #starts = new Int32Array(SHORT + 1);
   readonly #ranks = new Int32Array(SHORT + 1);
 
@@ -49,7 +50,7 @@ export class BytePairs {
   }
 
   #countLong(bytes: Uint8Array, size: number): number {
-    // Parts are named by where they begin; a part that was merged into the one before it has no rank and no neighbours.
+    // Parts are named by where they begin; a part that was merged into the one before it has no rank and no neighbors.
     const next = Int32Array.from({ length: size }, (_, at) => at + 1);
     const previous = Int32Array.from({ length: size + 1 }, (_, at) => at - 1);
     const ranks = new Int32Array(size).fill(-1);
@@ -67,7 +68,7 @@ export class BytePairs {
 
     for (let lowest = heap.pop(); lowest !== undefined; lowest = heap.pop()) {
       const at = lowest % POSITIONS;
-      // What a merge made obsolete stays in the heap until it comes up.
+      // An entry that a merge made obsolete stays in the heap until it comes up.
       if (ranks[at] !== Math.floor(lowest / POSITIONS)) continue;
       const merged = next[at] ?? size;
       const after = next[merged] ?? size;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { tokenizerNamed } from "./tokenizer.ts";
 
-/** Pieces of our own sources, as long as what strategies show. */
+/** Pieces of our own sources, as long as the excerpts of strategies. */
 const PIECES = globSync("**/*.ts", { cwd: join(import.meta.dirname, "..") })
   .toSorted()
   .map((path) =>

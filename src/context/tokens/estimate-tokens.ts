@@ -1,10 +1,10 @@
 /**
- * About how many tokens a text has, in one pass over its characters, at seven times the speed of a tokenizer. It depends on the text alone,
- * so the same text has the same estimate in every thread and process.
+ * An estimate of the number of tokens of a text, in one pass over its characters, at seven times the speed of a
+ * tokenizer. It depends on the text alone, so the same text has the same estimate in every thread and process.
  *
- * Rather too many than too few: on pieces of 30 lines of TypeScript, Python, JSON and Markdown 6 to 19 % over what o200k_base counts, and
- * under it for one piece in a hundred, then by 3 %. Strategies measure by it what they return; what is promised (the budget of
- * a context) is counted exactly, when their fragments have arrived.
+ * Rather too many than too few: on pieces of 30 lines of TypeScript, Python, JSON and Markdown 6 to 19 % over the count
+ * of o200k_base, and under it for one piece in a hundred, then by 3 %. Strategies measure their fragments by it; the
+ * promised limit (the budget of a context) is counted exactly, when their fragments have arrived.
  */
 const LOWER = 1;
 const UPPER = 2;
@@ -47,7 +47,7 @@ function begins(kind: number, run: number, before: number): boolean {
     case DIGIT:
       return run % 3 === 1;
     case BLANK:
-      // One blank goes with the word behind it.
+      // One blank goes with the next word.
       return run === 2;
     case LINE_END:
       return run === 1 && before !== SIGN;

@@ -17,7 +17,7 @@ function never(): number {
   throw new Error("it was counted");
 }
 
-test("what was counted once is not counted again, in another process neither", () => {
+test("a text counted once is not counted again, in another process neither", () => {
   {
     using cache = TokenCache.in(directory);
     expect(cache.count("o200k_base", "hello", length)).toBe(5);
@@ -27,9 +27,9 @@ test("what was counted once is not counted again, in another process neither", (
   expect(() => again.count("cl100k_base", "hello", never)).toThrow("it was counted");
 });
 
-test("a file that is no database, or cannot be, is done without, and replaced where possible", () => {
+test("a file that is not a database, or cannot be one, is not used, and replaced where possible", () => {
   const file = join(directory, "tokens.db");
-  writeFileSync(file, "this is not a database, whatever its name says".repeat(100));
+  writeFileSync(file, "this is not a database, despite its name".repeat(100));
   {
     using cache = new TokenCache(file);
     expect(cache.count("o200k_base", "hello", length)).toBe(5);

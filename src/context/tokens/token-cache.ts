@@ -1,25 +1,25 @@
 /**
- * Counts that were made before, in a small file beside the indexes, so that a command which shows what it has shown before need not load
- * a tokenizer. It is a cache and no more: whatever is wrong with the file, counting goes on without it. Several processes and threads
- * may use it at once.
+ * A cache of token counts, in a small file beside the indexes, so that a command which shows the same text again need
+ * not load a tokenizer. It is a cache and no more: when anything is wrong with the file, counting continues without it.
+ * Several processes and threads may use it at once.
  */
 import { hash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Unpacked } from "../../code-index/unpacked.ts";
-import { makeDirectories } from "../../store/directories.ts";
-import type { TokenizerName } from "../model.ts";
+import { SizedLru } from "../../platform/lru.ts";
+import { makeDirectories } from "../../platform/directories.ts";
+import type { TokenizerName } from "../model/context-model.ts";
 
 /** The oldest counts go first; about 10 MB. */
 const MAX_COUNTS = 100_000;
-/** Of what one process keeps in memory, in characters of what was counted. */
+/** Of the counts that one process keeps in memory, in characters of the counted texts. */
 const MAX_KNOWN = 4 * 1024 * 1024;
 /** To be raised when the same text is counted differently. */
 const VERSION = 1;
 const NOT_A_DATABASE = [11, 26];
 
-interface Opened {
+interface OpenCounts {
   readonly database: DatabaseSync;
   readonly select: StatementSync;
 }
@@ -27,11 +27,11 @@ interface Opened {
 export class TokenCache implements Disposable {
   readonly #file: string;
   readonly #maxCounts: number;
-  /** By the texts themselves: to make a key of each takes longer than to look it up. */
-  readonly #known = new Map<TokenizerName, Unpacked<number>>();
+  /** By the texts themselves: making a key of each takes longer than a lookup. */
+  readonly #known = new Map<TokenizerName, SizedLru<number>>();
   #fresh = new Map<string, number>();
   /** Null when it cannot be used. */
-  #opened: Opened | null | undefined;
+  #opened: OpenCounts | null | undefined;
 
   constructor(file: string, options: { readonly maxCounts?: number } = {}) {
     this.#file = file;
@@ -45,7 +45,7 @@ export class TokenCache implements Disposable {
 
   count(tokenizer: TokenizerName, text: string, compute: (text: string) => number): number {
     let known = this.#known.get(tokenizer);
-    if (known === undefined) this.#known.set(tokenizer, (known = new Unpacked(MAX_KNOWN)));
+    if (known === undefined) this.#known.set(tokenizer, (known = new SizedLru(MAX_KNOWN)));
     return known.get(text, () => ({ value: this.#counted(tokenizer, text, compute), size: text.length }));
   }
 
@@ -58,7 +58,7 @@ export class TokenCache implements Disposable {
     return count;
   }
 
-  /** Writes what was counted since the last time. */
+  /** Writes the counts made since the last call. */
   flush(): void {
     const fresh = this.#fresh;
     if (fresh.size === 0) return;
@@ -83,7 +83,7 @@ export class TokenCache implements Disposable {
     this.#opened = null;
   }
 
-  /** A count that cannot be is not believed. */
+  /** An impossible count is ignored. */
   #stored(key: string, text: string): number | undefined {
     const row = this.#attempt(({ select }) => select.get(key));
     const count = row?.["count"];
@@ -92,7 +92,7 @@ export class TokenCache implements Disposable {
       : undefined;
   }
 
-  #attempt<T>(use: (opened: Opened) => T): T | undefined {
+  #attempt<T>(use: (opened: OpenCounts) => T): T | undefined {
     try {
       if (this.#opened === undefined) this.#opened = open(this.#file);
       return this.#opened === null ? undefined : use(this.#opened);
@@ -107,11 +107,11 @@ export class TokenCache implements Disposable {
   }
 }
 
-function open(file: string): Opened {
+function open(file: string): OpenCounts {
   makeDirectories(dirname(file));
   const database = new DatabaseSync(file, { timeout: 100 });
   try {
-    // Without a sync at each commit: what a power loss takes is counted again.
+    // Without a sync at each commit: counts lost in a power loss are made again.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     database.exec(
       "CREATE TABLE IF NOT EXISTS counts (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, count INTEGER NOT NULL)",

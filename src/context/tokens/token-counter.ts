@@ -1,11 +1,11 @@
-import type { TokenizerName } from "../model.ts";
+import type { TokenizerName } from "../model/context-model.ts";
 import type { TokenCache } from "./token-cache.ts";
 import { tokenizerNamed } from "./tokenizer.ts";
 
 /**
- * Counts tokens exactly. A text whose parts begin with a visible character other than "/" and end with "\n" has as many tokens as its parts
- * together: both tokenizers split text before they encode it, and never across such a place. That is what the
- * rendering of fragments relies on (render-context.ts).
+ * Counts tokens exactly. A text whose parts begin with a visible character other than "/" and end with "\n" has as many
+ * tokens as its parts together: both tokenizers split text before they encode it, and never across such a place. The
+ * rendering of fragments relies on that (render-context.ts).
  *
  * ```ts
  * const counter = new TokenCounter("o200k_base");

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { countTokens as cl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as o200k } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
-import { TOKENIZERS } from "../model.ts";
+import { TOKENIZERS } from "../model/context-model.ts";
 import { BytePairs } from "./byte-pairs.ts";
 import { publishedTokenizer, tokenizerNamed, tokenizerOf } from "./tokenizer.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -10,7 +10,7 @@ import { Vocabulary } from "./vocabulary.ts";
 const theirs = { o200k_base: o200k, cl100k_base: cl100k };
 const asText = { disallowedSpecial: new Set<string>() };
 
-/** Text in which everything that could go wrong at a boundary comes up often. */
+/** Text in which every possible problem at a boundary comes up often. */
 const hostileText = fc
   .array(
     fc.oneof(
@@ -43,7 +43,7 @@ const hostileText = fc
 describe.each(TOKENIZERS)("%s", (name) => {
   const count = tokenizerNamed(name);
 
-  test("counts what the tokenizer counts", () => {
+  test("counts like the tokenizer", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(count(text)).toBe(theirs[name](text, asText));
@@ -120,13 +120,13 @@ describe("a vocabulary", () => {
     return vocabulary.rank(bytes, 2, bytes.length - 1);
   };
 
-  test("knows each token by its bytes, wherever they stand, and nothing else", () => {
+  test("knows each token by its bytes, at any position, and nothing else", () => {
     const vocabulary = Vocabulary.of({ tokens, splitter: /./g });
     for (const [at, token] of tokens.entries()) if (token !== undefined) expect(rank(vocabulary, token)).toBe(at);
     for (const other of ["", "d", "ba", "abcd", [0xfe], "a".repeat(299)]) expect(rank(vocabulary, other)).toBe(-1);
   });
 
-  test.each([0, 1, 2, 3])("is the same from a file, however that lies in memory (%i)", (offset) => {
+  test.each([0, 1, 2, 3])("is the same from a file, at any alignment in memory (%i)", (offset) => {
     const published = publishedTokenizer("cl100k_base");
     const file = Vocabulary.of(published).toFile();
     const vocabulary = Vocabulary.from(Buffer.concat([Buffer.alloc(offset), file]).subarray(offset));

@@ -1,17 +1,20 @@
 /**
- * The real tokenizers, loaded when something is counted for the first time. `gpt-tokenizer` knows their tokens and how they split text; we
- * count by ourselves. It takes 0.2 to 0.35 s to load, most of it for a table of 200,000 strings, a fourteenth of all that a first context
- * costs; ours lies ready beside the bundle and takes 3 ms. And its time grows with the square of a long run.
+ * The real tokenizers, loaded when something is counted for the first time. `gpt-tokenizer` knows their tokens and how
+ * they split text; we count by ourselves. It takes 0.2 to 0.35 s to load, most of it for a table of 200,000 strings, a
+ * fourteenth of all that a first context costs; our table is a file next to the bundle and takes 3 ms. And its time
+ * grows with the square of a long run.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { TokenizerName } from "../model.ts";
+import type { TokenizerName } from "../model/context-model.ts";
 import { BytePairs } from "./byte-pairs.ts";
 import { EMPTY_HASH, hashed, type PublishedTokenizer, Vocabulary } from "./vocabulary.ts";
 
 export type CountTokens = (text: string) => number;
 
-/** In UTF-16 units. Beyond this a piece counts as one token for each byte: never too few, and nobody wants to see it. */
+/**
+ * In UTF-16 units. Beyond this a piece counts as one token for each byte: never too few, and no reader wants to see it.
+ */
 const MAX_PIECE = 1_000_000;
 /** As much as a UTF-16 unit takes at most in UTF-8. */
 const BYTES_PER_UNIT = 3;
@@ -32,7 +35,9 @@ export function tokenizerNamed(name: TokenizerName): CountTokens {
   return count;
 }
 
-/** Text that looks like a control token ("<|endoftext|>") is text here: what is counted is content, never a conversation. */
+/**
+ * Text that looks like a control token ("<|endoftext|>") is text here: only content is counted, never a conversation.
+ */
 class Tokenizer {
   readonly #vocabulary: Vocabulary;
   readonly #pairs: BytePairs;
@@ -45,11 +50,11 @@ class Tokenizer {
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary;
     this.#pairs = new BytePairs(vocabulary);
-    // Its own, because it is left at a place in the text.
+    // A copy, because it keeps a position in the text.
     this.#splitter = new RegExp(vocabulary.splitter);
   }
 
-  /** Part by part: the same stands in a fragment, in the fragment with its heading, and in the whole context. */
+  /** Part by part: the same part is in a fragment, in the fragment with its heading, and in the whole context. */
   count(text: string): number {
     let tokens = 0;
     let from = 0;
@@ -106,7 +111,10 @@ class Tokenizer {
   }
 }
 
-/** Whether no tokenizer has a piece that lies across this place, behind the end of a line: before a visible character, as in `TokenCounter`. */
+/**
+ * Whether no tokenizer has a piece across this place, after the end of a line: before a visible character, as in
+ * `TokenCounter`.
+ */
 function beginsPart(code: number): boolean {
   return code > 32 && code < 127 && code !== SLASH;
 }
@@ -117,7 +125,7 @@ function vocabularyOf(name: TokenizerName): Vocabulary {
   return Vocabulary.of(publishedTokenizer(name));
 }
 
-/** Beside the bundle, which writes it. */
+/** Beside the bundle; the build writes it. */
 export function vocabularyFile(name: TokenizerName): string {
   return `${name}.vocabulary`;
 }
@@ -136,8 +144,9 @@ export function publishedTokenizer(name: TokenizerName): PublishedTokenizer {
 }
 
 /**
- * The tokenizer a model's text is counted with. OpenAI publishes theirs. For models of others, which have none to download, o200k_base is
- * the nearest we have: the count is exact for it and close for them, so a budget for such a model should leave some room.
+ * The tokenizer that counts a model's text. OpenAI publishes theirs. For models of others, which have none to download,
+ * o200k_base is the nearest we have: the count is exact for it and close for them, so a budget for such a model should
+ * leave some space.
  */
 export function tokenizerOf(model: string): TokenizerName {
   const name = model

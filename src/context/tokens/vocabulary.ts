@@ -1,13 +1,14 @@
 /**
- * The tokens of a tokenizer by their bytes, with how it splits text, as flat arrays that can be kept in a file: a hash table over all of them is then there as soon
- * as the file is read. To build one from a list of 200,000 tokens takes 0.2 to 0.35 s, in every thread that counts.
+ * The tokens of a tokenizer by their bytes, with how it splits text, as flat arrays that can be stored in a file: a
+ * hash table over all of them is then there as soon as the file is read. Building one from a list of 200,000 tokens
+ * takes 0.2 to 0.35 s, in every thread that counts.
  *
- * A slot holds a token's rank + 1 in its lower bits and the upper bits of its hash above them, so that hardly ever a token is compared
- * that is another one. The lower bits of the hash say where to begin to look.
+ * A slot holds a token's rank + 1 in its lower bits and the upper bits of its hash above them, so that a lookup hardly
+ * ever compares a different token. The lower bits of the hash say where the search begins.
  */
 
 export interface PublishedTokenizer {
-  /** By rank: a token as text, or as bytes where it is no text by itself. There may be holes. */
+  /** By rank: a token as text, or as bytes if it is not text by itself. There may be holes. */
   readonly tokens: readonly (string | readonly number[] | undefined)[];
   /** Matches the pieces of a text, one after another, of which each is made of tokens by itself. */
   readonly splitter: RegExp;
@@ -15,7 +16,7 @@ export interface PublishedTokenizer {
 
 const RANK_BITS = 18;
 const RANKS = 2 ** RANK_BITS;
-/** Also says whether a file was made by a machine that orders bytes in another way. */
+/** Also detects a file that was made by a machine with another byte order. */
 const FORMAT = 0x0002_c0de;
 /** Format, number of slots, number of beginnings. */
 const HEADER = 12;
@@ -48,7 +49,7 @@ export class Vocabulary {
     for (const [rank, text] of texts.entries()) starts[rank + 1] = (starts[rank] ?? 0) + text.length;
     const slots = new Uint32Array(2 ** Math.ceil(Math.log2(tokens.length * 1.25 + 1)));
     for (const [rank, text] of texts.entries()) {
-      // Nothing is never looked up.
+      // The empty token is never looked up.
       if (text.length === 0) continue;
       const hash = text.reduce(hashed, EMPTY_HASH);
       let slot = hash & (slots.length - 1);

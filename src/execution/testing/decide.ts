@@ -1,8 +1,8 @@
-/** Decisions for steps that a test makes up: each step is decided on once, whoever runs it how often. */
-import { monotonicIds, type DecisionId } from "../../domain/ids.ts";
+/** Decisions for steps that a test makes up: each step is decided on once, however often it is run. */
+import { monotonicIds, type DecisionId } from "../../domain/names/ids.ts";
 import { findDecisions, insertDecisionAgain } from "../../ledger/decisions.ts";
 import type { Lease } from "../../ledger/leases.ts";
-import type { ToolStep } from "../step-runner.ts";
+import type { ToolStep } from "../../changes/decided-steps.ts";
 
 export type PlannedStep = Omit<ToolStep, "decision">;
 

@@ -1,4 +1,7 @@
-/** A plan that is being executed on a user's repository or directory, with the oracle: base and recorded changes are the sandbox. */
+/**
+ * A plan that is being executed on a user's repository or directory, with the oracle: base and recorded changes are
+ * the sandbox.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,13 +17,16 @@ import {
   type PlanId,
   type Store,
 } from "../../index.ts";
+import type { Tell } from "../../domain/run-event.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";
-import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox.ts";
-import { planChanges, runToolSteps, type DecidedStep, type PlanChange, type StepFacts } from "../step-runner.ts";
-import { callTool } from "../tool-pipeline.ts";
-import { Workspace } from "../workspace.ts";
+import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox/sandbox.ts";
+import { planChanges, type PlanChange } from "../../changes/plan-changes.ts";
+import { runToolSteps } from "../steps/step-runner.ts";
+import { callTool } from "../tools/tool-pipeline.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { decided, type PlannedStep } from "./decide.ts";
 import { ignoredOf, readTree, replay, type Tree } from "./trees.ts";
 import { UserRepository } from "./user-repository.ts";
@@ -112,17 +118,18 @@ export class ExecutingPlan implements AsyncDisposable {
     return join(this.directory, this.id, `${this.#lease.plan.attempt}`, ALIAS, "tree");
   }
 
-  /** Runs the steps; what happened to each goes to `events`. */
+  /** Runs the steps; `events` gets what happened to each. */
   async run(waves: readonly (readonly PlannedStep[])[], signal = new AbortController().signal): Promise<void> {
-    const onStep = (step: DecidedStep, event: string, _facts: StepFacts): void =>
-      void this.events.push(`${step.id} ${event}`);
+    const tell: Tell = (event) => {
+      if ("step" in event) this.events.push(`${event.step} ${event.type.replace("step_", "")}`);
+    };
     await using _opened = await runToolSteps({
       lease: this.#lease,
       directory: this.directory,
       targets: [this.target],
       waves: await decided(this.#lease, waves),
       signal,
-      onStep,
+      tell,
     });
   }
 
@@ -142,7 +149,7 @@ export class ExecutingPlan implements AsyncDisposable {
     const context = new PlanExecutionContext({ store: this.store, plan: this.id, lease: this.#lease });
     const opened = await context.startChangeset();
     const contents = (hash: string): Promise<Uint8Array | undefined> => this.changesets.content(hash);
-    const workspace = new Workspace({ sandbox: await this.sandbox(), requireConfinement: false, context, contents });
+    const workspace = openWorkspace({ sandbox: await this.sandbox(), requireConfinement: false, context, contents });
     return {
       workspace,
       context,
@@ -160,7 +167,7 @@ export class ExecutingPlan implements AsyncDisposable {
     };
   }
 
-  /** What a step of that name is decided by. */
+  /** The decision for a step of that name. */
   async decision(by: string): Promise<DecisionId> {
     const [[one] = []] = await decided(this.#lease, [[step(by, "read_file", {})]]);
     if (one === undefined) throw new Error("nothing was decided");
@@ -183,7 +190,7 @@ export class ExecutingPlan implements AsyncDisposable {
     return new Map([...all].filter(([path]) => held.has(path) || !ignored.has(path)));
   }
 
-  /** What base and these changes make. */
+  /** The files that base and these changes make. */
   replayed(entries: readonly ChangeEntry[]): Promise<Tree> {
     return replay(this.base, entries, this.changesets);
   }

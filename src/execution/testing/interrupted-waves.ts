@@ -1,9 +1,9 @@
 /**
- * Run by a test in a process of its own, and killed by it at some moment: executes a plan's steps. Arguments: the store's url, the
- * plan, where sandboxes are kept, the user's checkout.
+ * Run by a test in a process of its own, and killed by it at some moment: executes a plan's steps. Arguments: the
+ * store's url, the plan, where sandboxes are kept, the user's checkout.
  */
 import { openStore, PlanLifecycleService, type PlanId } from "../../index.ts";
-import { runToolSteps } from "../step-runner.ts";
+import { runToolSteps } from "../steps/step-runner.ts";
 import { decided, type PlannedStep } from "./decide.ts";
 
 /** Writes beside each other, then a command that adds to what an earlier one left: run twice it would show. */
@@ -32,6 +32,8 @@ if (import.meta.main) {
     targets: [{ alias: "api", strategy: "git_worktree", path, branch: undefined, readOnly: false }],
     waves: await decided(lease, WAVES),
     signal: new AbortController().signal,
-    onStep: (step, event) => void process.stdout.write(`${step.id} ${event}\n`),
+    tell: (event) => {
+      if ("step" in event) process.stdout.write(`${event.step} ${event.type.replace("step_", "")}\n`);
+    },
   });
 }

@@ -1,6 +1,7 @@
 /**
- * How a test and the commands of a plan reach each other: through the home that commands have beside their tree. It is the one place
- * that both can write whatever confines the commands, and it is no part of the plan. Commands name it `$HOME`.
+ * A test and the commands of a plan reach each other through the home that commands have beside their tree. It is the
+ * one place that both can write under every kind of confinement, and it is not part of the plan. Commands name it
+ * `$HOME`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ export class SandboxHome {
     return existsSync(join(this.#directory, name));
   }
 
-  /** What commands wrote there so far. */
+  /** The text that commands wrote there so far. */
   read(name: string): string {
     return this.has(name) ? readFileSync(join(this.#directory, name), "utf8") : "";
   }

@@ -1,4 +1,4 @@
-/** What directories hold, byte for byte, read without any of the code under test. */
+/** The content of directories, byte for byte, read without any of the code under test. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";

@@ -1,10 +1,13 @@
-/** How bubblewrap is called, where there is one. What the call achieves is tested with the real one: confinement.integration.test.ts. */
+/**
+ * How bubblewrap is called, where there is one. The effect of the call is tested with the real one:
+ * confinement.integration.test.ts.
+ */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bubblewrapArguments } from "../confinement/bubblewrap.ts";
-import { confinementHere } from "../confinement/here.ts";
+import { bubblewrapArguments } from "../../confinement/bubblewrap.ts";
+import { confinementHere } from "../../confinement/availability.ts";
 import { ExecutingPlan } from "../testing/executing-plan.ts";
-import { FakeBwrap } from "../testing/fake-bwrap.ts";
+import { FakeBwrap } from "../../confinement/testing/fake-bwrap.ts";
 
 const VIEW = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
 

@@ -1,11 +1,16 @@
+/** The tools by which an actor asks about its plan: context, earlier decisions, and the budget of tokens. */
 import * as z from "zod";
-import { DECISION_TYPES } from "../../domain/decision.ts";
-import { CONTEXT_DEPTHS } from "../context-port.ts";
-import { planTool, type PlanTool } from "../tool.ts";
+import { DECISION_TYPES } from "../../domain/plan/decision.ts";
+import { DEFAULT_BREADTH, DEFAULT_DEPTH, parseBackend } from "../../domain/context/context-question.ts";
+import { DETAIL_LEVELS } from "../../domain/context/detail-level.ts";
+import { planTool, type PlanTool } from "./tool.ts";
 
 const words = z.array(z.string().min(1).max(1_000)).max(100);
 
-/** What an actor may ask about its plan. None of them writes, and none sees more than the plan's own resources. */
+/**
+ * The questions that an actor may ask about its plan. None of the tools writes, and none sees more than the plan's
+ * own resources.
+ */
 export const CONTEXT_TOOLS: readonly PlanTool[] = [
   planTool({
     name: "request_context",
@@ -16,7 +21,7 @@ export const CONTEXT_TOOLS: readonly PlanTool[] = [
       entities: words.default([]),
       focus: words.default([]),
       breadth: z.int().min(0).max(10).optional(),
-      depth: z.enum(CONTEXT_DEPTHS).optional(),
+      depth: z.enum(DETAIL_LEVELS).optional(),
       strategy: z.string().min(1).max(100).optional(),
       preferred_strategies: words.default([]),
       required_backends: words.default([]),
@@ -29,14 +34,13 @@ export const CONTEXT_TOOLS: readonly PlanTool[] = [
           query,
           entities,
           focus,
-          breadth,
-          depth,
+          breadth: breadth ?? DEFAULT_BREADTH,
+          depth: depth ?? DEFAULT_DEPTH,
           strategy,
           preferredStrategies: rest.preferred_strategies,
-          requiredBackends: rest.required_backends,
-          budget,
-          resources: resource === undefined ? undefined : [resource],
+          requiredBackends: rest.required_backends.map(parseBackend),
         },
+        { budget, resources: resource === undefined ? undefined : [resource] },
         signal,
       ),
   }),

@@ -1,20 +1,24 @@
+/**
+ * The tools on single files. Each write goes through the workspace and is recorded as it happens, so calls may run
+ * side by side.
+ */
 import { lstat, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { AgentsError } from "../../domain/errors.ts";
-import { matching, TOO_SLOW } from "../../domain/patient-match.ts";
-import { holdsMask } from "../../domain/redaction.ts";
-import { shown } from "../../domain/text.ts";
-import { maskedText } from "../../store/masking.ts";
-import { ContainedDirectory, ifCode } from "../contained-path.ts";
-import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../file-state.ts";
-import { tool, type Tool } from "../tool.ts";
-import { notThere, occupied } from "../workspace-failures.ts";
-import type { Workspace } from "../workspace.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import { matching, TOO_SLOW } from "../../domain/text/patient-match.ts";
+import { holdsMask } from "../../domain/secrets/redaction.ts";
+import { shown } from "../../domain/text/text.ts";
+import { maskedText } from "../../platform/masking.ts";
+import { ContainedDirectory, ifCode } from "../../platform/contained-path.ts";
+import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../../platform/file-state.ts";
+import { tool, type Tool } from "./tool.ts";
+import { notThereError, occupiedError } from "../workspace/workspace-failures.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { refuseMasks } from "./masks.ts";
 
 const path = z.string();
-/** What is written comes back as it was given: half a surrogate pair has no bytes. */
+/** Written text is read back as it was given: half a surrogate pair has no bytes. */
 const content = z.string().refine((given) => given.isWellFormed(), "contains half of a surrogate pair");
 const READ_LIMIT = 10 * 1024 * 1024;
 
@@ -27,9 +31,9 @@ export const FILE_TOOLS: readonly Tool[] = [
     parameters: z.strictObject({ path }),
     run: async ({ path }, { workspace }) => {
       const { content, mode } = await existing(workspace, path);
-      // A link's content is a path, not the text somebody wants to read; where it leads may be outside.
+      // A link's content is a path, not the text that the caller wants to read; its target may be outside.
       if (mode === LINK) return { path, kind: "link", points_to: Buffer.from(content).toString("utf8") };
-      if (content.byteLength > READ_LIMIT) throw failed(path, "is larger than 10 MiB");
+      if (content.byteLength > READ_LIMIT) throw fileError(path, "is larger than 10 MiB");
       return { path, content: text(content, path) };
     },
   }),
@@ -55,7 +59,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     run: async ({ path, old, new: replacement, all }, { workspace, by }) => {
       let replaced = 0;
       await workspace.change(by, path, (before) => {
-        if (before === undefined || before.mode === LINK) throw notThere(path);
+        if (before === undefined || before.mode === LINK) throw notThereError(path);
         refuseMasks(replacement, before, path);
         const parts = text(before.content, path).split(old);
         replaced = parts.length - 1;
@@ -63,10 +67,10 @@ export const FILE_TOOLS: readonly Tool[] = [
           const why = holdsMask(old)
             ? "; a masked secret stands for another text, so leave it out of what is replaced"
             : "";
-          throw failed(path, `does not contain ${shown(old)}${why}`);
+          throw fileError(path, `does not contain ${shown(old)}${why}`);
         }
         if (replaced > 1 && !all)
-          throw failed(path, `contains ${shown(old)} ${replaced} times; say all: true to replace each`);
+          throw fileError(path, `contains ${shown(old)} ${replaced} times; say all: true to replace each`);
         return { ...before, content: Buffer.from(parts.join(replacement), "utf8") };
       });
       return { path, replaced };
@@ -79,7 +83,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     parameters: z.strictObject({ path }),
     run: async ({ path }, { workspace, by }) => {
       await workspace.change(by, path, (before) => {
-        if (before === undefined) throw notThere(path);
+        if (before === undefined) throw notThereError(path);
         return undefined;
       });
       return { path };
@@ -103,7 +107,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     run: async ({ path, to }, { workspace, by }) => {
       const state = await existing(workspace, path);
       await workspace.change(by, to, (before) => {
-        if (before !== undefined) throw occupied(to);
+        if (before !== undefined) throw occupiedError(to);
         return state;
       });
       return { path, to };
@@ -152,7 +156,7 @@ export const FILE_TOOLS: readonly Tool[] = [
       const { directory: opened, name } = await ContainedDirectory.of(workspace.sandbox.root, path, { create: true });
       await using directory = opened;
       await mkdir(directory.at(name)).catch(ifCode("EEXIST"));
-      if (!(await lstat(directory.at(name))).isDirectory()) throw occupied(path);
+      if (!(await lstat(directory.at(name))).isDirectory()) throw occupiedError(path);
       return { path };
     },
   }),
@@ -218,7 +222,9 @@ async function searchFiles(
   return found.slice(0, limit).map(({ path, line, text }) => ({ path, line, text: text.slice(0, 500) }));
 }
 
-/** Of a key that goes over several lines none looks like a secret by itself, so they are masked as part of their file. */
+/**
+ * Of a key that goes over several lines none looks like a secret by itself, so they are masked as part of their file.
+ */
 function withoutSecrets(found: readonly FileLine[]): Found[] {
   const files = new Map(
     [...Map.groupBy(found, ({ path }) => path)].map(([path, [first]]) => [
@@ -244,13 +250,13 @@ function expressionOf(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "u");
   } catch (error) {
-    throw new AgentsError("tool_failed", `${shown(pattern)} is no regular expression.`, { cause: error });
+    throw new AgentsError("tool_failed", `${shown(pattern)} is not a regular expression.`, { cause: error });
   }
 }
 
 async function existing(workspace: Workspace, file: string): Promise<FileState> {
   const state = await workspace.read(file);
-  if (state === undefined) throw notThere(file);
+  if (state === undefined) throw notThereError(file);
   return state;
 }
 
@@ -265,7 +271,7 @@ async function inDirectory<T>(
   await using directory = opened;
   const target = directory.at(name);
   const found = await lstat(target).catch(() => undefined);
-  if (found?.isDirectory() !== true) throw failed(file, "is no directory");
+  if (found?.isDirectory() !== true) throw fileError(file, "is not a directory");
   return await use(join(target, "."));
 }
 
@@ -274,7 +280,7 @@ function text(content: Uint8Array, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch (error) {
-    throw failed(file, "is no UTF-8 text", error);
+    throw fileError(file, "is not UTF-8 text", error);
   }
 }
 
@@ -283,7 +289,7 @@ function modeOf(wanted: "644" | "755" | undefined, before: FileState | undefined
   return before?.mode === EXECUTABLE ? EXECUTABLE : REGULAR;
 }
 
-function failed(file: string, why: string, cause?: unknown): AgentsError {
+function fileError(file: string, why: string, cause?: unknown): AgentsError {
   return new AgentsError("tool_failed", `${shown(file)} ${why}.`, {
     cause,
     kept: "Nothing was changed.",

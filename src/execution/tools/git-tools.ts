@@ -1,20 +1,24 @@
+/** The tools that read git's history and status in a sandbox. */
 import * as z from "zod";
-import { AgentsError } from "../../domain/errors.ts";
-import { relativePathProblem } from "../../domain/change-entry.ts";
-import { refused } from "../contained-path.ts";
-import { gitText } from "../git.ts";
-import { gitIn, isVersioned } from "../sandbox-facts.ts";
-import { tool, type Tool, type ToolCall } from "../tool.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import { relativePathProblem } from "../../domain/plan/change-entry.ts";
+import { refusedPathError } from "../../platform/contained-path.ts";
+import { gitText } from "../../git/git.ts";
+import { gitIn, isVersioned } from "../sandbox/sandbox-facts.ts";
+import { tool, type Tool, type ToolCall } from "./tool.ts";
 
 const path = z.string().optional();
 
-/** As an argument: a `.gitmodules` in the tree wins over settings, and git would run the filters of a repository in the tree. */
+/**
+ * As an argument: a `.gitmodules` in the tree wins over settings, and git would run the filters of a repository in
+ * the tree.
+ */
 const NO_SUBMODULES = ["--ignore-submodules=all"];
 const DIFF = ["diff", "--no-ext-diff", "--no-textconv", "--no-color"];
 
 /**
- * Looking at the sandbox's history. None of them writes. They ask our repository, which stays at the commit the plan began with: what
- * commands commit or stage in theirs does not show.
+ * Tools that read the sandbox's history. They ask our repository, which stays at the commit the plan began with:
+ * commits that commands make in theirs are not shown.
  */
 export const GIT_TOOLS: readonly Tool[] = [
   tool({
@@ -50,8 +54,8 @@ export const GIT_TOOLS: readonly Tool[] = [
 async function show(args: readonly string[], file: string | undefined, { workspace }: ToolCall): Promise<string> {
   const { sandbox } = workspace;
   if (!isVersioned(sandbox))
-    throw new AgentsError("tool_failed", `The resource "${sandbox.alias}" is no git checkout.`);
+    throw new AgentsError("tool_failed", `The resource "${sandbox.alias}" is not a git checkout.`);
   const problem = file === undefined ? undefined : relativePathProblem(file);
-  if (file !== undefined && problem !== undefined) throw refused(file, problem);
+  if (file !== undefined && problem !== undefined) throw refusedPathError(file, problem);
   return gitText([...args, "--", ...(file === undefined ? [] : [`./${file}`])], gitIn(sandbox));
 }

@@ -40,7 +40,7 @@ describe("one text", () => {
     ["a; b", "x", "does not parse as one piece of TypeScript"],
     ["  ", "x", "does not parse as one piece of TypeScript"],
     ["foo($A)", "bar($B)", "The rewrite uses $B, which the pattern does not have."],
-    ["foo($A)", "bar($A", 'would leave "file" as something that is no TypeScript'],
+    ["foo($A)", "bar($A", 'would leave "file" as something that is not TypeScript'],
   ])("%j → %j is refused", async (pattern, into, message) => {
     await expect(rewrite("TypeScript", pattern, into, "foo(1); a; b")).rejects.toMatchObject({
       code: "tool_failed",

@@ -1,19 +1,23 @@
+/**
+ * The tool that rewrites code by its structure, in one or many files; nothing is written before every file has been
+ * rewritten in memory.
+ */
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
-import { AgentsError } from "../../domain/errors.ts";
-import { relativePathProblem } from "../../domain/change-entry.ts";
-import { shown } from "../../domain/text.ts";
-import { refused } from "../contained-path.ts";
-import { LINK, type FileState } from "../file-state.ts";
-import { tool, type Tool } from "../tool.ts";
-import { notThere } from "../workspace-failures.ts";
-import type { Workspace } from "../workspace.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import { relativePathProblem } from "../../domain/plan/change-entry.ts";
+import { shown } from "../../domain/text/text.ts";
+import { refusedPathError } from "../../platform/contained-path.ts";
+import { LINK, type FileState } from "../../platform/file-state.ts";
+import { tool, type Tool } from "./tool.ts";
+import { notThereError } from "../workspace/workspace-failures.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { refuseMasks } from "./masks.ts";
 import { LANGUAGES, rewriter, type Language } from "./structural-rewrite.ts";
 
 const KNOWN = Object.keys(LANGUAGES) as Language[];
 
-/** Whatever the case: people write "typescript". */
+/** In any case of letters: people write "typescript". */
 const language = z.string().transform((given, context): Language => {
   const found = KNOWN.find((name) => name.toLowerCase() === given.toLowerCase());
   if (found !== undefined) return found;
@@ -51,7 +55,7 @@ export const REWRITE_TOOL: Tool = tool({
     }
     for (const { path, before, after } of changes) {
       await workspace.change(by, path, (now) => {
-        if (now === undefined || Buffer.compare(now.content, before.content) !== 0) throw meanwhile(path);
+        if (now === undefined || Buffer.compare(now.content, before.content) !== 0) throw changedMeanwhileError(path);
         return { ...now, content: after };
       });
     }
@@ -66,17 +70,17 @@ export const REWRITE_TOOL: Tool = tool({
   },
 });
 
-/** Files named by their path are taken whatever their ending; in a directory those of the language are. */
+/** Files named by their path are read with any ending; in a directory, those with an ending of the language. */
 async function filesOf(workspace: Workspace, language: Language, paths: readonly string[] = ["."]): Promise<string[]> {
   const all = [...(await workspace.look()).keys()];
   const endings: readonly string[] = LANGUAGES[language];
   const chosen = new Set<string>();
   for (const path of paths) {
     const problem = path === "." ? undefined : relativePathProblem(path);
-    if (problem !== undefined) throw refused(path, problem);
+    if (problem !== undefined) throw refusedPathError(path, problem);
     const below = path === "." ? all : all.filter((file) => file.startsWith(`${path}/`));
     if (all.includes(path)) chosen.add(path);
-    else if (below.length === 0 && path !== ".") throw notThere(path);
+    else if (below.length === 0 && path !== ".") throw notThereError(path);
     for (const file of below) if (endings.includes(file.slice(file.lastIndexOf(".") + 1))) chosen.add(file);
   }
   return [...chosen].sort();
@@ -88,12 +92,12 @@ function leftAlone(partial: readonly { path: string; lines: readonly number[] }[
   return `Left as they were: ${count} places that fit the pattern only in part, the first at ${first?.path}:${first?.lines[0]}. Write all of such a place into the pattern, or change it by hand.`;
 }
 
-/** What would not come back as the same bytes is left alone. */
+/** A file whose text would not come back as the same bytes is left alone. */
 function isText(content: Uint8Array): boolean {
   return isUtf8(content) && !content.includes(0);
 }
 
-function meanwhile(path: string): AgentsError {
+function changedMeanwhileError(path: string): AgentsError {
   return new AgentsError("tool_failed", `${shown(path)} was changed by another step while it was being rewritten.`, {
     detail: { path },
   });

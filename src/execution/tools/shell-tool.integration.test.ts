@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gone, running, uniqueSeconds } from "../../testing/processes.ts";
-import { canConfine } from "../confinement/here.ts";
+import { canConfine } from "../../confinement/availability.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 
 let plan: ExecutingPlan;
@@ -41,7 +41,7 @@ test("a failing command is told with its code and last words; what it changed is
   expect(await plan.replayed(await open.entries())).toEqual(await plan.tree());
 });
 
-test("output is cut at its limit and the command goes on", async () => {
+test("output is cut at its limit and the command continues", async () => {
   const result = await shell("head -c 1000000 /dev/zero | tr '\\0' x; echo done > done");
   expect(result).toMatchObject({ cut: true, code: 0 });
   expect((result as { output: string }).output).toHaveLength(256 * 1024);

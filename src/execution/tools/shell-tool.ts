@@ -1,9 +1,12 @@
+/**
+ * A command in the sandbox. It has the sandbox to itself; its changes are found by comparing the files before and
+ * after.
+ */
 import * as z from "zod";
-import { AgentsError } from "../../domain/errors.ts";
-import { borrowedBy, failureOf, runShell, workingDirectory } from "../shell.ts";
-import { tool, type Tool } from "../tool.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import { borrowedBy, failureOf, runShell, workingDirectory } from "./shell.ts";
+import { tool, type Tool } from "./tool.ts";
 
-/** A command in the sandbox. It has the sandbox to itself; what it changed is found by looking before and after. */
 export const SHELL_TOOL: Tool = tool({
   name: "shell_execute",
   description: "Run a shell command in the sandbox",

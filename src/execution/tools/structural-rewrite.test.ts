@@ -50,7 +50,10 @@ describe("a node that fits only in part stays, and its line is told", () => {
   });
 });
 
-/** Each rewrite uses every hole of its pattern once, so that every name of the source must be in the result as often as before. */
+/**
+ * Each rewrite uses every hole of its pattern once, so that every name of the source must be in the result as often
+ * as before.
+ */
 const REWRITES: Record<Language, readonly (readonly [pattern: string, rewrite: string])[]> = {
   JavaScript: [
     ["var $A = $B", "const $A = $B"],

@@ -1,12 +1,12 @@
-import type { SgNode } from "@ast-grep/napi";
-import { AgentsError } from "../../domain/errors.ts";
-import { shown } from "../../domain/text.ts";
-
 /**
- * Search and replace by the structure of code instead of its letters: a pattern is code with holes, `$A` for one node and `$$$ARGS`
- * for several, and what stood in a hole goes where the rewrite names it. The parser is native code and large, so it is loaded when
- * the first rewrite asks for it, never before.
+ * Search and replace by the structure of code instead of its letters: a pattern is code with holes, `$A` for one node
+ * and `$$$ARGS` for several, and what stood in a hole goes where the rewrite names it. The parser is native code and
+ * large, so it is loaded when the first rewrite asks for it, never before.
  */
+import type { SgNode } from "@ast-grep/napi";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import { shown } from "../../domain/text/text.ts";
+
 export const LANGUAGES = {
   JavaScript: ["js", "mjs", "cjs", "jsx"],
   TypeScript: ["ts", "mts", "cts"],
@@ -29,7 +29,10 @@ const HOLE = /\${1,3}([A-Z_][A-Z0-9_]*)/g;
 /** Holes of a pattern that the parser fills without telling with what: `$_`, `$_NAME` and `$$$`. */
 const UNNAMED_HOLE = /(\${1,3})_[A-Z0-9_]*|(\$\$\$)(?![A-Z_])/g;
 
-/** Rewrites one file's text; undefined where nothing fits. A pattern that does not parse is refused before any file is read. */
+/**
+ * Rewrites one file's text; undefined where nothing fits. A pattern that does not parse is refused before any file is
+ * read.
+ */
 export async function rewriter(
   language: Language,
   pattern: string,
@@ -45,10 +48,11 @@ export async function rewriter(
   }[language];
   const known = holesOf(pattern.replace(UNNAMED_HOLE, ""));
   const unknown = [...holesOf(rewrite)].find((hole) => !known.has(hole));
-  if (unknown !== undefined) throw refusedPattern(`The rewrite uses $${unknown}, which the pattern does not have.`);
-  // A hole is no word in every language; to see whether the rest is code, each is filled with one.
+  if (unknown !== undefined)
+    throw refusedPatternError(`The rewrite uses $${unknown}, which the pattern does not have.`);
+  // A hole is not a word in every language; to see whether the rest is code, each hole is filled with one.
   if (isBroken(parse(lang, pattern.replace(HOLE, "z$1")).root())) {
-    throw refusedPattern(`The pattern ${shown(pattern)} does not parse as ${language}.`);
+    throw refusedPatternError(`The pattern ${shown(pattern)} does not parse as ${language}.`);
   }
   let unnamed = 0;
   // With names of their own, what they take can be told from what the pattern leaves out.
@@ -57,7 +61,7 @@ export async function rewriter(
     try {
       return root.findAll(named);
     } catch (error) {
-      throw refusedPattern(`The pattern ${shown(pattern)} does not parse as one piece of ${language}.`, error);
+      throw refusedPatternError(`The pattern ${shown(pattern)} does not parse as one piece of ${language}.`, error);
     }
   };
   search(parse(lang, "").root());
@@ -68,7 +72,7 @@ export async function rewriter(
     if (!isBroken(root) && isBroken(parse(lang, result.text).root())) {
       throw new AgentsError(
         "tool_failed",
-        `The rewrite would leave ${shown(file)} as something that is no ${language}.`,
+        `The rewrite would leave ${shown(file)} as something that is not ${language}.`,
         {
           kept: "Nothing was changed.",
           detail: { path: file },
@@ -84,12 +88,13 @@ function holesOf(code: string): Set<string> {
 }
 
 /**
- * Matches inside what a hole took are replaced too; those in what the rewrite drops go with it. The end of a statement stays unless
- * the pattern names it: `foo($A)` also finds `foo(1);`.
+ * Matches inside what a hole took are replaced too; those in what the rewrite drops go with it. The end of a
+ * statement stays unless the pattern names it: `foo($A)` also finds `foo(1);`.
  *
- * The parser's own match is not enough: it passes over trailing siblings, keywords and comments, so that `var $A = $B` finds
- * `var a = 1, b = 2` and `if ($A) $B` finds an `if` with its `else`. Its stricter modes do not help: they lose trailing commas that
- * count, and find `a - b` for `$A + $B`. So a match is replaced only if every letter of it is in a hole or in the pattern.
+ * The parser's own match is not enough: it passes over trailing siblings, keywords and comments, so that `var $A =
+ * $B` finds `var a = 1, b = 2` and `if ($A) $B` finds an `if` with its `else`. Its stricter modes do not help: they
+ * lose trailing commas that count, and find `a - b` for `$A + $B`. So a match is replaced only if every letter of it
+ * is in a hole or in the pattern.
  */
 function replaceAll(text: string, matches: readonly SgNode[], code: { pattern: string; rewrite: string }): Rewritten {
   const { pattern, rewrite } = code;
@@ -152,8 +157,9 @@ function filledPattern(pattern: string, node: SgNode, text: string): string {
 }
 
 /**
- * Whether the code has nothing that the filled pattern lacks, but for white space, semicolons and a comma before a closing bracket,
- * which say nothing. A comma after another one, or after the opening bracket, says something: `[a,,]` has two elements.
+ * Whether the code has nothing that the filled pattern lacks, but for white space, semicolons and a comma before a
+ * closing bracket, which say nothing. A comma after another one, or after the opening bracket, says something:
+ * `[a,,]` has two elements.
  */
 function isAll(code: string, filled: string): boolean {
   const [given, wanted] = [code.replace(/\s+/g, ""), filled.replace(/\s+/g, "")];
@@ -176,6 +182,6 @@ function isBroken(root: SgNode): boolean {
   return false;
 }
 
-function refusedPattern(message: string, cause?: unknown): AgentsError {
+function refusedPatternError(message: string, cause?: unknown): AgentsError {
   return new AgentsError("tool_failed", message, { cause, kept: "Nothing was changed." });
 }

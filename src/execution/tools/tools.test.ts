@@ -3,7 +3,7 @@ import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentsError, ValidationError } from "../../index.ts";
-import { callTool, TOOLS } from "../tool-pipeline.ts";
+import { callTool, TOOLS } from "./tool-pipeline.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { fill } from "../testing/trees.ts";
 
@@ -32,8 +32,8 @@ describe("reading", () => {
     expect(await call("read_file", { path: "link-out" })).toMatchObject({ kind: "link", points_to: "/etc" });
   });
 
-  test("refuses what is no text, too large, a directory or not there", async () => {
-    await expect(call("read_file", { path: "latin1.txt" })).rejects.toThrow('"latin1.txt" is no UTF-8 text.');
+  test("refuses a file that is not text, too large, a directory or not there", async () => {
+    await expect(call("read_file", { path: "latin1.txt" })).rejects.toThrow('"latin1.txt" is not UTF-8 text.');
     await expect(call("read_file", { path: "src" })).rejects.toThrow("is a directory");
     await expect(call("read_file", { path: "none" })).rejects.toThrow('There is no file "none".');
     const big = join(plan.root, "big.log");
@@ -61,7 +61,7 @@ describe("reading", () => {
     expect(root.map(({ name }) => name)).not.toContain(".git");
     expect(await call("list_directory", { path: "." })).toEqual(root);
     for (const path of ["a.txt", "none", "link-out"])
-      await expect(call("list_directory", { path })).rejects.toThrow("is no directory");
+      await expect(call("list_directory", { path })).rejects.toThrow("is not a directory");
   });
 
   test("search_files finds lines, within a path and up to a limit", async () => {
@@ -118,7 +118,7 @@ describe("writing", () => {
     expect(await bytes("e/bom")).toEqual(Buffer.from("\uFEFFb"));
     for (const path of ["none", "link"])
       await expect(call("edit_file", { path, old: "a", new: "b" })).rejects.toThrow("There is no file");
-    await expect(call("edit_file", { path: "latin1.txt", old: "c", new: "k" })).rejects.toThrow("no UTF-8");
+    await expect(call("edit_file", { path: "latin1.txt", old: "c", new: "k" })).rejects.toThrow("not UTF-8");
     expect(await bytes("latin1.txt")).toEqual(Buffer.from("caf\u00e9\n", "latin1"));
     await expect(call("edit_file", { path: "a.txt", old: "", new: "b" })).rejects.toBeInstanceOf(ValidationError);
   });
@@ -135,15 +135,15 @@ describe("writing", () => {
     for (const path of ["a.txt", "link-out"])
       await expect(call("create_directory", { path })).rejects.toThrow("There is already a file");
     expect(await call("delete_directory", { path: "made" })).toEqual({ path: "made", deleted: 0 });
-    await expect(call("list_directory", { path: "made" })).rejects.toThrow("is no directory");
+    await expect(call("list_directory", { path: "made" })).rejects.toThrow("is not a directory");
     expect(await call("delete_directory", { path: "c" })).toEqual({ path: "c", deleted: 1 });
     await expect(call("delete_directory", { path: "c" })).rejects.toThrow("does not exist");
-    await expect(call("delete_directory", { path: "a.txt" })).rejects.toThrow("is no directory");
+    await expect(call("delete_directory", { path: "a.txt" })).rejects.toThrow("is not a directory");
     await expect(call("delete_directory", { path: "link-out" })).rejects.toThrow("is a symbolic link");
   });
 });
 
-test("delete_directory takes the directories along, leaves ignored files, and waits for whoever writes there", async () => {
+test("delete_directory removes the directories too, leaves ignored files, and waits for a call that writes there", async () => {
   await using other = await ExecutingPlan.start();
   const { call, entries } = await other.open();
   await fill(other.root, { "d/keep.log": "ignored", "d/nested/.git/HEAD": "" });
@@ -156,7 +156,7 @@ test("delete_directory takes the directories along, leaves ignored files, and wa
   );
   const first = (await call("delete_directory", { path: "d" }, "same")) as { deleted: number };
   await writing;
-  // Whoever wrote before it was deleted, whoever wrote after it wrote a new one: nothing in between.
+  // A write before the deletion is deleted, a write after it makes a new file: nothing in between.
   const deletions = async (): Promise<number> =>
     (await entries()).filter(({ operation }) => operation === "delete").length;
   expect(await deletions()).toBe(first.deleted);
@@ -188,7 +188,7 @@ describe("git", () => {
   test("there is none in a copied directory", async () => {
     await using copy = await ExecutingPlan.start({ strategy: "filesystem_copy" });
     const { call } = await copy.open();
-    await expect(call("git_status", {})).rejects.toThrow('The resource "api" is no git checkout.');
+    await expect(call("git_status", {})).rejects.toThrow('The resource "api" is not a git checkout.');
   });
 });
 

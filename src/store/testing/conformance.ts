@@ -1,12 +1,13 @@
 /**
- * What every driver of the store has to do, whatever is underneath: register it with `describeStore` once for each. It knows
- * nothing but the `Store` port and portable SQL.
+ * The tests that every driver of the store has to pass: call `describeStore` once for each. They know nothing but the
+ * `Store` port and portable SQL.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { UnitOfWorkError } from "../../domain/errors.ts";
-import type { Reader, SqlValue, Store, Tx } from "../store.ts";
+import { UnitOfWorkError } from "../../domain/errors/errors.ts";
+import type { Reader, SqlValue, Store, Tx } from "../port.ts";
+import { describeContract } from "./contract.ts";
 import { createCounters, incrementBoth } from "./elsewhere.ts";
 import { failure, notHung, type StoreFixture } from "./fixtures.ts";
 import { inThread } from "./run-elsewhere.ts";
@@ -16,7 +17,7 @@ const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 export function describeStore(name: string, open: () => Promise<StoreFixture>): void {
   describe(`a store ${name}`, () => {
     describe("atomicity", () => {
-      test("a unit that throws leaves nothing, and its neighbours in the same batch survive", async () => {
+      test("a unit that throws leaves nothing, and its neighbors in the same batch survive", async () => {
         await using fixture = await notes(open);
         const outcomes = await Promise.allSettled(
           Array.from({ length: 30 }, (_, i) =>
@@ -78,7 +79,7 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
         expect(await allNotes(fixture.store)).toEqual([]);
       });
 
-      test("what is acknowledged is there for everybody", async () => {
+      test("an acknowledged write is there for every reader", async () => {
         await using fixture = await notes(open);
         const other = await fixture.again();
         await Promise.all(
@@ -121,7 +122,9 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
             }),
           ),
         );
-        expect(order.join("")).toMatch(/^(a{5}|b{5}|c{5}){3}$/);
+        // A store may run a unit again from its start.
+        expect(order.join("")).toMatch(/^(a{5}|b{5}|c{5})+$/);
+        expect(new Set(order).size).toBe(3);
       });
 
       test("a read that begins while a unit is half done sees nothing of it", async () => {
@@ -143,7 +146,7 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
         for (const found of seen) expect([[], ["one", "two"]]).toContainEqual(found);
       });
 
-      test("a read sees one moment, although others commit while it goes on", async () => {
+      test("a read sees one moment, although other units commit while it runs", async () => {
         await using fixture = await open();
         await createCounters(fixture.store);
         const writing = inThread({ kind: "increment", url: fixture.store.url, times: FULL ? 2_000 : 150, together: 3 });
@@ -207,7 +210,7 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
         expect(await allNotes(store)).toEqual([]);
       });
 
-      test("the change counter is refused there as well, whatever the driver", async () => {
+      test("the change counter is refused there as well, by every driver", async () => {
         await using fixture = await open();
         const { store } = fixture;
         const unit = store.transaction(async () => store.changeCounter());
@@ -237,13 +240,13 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
           await sleep(20);
           late.resolve(await failure(note(tx, "late")));
         });
-        const neighbour = fixture.store.transaction((tx) => note(tx, "neighbour"));
+        const neighbor = fixture.store.transaction((tx) => note(tx, "neighbor"));
         const error = await failure(unit);
         expect(error).toBeInstanceOf(UnitOfWorkError);
         expect(error).toMatchObject({ code: "unit_of_work", kept: expect.stringContaining("rolled back") });
-        await neighbour;
+        await neighbor;
         expect(await late.promise).toBeInstanceOf(UnitOfWorkError);
-        expect(await allNotes(fixture.store)).toEqual(["neighbour"]);
+        expect(await allNotes(fixture.store)).toEqual(["neighbor"]);
       });
 
       test("a read that awaits something foreign ends with an error, and the next one works", async () => {
@@ -278,7 +281,7 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
         expect(await allNotes(fixture.store)).toEqual(["inside"]);
       });
 
-      test("a statement that nobody awaited is still part of its unit", async () => {
+      test("a statement that the unit did not await is still part of its unit", async () => {
         await using fixture = await notes(open);
         await fixture.store.transaction(async (tx) => {
           void note(tx, "forgotten").catch(() => undefined);
@@ -376,6 +379,8 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
       });
     });
 
+    describeContract(open);
+
     describe("telling others", () => {
       test("onCommit is called after a commit, for as long as it is wanted", async () => {
         await using fixture = await notes(open);
@@ -412,7 +417,7 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
         expect(await allNotes(fixture.store)).toEqual(["one", "two"]);
       });
 
-      test("the change counter moves with each commit, whoever made it, and not without one", async () => {
+      test("the change counter moves with each commit of any handle, and not without one", async () => {
         await using fixture = await notes(open);
         const other = await fixture.again();
         const seen: number[] = [await fixture.store.changeCounter()];

@@ -1,18 +1,22 @@
 /**
- * What tests have done to a store by somebody else: another thread (the command comes as workerData) or another process (the
- * command comes as JSON in the first argument). The answer is one message, or one line of JSON on stdout.
+ * Work on a store that a test has done elsewhere: in another thread (the command comes as workerData) or another
+ * process (the command comes as JSON in the first argument). The answer is one message, or one line of JSON on stdout.
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import { AgentsError } from "../../domain/errors.ts";
-import { openStore } from "../open.ts";
-import type { Store, Tx } from "../store.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import type { NextStep } from "../../domain/next-step.ts";
+import { openStore } from "../sqlite/open.ts";
+import type { Store, Tx } from "../port.ts";
 
 export type ElsewhereCommand =
   /** Adds 1 to both counters `times` times, `together` units at a time. */
   | { readonly kind: "increment"; readonly url: string; readonly times: number; readonly together: number }
   /** Opens the store and closes it again. */
   | { readonly kind: "open"; readonly url: string }
-  /** Opens the store, adds `rows` rows of `bytes` bytes each until that fails; then `free` is emptied and one row more is added. */
+  /**
+   * Opens the store, adds `rows` rows of `bytes` bytes each until that fails; then `free` is emptied and one row more
+   * is added.
+   */
   | {
       readonly kind: "fill";
       readonly url: string;
@@ -26,14 +30,17 @@ export interface ElsewhereError {
   readonly code: string;
   readonly message: string;
   readonly kept: string | undefined;
-  readonly next: readonly string[];
+  readonly next: readonly NextStep[];
 }
 
 export interface ElsewhereAnswer {
   /** Units that were acknowledged. */
   readonly acknowledged: number;
   readonly error?: ElsewhereError;
-  /** `fill` only: rows found while the disk was full, after space was freed and one row added, and by a handle opened then. */
+  /**
+   * `fill` only: rows found while the disk was full, after space was freed and one row added, and by a handle opened
+   * then.
+   */
   readonly found?: readonly number[];
 }
 

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type OpenStoreOptions } from "../open.ts";
-import type { Store } from "../store.ts";
+import { openStore, type OpenStoreOptions } from "../sqlite/open.ts";
+import type { Store } from "../port.ts";
 
 export class TestDirectory implements AsyncDisposable {
   readonly path: string;

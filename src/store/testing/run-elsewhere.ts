@@ -28,8 +28,9 @@ export async function inProcess(command: ElsewhereCommand, via: readonly string[
 }
 
 /**
- * The same in a mount namespace of its own that `mounts` (a shell script) has prepared, so that a really full or really read-only
- * file system can be had without touching anybody's. Undefined when this machine does not allow such namespaces.
+ * The same in a mount namespace of its own that `mounts` (a shell script) has prepared, so that a really full or really
+ * read-only file system can be had without touching the machine's. Undefined when this machine does not allow such
+ * namespaces.
  */
 export async function inNamespace(mounts: string, command: ElsewhereCommand): Promise<ElsewhereAnswer | undefined> {
   if (!(await namespacesWork())) return undefined;

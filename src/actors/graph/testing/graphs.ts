@@ -1,10 +1,17 @@
 /** Graphs and hands for tests: what a run asks for is answered by functions and recorded under its key, as a plan would do it. */
-import type { GraphActorDefinition, GraphEdge, GraphNode, LlmActorDefinition, Route } from "../../../domain/actor.ts";
-import type { DecisionId } from "../../../domain/ids.ts";
-import type { JsonObject, JsonValue } from "../../../domain/json.ts";
-import { parseQualifiedName, type QualifiedName } from "../../../domain/qualified-name.ts";
-import type { ToolName } from "../../../domain/tool-names.ts";
-import type { About, ActorHands, Asked, HandsCall, Told, ToolOutcome } from "../../hands.ts";
+import type {
+  GraphActorDefinition,
+  GraphEdge,
+  GraphNode,
+  LlmActorDefinition,
+  Route,
+} from "../../../domain/actor/actor.ts";
+import type { DecisionId } from "../../../domain/names/ids.ts";
+import type { JsonObject, JsonValue } from "../../../domain/values/json.ts";
+import { parseQualifiedName, type QualifiedName } from "../../../domain/names/qualified-name.ts";
+import type { ToolName } from "../../../domain/names/tool-names.ts";
+import type { About, ActorHands, Asked, HandsCall, Told } from "../../loop/actor-effects.ts";
+import type { ToolOutcome } from "../../../domain/plan/tool-outcome.ts";
 import type { GraphInput, GraphPorts } from "../run-graph.ts";
 
 const MODEL_PARTS = {
@@ -158,12 +165,12 @@ export function told(said: string | Partial<Told>): Told {
 }
 
 /** An answer that asks for tools. */
-export function wants(...calls: readonly { tool: string; parameters: JsonObject | undefined }[]): Partial<Told> {
-  const toolCalls = calls.map(({ tool: name, parameters }, index) => ({
+export function wants(...calls: readonly { tool: string; params: JsonObject | undefined }[]): Partial<Told> {
+  const toolCalls = calls.map(({ tool: name, params }, index) => ({
     id: `call-${index}`,
     tool: name,
-    parameters,
-    raw: JSON.stringify(parameters) ?? "nonsense",
+    params,
+    raw: JSON.stringify(params) ?? "nonsense",
   }));
   return { toolCalls, finish: "tool_calls" };
 }

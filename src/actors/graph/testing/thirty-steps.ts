@@ -4,7 +4,7 @@ import type { Lease } from "../../../ledger/leases.ts";
 import { ModelGateway } from "../../model-gateway.ts";
 import { runGraph, type GraphOutcome } from "../run-graph.ts";
 import { ask, chain, check, choose, compute, DECISION, edge, graph, ports, subgraph, tool } from "./graphs.ts";
-import { LeasedHands } from "./leased-hands.ts";
+import { LeasedHands } from "./leased-effects.ts";
 
 const inner = graph(
   {

@@ -1,0 +1,89 @@
+import type { Bound, Budget, BudgetWarning, Reservation } from "../../ledger/budgets.ts";
+import type { Microdollars } from "../../domain/money/money.ts";
+import type { ModelAnswer, ModelAttempt, ModelCall, ModelRef, Models, ModelUsage, UpperBound } from "./model.ts";
+import { nextStep } from "../../domain/next-step.ts";
+
+/** Models together with what is known of their prices and of how much they can read. */
+export interface PricedModels extends Models {
+  costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined;
+  windowOf(model: ModelRef): number | undefined;
+}
+
+/**
+ * Models within a budget. Each try of a call, retries and fallbacks included, reserves the most it can cost before it is sent, and is
+ * settled when it has ended: at what it did cost, as the endpoint says or as we count it, at nothing when it certainly was not billed, and at
+ * its upper bound when that is unknown.
+ */
+export class BudgetedModels implements PricedModels {
+  readonly #models: PricedModels;
+  readonly #budget: Budget;
+  readonly #onWarning: (warning: BudgetWarning) => void;
+
+  constructor(parts: { models: PricedModels; budget: Budget; onWarning?: (warning: BudgetWarning) => void }) {
+    this.#models = parts.models;
+    this.#budget = parts.budget;
+    this.#onWarning = parts.onWarning ?? (() => undefined);
+  }
+
+  costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined {
+    return this.#models.costOf(model, usage);
+  }
+
+  windowOf(model: ModelRef): number | undefined {
+    return this.#models.windowOf(model);
+  }
+
+  async call(call: ModelCall): Promise<ModelAnswer> {
+    // The tries of one call follow one another, so there is never more than one.
+    let open: Reservation | undefined;
+    const beforeTry = async (model: ModelRef, bound: UpperBound): Promise<void> => {
+      await call.beforeTry?.(model, bound);
+      open = await this.#budget.reserve(model, this.#boundOf(model, bound));
+    };
+    const afterTry = async (attempt: ModelAttempt): Promise<void> => {
+      const ended = open;
+      open = undefined;
+      if (ended !== undefined) await this.#settle(ended, attempt);
+      await call.afterTry?.(attempt);
+    };
+    try {
+      return await this.#models.call({ ...call, beforeTry, afterTry });
+    } finally {
+      // Nobody told what became of it.
+      if (open !== undefined) this.#warn(await this.#budget.assume(open));
+    }
+  }
+
+  async #settle(reservation: Reservation, { model, usage, mayBeBilled }: ModelAttempt): Promise<void> {
+    if (usage !== undefined) {
+      const { estimated } = usage;
+      this.#warn(await this.#budget.settle(reservation, this.costOf(model, usage), { estimated }));
+    } else if (mayBeBilled) this.#warn(await this.#budget.assume(reservation));
+    else await this.#budget.release(reservation);
+  }
+
+  #boundOf(ref: ModelRef, { cost, outputTokens }: UpperBound): Bound {
+    if (cost !== undefined) return cost;
+    const { provider, model } = ref;
+    const priced = this.costOf(ref, { inputTokens: 1, outputTokens: 1, estimated: true }) !== undefined;
+    return {
+      unknown: [
+        ...(priced
+          ? []
+          : [
+              nextStep("config.set", {
+                key: `provider.${provider}.prices`,
+                value: `${model}=<dollars per million tokens in>/<out>`,
+              }),
+            ]),
+        ...(outputTokens === undefined
+          ? [{ text: "limit the answer: max_output_tokens of the actor, or --max-output-tokens" }]
+          : []),
+      ],
+    };
+  }
+
+  #warn(warnings: readonly BudgetWarning[]): void {
+    for (const warning of warnings) this.#onWarning(warning);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What a model is to us: a call with messages and tools, an answer with text and tool calls, and what it cost. These are our own words;
+ * they become a provider's at one place only, so that no other code knows which provider answers.
+ */
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { Microdollars } from "../../domain/money/money.ts";
+
+/** Which model, and by whom: "openai" and "gpt-4o", not "openai/gpt-4o". */
+export interface ModelRef {
+  readonly provider: string;
+  readonly model: string;
+  /** The one endpoint it may be asked at, of an actor that has its own; otherwise that of the provider. */
+  readonly baseUrl?: string;
+}
+
+export type ModelMessage =
+  | { readonly role: "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly content: string; readonly toolCalls: readonly ModelToolCall[] }
+  | {
+      readonly role: "tool";
+      readonly callId: string;
+      readonly tool: string;
+      readonly output: JsonValue;
+      readonly failed: boolean;
+    };
+
+/** A tool as a model may ask for it. Names are ours; providers see them encoded. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly parameters: JsonObject;
+}
+
+export interface ModelToolCall {
+  readonly id: string;
+  readonly tool: string;
+  /** Undefined when what the model wrote is no JSON object; `raw` has it as it came. */
+  readonly params: JsonObject | undefined;
+  readonly raw: string;
+  /** What the provider wants to see again with this call, such as a signature; nobody else's business. Kept with the call. */
+  readonly providerData?: JsonObject;
+}
+
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+  readonly topP?: number;
+}
+
+export interface ModelCall {
+  readonly model: ModelRef;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  /** JSON Schema the text must fit, where the provider can see to that. */
+  readonly responseSchema?: JsonObject;
+  readonly settings: ModelSettings;
+  readonly signal: AbortSignal;
+  /** Text as it arrives. */
+  readonly onText?: (text: string) => void;
+  /**
+   * What was shown through `onText` is void: the connection broke and the answer begins again. Without it, a call of which something was
+   * shown is not tried again but fails.
+   */
+  readonly onRestart?: () => void;
+  /** Told once, before anything is sent, exactly what the model is shown: with secrets masked. */
+  readonly onShown?: (shown: Shown) => void;
+  /** Asked in this order when the model cannot be reached; before those configured for its provider. */
+  readonly fallbacks?: readonly ModelRef[];
+  /**
+   * Before each try, retries and fallbacks included, with the most it can cost: budgets reserve here. When it rejects, nothing is sent and
+   * the call fails so.
+   */
+  readonly beforeTry?: (model: ModelRef, bound: UpperBound) => Promise<void>;
+  /** After each try, whatever became of it: budgets settle here. */
+  readonly afterTry?: (attempt: ModelAttempt) => Promise<void>;
+}
+
+/** All of a call that reaches a model. */
+export type Shown = Pick<ModelCall, "system" | "messages" | "tools" | "responseSchema" | "settings">;
+
+/** The most one try of a call can use. */
+export interface UpperBound {
+  readonly inputTokens: number;
+  /** Undefined when nothing limits what the model may write: give the call `maxOutputTokens`. */
+  readonly outputTokens: number | undefined;
+  /** Undefined when the price or the output's limit is not known. */
+  readonly cost: Microdollars | undefined;
+}
+
+export type { Microdollars };
+
+export interface ModelUsage {
+  readonly inputTokens: number;
+  /** Those of `inputTokens` that the provider had kept from before, which cost less. */
+  readonly cachedInputTokens?: number;
+  readonly outputTokens: number;
+  /** The provider did not say, or not what can be true; counted by the tokenizer. */
+  readonly estimated: boolean;
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly toolCalls: readonly ModelToolCall[];
+  readonly usage: ModelUsage;
+  readonly finish: "stop" | "tool_calls" | "length" | "other";
+  /** Who answered: another than was asked when that one failed and a fallback was configured. */
+  readonly model: ModelRef;
+  readonly durationMs: number;
+  /** Each try, the last one included: what was billed although it came to nothing is seen here. */
+  readonly attempts: readonly ModelAttempt[];
+  /** How many secrets were masked in what the model was shown. */
+  readonly masked: number;
+}
+
+export interface ModelAttempt {
+  readonly model: ModelRef;
+  readonly durationMs: number;
+  /** What went wrong, for people; undefined for the one that answered. */
+  readonly error: string | undefined;
+  /** Tokens that may be billed; of a try that we ended, counted by the tokenizer. Undefined when the bill is unknown or nothing was sent. */
+  readonly usage: ModelUsage | undefined;
+  /** False only when it is certain to have cost nothing: it was refused, or never got through. */
+  readonly mayBeBilled: boolean;
+}
+
+export interface Models {
+  call(call: ModelCall): Promise<ModelAnswer>;
+}

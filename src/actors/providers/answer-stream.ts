@@ -1,0 +1,150 @@
+import type { JsonObject } from "../../domain/values/json.ts";
+import type { UsageClaim } from "./believed-usage.ts";
+import { brokenOff, tooLarge } from "./guarded-fetch.ts";
+import { ModelError } from "../models/model-error.ts";
+import type { ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
+import type { CountTokens } from "./prices.ts";
+
+/** What one try came to. */
+export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "usage" | "finish">;
+
+/** Text and parameters of one answer together: beyond it, it is no answer but a flood. Today's longest are under a megabyte. */
+const ANSWER_LIMIT = 4 * 1024 * 1024;
+
+/** Counted again when it may have passed its limit, but not before it has grown by this part: all counts together cost seventeen at most. */
+const GROWN = 1 / 16;
+
+interface Ended {
+  readonly reason: string;
+  readonly saidWhy: boolean;
+  readonly claim: UsageClaim | undefined;
+}
+
+/** An answer as it comes in, piece by piece. */
+export class Received {
+  readonly #model: ModelRef;
+  readonly #limit: number | undefined;
+  readonly #count: CountTokens;
+  readonly #toolCalls: ModelToolCall[] = [];
+  /** Parameters as they were written, by call. */
+  readonly #fragments = new Map<string, string>();
+  #text = "";
+  #thoughts = "";
+  #length = 0;
+  #bytes = 0;
+  /** Before there are so many bytes, there are not enough tokens to count. */
+  #countAt: number;
+  #ended: Ended | undefined;
+
+  /** `limit` is how many tokens it may have by our count. */
+  constructor(model: ModelRef, limit: number | undefined, count: CountTokens) {
+    this.#model = model;
+    this.#limit = limit;
+    this.#count = count;
+    this.#countAt = limit ?? Number.POSITIVE_INFINITY;
+  }
+
+  addText(text: string): void {
+    this.#grow(text);
+    this.#text += text;
+  }
+
+  /** What it thinks to itself is paid for, but is no part of the answer. */
+  addThought(text: string): void {
+    this.#grow(text);
+    this.#thoughts += text;
+  }
+
+  addFragment(callId: string, fragment: string): void {
+    this.#grow(fragment);
+    this.#fragments.set(callId, (this.#fragments.get(callId) ?? "") + fragment);
+  }
+
+  /** `input` is what the library made of the fragments: the text itself where it is no JSON. */
+  addToolCall(id: string, tool: string, input: unknown, providerData: JsonObject | undefined): void {
+    if (!this.#fragments.has(id)) this.addFragment(id, typeof input === "string" ? input : JSON.stringify(input ?? {}));
+    const raw = this.#fragments.get(id) ?? "";
+    const params = parsedObject(raw);
+    this.#toolCalls.push({ id, tool, params, raw, ...(providerData === undefined ? {} : { providerData }) });
+  }
+
+  /** `reason` is what the library makes of `own`, the provider's word for it; a stream that was cut off has neither. */
+  end(reason: string, own: string | undefined, claim: UsageClaim | undefined): void {
+    const saidWhy = own !== undefined || Object.hasOwn(FINISHES, reason) || reason === "content-filter";
+    this.#ended = { reason, saidWhy, claim };
+  }
+
+  /** What came is the answer, and ends where the endpoint should have ended it. */
+  cut(): void {
+    this.#ended = { reason: "length", saidWhy: true, claim: undefined };
+  }
+
+  /** Whether anything came at all: then it may be billed. */
+  get begun(): boolean {
+    return this.#length > 0;
+  }
+
+  /**
+   * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to count. One that is
+   * twice as long at once does not come from a model that writes: it is a flood, and must not be sent back with the next call.
+   */
+  get tooLong(): boolean {
+    if (this.#limit === undefined || this.#bytes <= this.#countAt) return false;
+    const tokens = this.#count(this.written, this.#model.model);
+    if (tokens > 2 * this.#limit) throw tooLarge(this.#model);
+    this.#countAt = this.#bytes + Math.max(this.#limit - tokens, Math.floor(this.#bytes * GROWN));
+    return tokens > this.#limit;
+  }
+
+  /** All that came, whatever it is a part of. */
+  get written(): string {
+    return this.#thoughts + this.#text + [...this.#fragments.values()].join("");
+  }
+
+  answer(usageOf: (claim: UsageClaim | undefined) => ModelUsage): Answered {
+    const who = `${this.#model.provider}/${this.#model.model}`;
+    if (this.#ended?.saidWhy !== true) throw brokenOff(this.#model);
+    const { reason, claim } = this.#ended;
+    if (reason === "error") {
+      // Without a claim, only the upper bound is known to cover what half an answer is billed at.
+      const usage = claim === undefined ? undefined : usageOf(claim);
+      const facts = { model: this.#model, usage, brokenOff: true };
+      throw new ModelError("server", `${who} failed in the middle of its answer.`, facts);
+    }
+    if (reason === "content-filter") {
+      // A refusal without a word of it, and without a claim, costs nothing.
+      const usage = claim === undefined && !this.begun ? undefined : usageOf(claim);
+      throw new ModelError("refused", `${who} refused to answer.`, { model: this.#model, usage });
+    }
+    const finish = FINISHES[reason] ?? "other";
+    return {
+      text: this.#text,
+      toolCalls: this.#toolCalls,
+      usage: usageOf(claim),
+      finish: this.#toolCalls.length > 0 && finish !== "length" ? "tool_calls" : finish,
+    };
+  }
+
+  #grow(piece: string): void {
+    this.#length += piece.length;
+    this.#bytes += Buffer.byteLength(piece);
+    if (this.#length > ANSWER_LIMIT) throw tooLarge(this.#model);
+  }
+}
+
+const FINISHES: Readonly<Record<string, Answered["finish"]>> = {
+  stop: "stop",
+  "tool-calls": "tool_calls",
+  length: "length",
+};
+
+/** Models write nothing where they mean no parameters. */
+function parsedObject(raw: string): JsonObject | undefined {
+  if (raw.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(raw);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { isTokenCount, isTooFew } from "../../domain/money/token-claim.ts";
+import type { ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
+import { countInput, countSent, upperBoundOf, type CountTokens } from "./prices.ts";
+import type { Provider } from "./providers.ts";
+
+/**
+ * An endpoint says what a try used, and may gain by saying too much or too little. Its claim is believed between what we sent and received
+ * ourselves and what we asked for at most; outside of that our own figures count, marked as estimated. So no claim lowers what was spent,
+ * none passes the reservation, and an answer survives a claim that is not even a number. docs/autonomy.md has the limits that follow.
+ */
+export interface UsageClaim {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+}
+
+/** What the library read from the endpoint, whatever that was. */
+export interface ReportedUsage {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
+}
+
+/** Undefined when the endpoint did not say: an impossible number counts as nothing said, and so does 0 and 0, which some servers say. */
+export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: ReportedUsage): UsageClaim | undefined {
+  if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens) || inputTokens + outputTokens === 0) return undefined;
+  const cached = inputTokenDetails?.cacheReadTokens;
+  return { inputTokens, outputTokens, cachedInputTokens: isTokenCount(cached) ? Math.min(cached, inputTokens) : 0 };
+}
+
+/** What one try used: by its endpoint's claim, as far as it can be true, else by the tokenizer. */
+export class TryUsage {
+  readonly #call: ModelCall;
+  readonly #count: CountTokens;
+  readonly #most: UpperBound;
+
+  constructor(call: ModelCall, provider: Provider, count: CountTokens) {
+    this.#call = call;
+    this.#count = count;
+    this.#most = upperBoundOf(provider, call, count);
+  }
+
+  /** `written` is all that came of the answer, thoughts and parameters included. */
+  of(written: string, claim: UsageClaim | undefined): ModelUsage {
+    const input = countInput(this.#call, this.#count);
+    const output = written === "" ? 0 : this.#count(written, this.#call.model.model);
+    if (claim === undefined) return this.#capped({ inputTokens: input, outputTokens: output, estimated: true });
+    const sent = countSent(this.#call, this.#count);
+    const inputTokens = isTooFew(claim.inputTokens, sent) ? input : claim.inputTokens;
+    const outputTokens = isTooFew(claim.outputTokens, output) ? output : claim.outputTokens;
+    const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;
+    const { cachedInputTokens } = claim;
+    return this.#capped({
+      inputTokens,
+      outputTokens,
+      ...(cachedInputTokens > 0 ? { cachedInputTokens } : {}),
+      estimated: raised,
+    });
+  }
+
+  /** Nothing beyond what was asked for was ordered: the reservation is the most a try can cost. */
+  #capped(usage: ModelUsage): ModelUsage {
+    const { inputTokens, outputTokens = Number.POSITIVE_INFINITY } = this.#most;
+    if (usage.inputTokens <= inputTokens && usage.outputTokens <= outputTokens) return usage;
+    return {
+      ...usage,
+      inputTokens: Math.min(usage.inputTokens, inputTokens),
+      outputTokens: Math.min(usage.outputTokens, outputTokens),
+      estimated: true,
+    };
+  }
+}

@@ -1,0 +1,118 @@
+import type { JsonValue } from "../../domain/values/json.ts";
+import type { Price } from "../../domain/settings/provider-settings.ts";
+import type { Microdollars, ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
+import { modelFacts } from "./model-facts.ts";
+import type { Provider } from "./providers.ts";
+import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
+
+/** What calls cost. `CountTokens` is a real tokenizer of the model's family. */
+export type CountTokens = (text: string, model: string) => number;
+
+/** The user's price, else the published one; models on one's own machine and scripted ones are free. */
+export function priceOf(provider: Provider, model: string): Price | undefined {
+  const own = provider.prices.get(model) ?? provider.prices.get("*");
+  if (own !== undefined) return own;
+  if (provider.local) return { input: 0, output: 0 };
+  return modelFacts(provider.type, model)?.price;
+}
+
+export function costOf(provider: Provider, model: string, usage: ModelUsage): Microdollars | undefined {
+  const price = priceOf(provider, model);
+  if (price === undefined) return undefined;
+  const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
+  const fresh = usage.inputTokens - cached;
+  const cost = fresh * price.input + cached * (price.cachedInput ?? price.input) + usage.outputTokens * price.output;
+  return Math.max(0, up(cost));
+}
+
+/** What providers put around each message and each tool, in tokens; generous. */
+const AROUND_MESSAGE = 16;
+const AROUND_TOOL = 32;
+
+/** Tokenizers that are not public write the same text with up to a third more tokens than the one we count with, or fewer. */
+const OTHER_TOKENIZER = 1.4;
+
+/** What servers of other models put before a call by themselves: their template, and how tools are called (Anthropic: 346 to 530 tokens). */
+const TEMPLATE = 128;
+const TOOL_TEMPLATE = 544;
+
+/** The most one try of this call can cost. Tries that fail may be billed as well: see `ModelAttempt.usage`. */
+export function upperBoundOf(provider: Provider, call: ModelCall, count: CountTokens): UpperBound {
+  const { model } = call.model;
+  const counted = countInput(call, count);
+  const template = TEMPLATE + (call.tools.length === 0 ? 0 : TOOL_TEMPLATE);
+  const inputTokens = isCounted(provider, model) ? counted : Math.ceil(counted * OTHER_TOKENIZER) + template;
+  const outputTokens = maxOutputTokens(provider, call);
+  const price = priceOf(provider, model);
+  const free = price?.input === 0 && price.output === 0;
+  if (free) return { inputTokens, outputTokens, cost: 0 };
+  if (price === undefined || outputTokens === undefined) return { inputTokens, outputTokens, cost: undefined };
+  return { inputTokens, outputTokens, cost: up(inputTokens * price.input + outputTokens * price.output) };
+}
+
+/** What the call asks for, else what the model can at all. It is sent along, so that the bound holds. */
+export function maxOutputTokens(provider: Provider, call: ModelCall): number | undefined {
+  const limit = modelFacts(provider.type, call.model.model)?.maxOutputTokens;
+  return call.settings.maxOutputTokens ?? limit;
+}
+
+/** So many tokens by our count are more than an answer within `maxOutputTokens`, whatever tokenizer the model has. */
+export function outputLimit(provider: Provider, call: ModelCall): number | undefined {
+  const asked = maxOutputTokens(provider, call);
+  if (asked === undefined || isCounted(provider, call.model.model)) return asked;
+  return Math.ceil(asked * OTHER_TOKENIZER);
+}
+
+/** Whether the tokenizer we count with is the model's own. */
+function isCounted({ type }: Provider, model: string): boolean {
+  return type === "openai" && modelFacts(type, model) !== undefined;
+}
+
+/**
+ * What of the call every model reads, in whatever form its provider puts it: texts, calls, results, and half of each tool's schema, since
+ * some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema of the answer, which some servers only steer by.
+ */
+export function countSent(call: ModelCall, count: CountTokens): number {
+  const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
+  let tokens = of(call.system);
+  for (const message of call.messages) {
+    tokens += of(message.role === "tool" ? outputText(message.output) : message.content);
+    if (message.role !== "assistant") continue;
+    for (const { tool, params = {} } of message.toolCalls) tokens += of(tool) + of(JSON.stringify(params));
+  }
+  for (const { description, parameters } of call.tools) {
+    tokens += of(prunedDescription(description)) + of(JSON.stringify(prunedSchema(parameters))) / 2;
+  }
+  return tokens;
+}
+
+/** Everything the model reads, by the tokenizer. */
+export function countInput(call: ModelCall, count: CountTokens): number {
+  const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
+  let tokens = AROUND_MESSAGE + of(call.system);
+  for (const message of call.messages) {
+    tokens += AROUND_MESSAGE;
+    if (message.role === "tool") {
+      tokens += of(message.tool) + of(outputText(message.output));
+      continue;
+    }
+    tokens += of(message.content);
+    if (message.role === "assistant") {
+      for (const one of message.toolCalls) tokens += AROUND_TOOL + of(one.tool) + of(one.raw);
+    }
+  }
+  for (const tool of call.tools) {
+    tokens += AROUND_TOOL + of(tool.name) + of(tool.description) + of(JSON.stringify(tool.parameters));
+  }
+  if (call.responseSchema !== undefined) tokens += AROUND_TOOL + of(JSON.stringify(call.responseSchema));
+  return tokens;
+}
+
+function outputText(output: JsonValue): string {
+  return typeof output === "string" ? output : JSON.stringify(output);
+}
+
+/** Dollars per million tokens times tokens is millionths of a dollar. Binary fractions must not make 7 of 7.000000001. */
+function up(microdollars: number): Microdollars {
+  return Math.ceil(Number(microdollars.toFixed(6)));
+}

@@ -1,0 +1,114 @@
+import type { JsonObject } from "../../domain/values/json.ts";
+import { TryUsage, usageClaim, type UsageClaim } from "./believed-usage.ts";
+import { stopped } from "../models/model-error.ts";
+import type { ModelCall, ModelUsage } from "../models/model.ts";
+import { maxOutputTokens, outputLimit, type CountTokens } from "./prices.ts";
+import type { Provider } from "./providers.ts";
+import { Received, type Answered } from "./answer-stream.ts";
+import { asModelError } from "./sdk-errors.ts";
+import { sdkMessages } from "./sdk-messages.ts";
+import { PROVIDER_OPTIONS, sdkModel } from "./sdk-models.ts";
+import type { StreamOptions } from "./sdk-types.ts";
+import { ToolNames } from "./tool-name-encoding.ts";
+import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
+
+export interface SdkCallParts {
+  readonly provider: Provider;
+  readonly count: CountTokens;
+  /** Values that must not show in an error. */
+  readonly known: readonly string[];
+}
+
+/**
+ * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that thinks, and a flood
+ * be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken connection. One that goes on past what
+ * was asked for is ended here, and what came is the answer.
+ */
+export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Answered> {
+  const { model, signal } = call;
+  const { provider, count, known } = parts;
+  const used = new TryUsage(call, provider, count);
+  const received = new Received(model, outputLimit(provider, call), count);
+  const usageOf = (claim?: UsageClaim): ModelUsage => used.of(received.written, claim);
+  const left = new AbortController();
+  try {
+    await receive({ ...call, signal: AbortSignal.any([signal, left.signal]) }, provider, received);
+    return received.answer(usageOf);
+  } catch (error) {
+    if (signal.aborted) throw stopped(model).billed(usageOf());
+    const failure = asModelError(error, model, known);
+    if (failure.usage !== undefined) throw failure;
+    // We know what came until we ended it. Of what broke off at the other end we do not know how much was made.
+    if (failure.endedByUs) throw failure.billed(usageOf());
+    throw received.begun ? failure.inTheMiddle() : failure;
+  } finally {
+    // The library reads on by itself: without this the endpoint goes on sending, and the process does not end.
+    left.abort();
+  }
+}
+
+async function receive(call: ModelCall, provider: Provider, received: Received): Promise<void> {
+  const { streamText } = await import("ai");
+  // The library would print its advice on standard error.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const names = new ToolNames();
+  const stream = streamText({
+    ...(await options(call, provider, names)),
+    abortSignal: call.signal,
+    // Retries are ours: they are counted, recorded and can be stopped.
+    maxRetries: 0,
+    // Without it the library prints the error, prompt and all.
+    onError: () => {},
+  });
+  for await (const part of stream.fullStream) {
+    if (part.type === "text-delta") {
+      received.addText(part.text);
+      if (part.text !== "") call.onText?.(part.text);
+    } else if (part.type === "reasoning-delta") {
+      received.addThought(part.text);
+    } else if (part.type === "tool-input-delta") {
+      received.addFragment(part.id, part.delta);
+    } else if (part.type === "tool-call") {
+      // Google wants its signature back with the call; the others only have ids of what they keep themselves.
+      const data = provider.type === "google" ? part.providerMetadata : undefined;
+      received.addToolCall(part.toolCallId, names.decode(part.toolName), part.input, data as JsonObject | undefined);
+    } else if (part.type === "finish-step") {
+      received.end(part.finishReason, part.rawFinishReason, usageClaim(part.usage));
+    } else if (part.type === "error") {
+      throw part.error;
+    } else if (part.type === "abort") {
+      throw call.signal.reason;
+    }
+    if (received.tooLong) {
+      received.cut();
+      return;
+    }
+  }
+}
+
+async function options(call: ModelCall, provider: Provider, names: ToolNames): Promise<StreamOptions> {
+  const { Output, jsonSchema, tool } = await import("ai");
+  const { temperature, topP } = call.settings;
+  const limit = maxOutputTokens(provider, call);
+  const tools = call.tools.map((one) => [
+    names.encode(one.name),
+    tool({ description: prunedDescription(one.description), inputSchema: jsonSchema(prunedSchema(one.parameters)) }),
+  ]);
+  const schema = call.responseSchema;
+  return {
+    model: await sdkModel(provider, call.model),
+    ...(call.system === "" ? {} : { instructions: call.system }),
+    messages: sdkMessages(call.messages, names),
+    ...(tools.length === 0 ? {} : { tools: Object.fromEntries(tools) }),
+    // The provider is told the schema; the text stays text, which whoever asked reads.
+    ...(schema === undefined
+      ? {}
+      : {
+          output: { ...Output.text(), responseFormat: Promise.resolve({ type: "json", schema: prunedSchema(schema) }) },
+        }),
+    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    providerOptions: PROVIDER_OPTIONS,
+  };
+}

@@ -1,0 +1,253 @@
+/**
+ * Everything an operation works with: the store, the services, the settings. Each part is opened and imported on first use, so that
+ * an operation that needs no database does not pay for one, and closed at the end. Opening the store recovers what a crash left,
+ * through every door alike.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { DataDirectory } from "../../platform/data-directory.ts";
+import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
+import { loginName } from "../../platform/user.ts";
+import type { ActorDefinition } from "../../domain/actor/actor.ts";
+import type { PricedModels } from "../../actors/models/budgeted-models.ts";
+import type { ModelGateway } from "../../actors/model-gateway.ts";
+import type { Budget, BudgetWarning, Caps } from "../../ledger/budgets.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import type { ActorService } from "../../catalog/actor-service.ts";
+import type { ContextConfiguration } from "../../context/front/context-configuration.ts";
+import type { ContextPolicyService } from "../../catalog/context-policy-service.ts";
+import type { ContextService } from "../../context/front/context-service.ts";
+import type { CommandPolicy } from "../../confinement/command-policy.ts";
+import type { GuardService } from "../../plans/guard-service.ts";
+import type { PlanContextService } from "../../runs/plan-context-service.ts";
+import type { PlanApplier } from "../../apply/plan-applier.ts";
+import type { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { ProfileService } from "../../catalog/profile-service.ts";
+import type { ProjectService } from "../../catalog/project-service.ts";
+import type { ResourceService } from "../../catalog/resource-service.ts";
+import type { ValidationService } from "../../catalog/validation-service.ts";
+import type { ConfigValues } from "../../platform/settings/config-file.ts";
+import type { Store } from "../../store/port.ts";
+import type { Tell } from "../../domain/run-event.ts";
+import type { Paths } from "./paths.ts";
+
+export interface AppParts {
+  readonly paths: Paths;
+  readonly environment: Environment;
+  /** Settings that win over the environment and the configuration file, by key. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Who acts; the configured user, or else the login name, unless given. */
+  readonly user?: string | undefined;
+  /** Hears of things that happen outside of a call: a recovery, a problem of the configuration. */
+  readonly tell: Tell;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export class App {
+  readonly paths: Paths;
+  readonly environment: Environment;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #user: string | undefined;
+  readonly #tell: Tell;
+  #store: Promise<Store> | undefined;
+  #config: Promise<ConfigValues> | undefined;
+  readonly #opened = new AsyncDisposableStack();
+
+  constructor(parts: AppParts) {
+    this.paths = parts.paths;
+    this.environment = parts.environment;
+    this.#settings = parts.settings ?? {};
+    this.#user = parts.user;
+    this.#tell = parts.tell;
+  }
+
+  store(): Promise<Store> {
+    this.#store ??= this.#open();
+    return this.#store;
+  }
+
+  /** The first call after a crash finishes what the crash left half done. */
+  async #open(): Promise<Store> {
+    const { openStore } = await import("../../store/sqlite/open.ts");
+    const store = await openStore(`sqlite:${this.paths.database}`);
+    const { journalsToAttend } = await import("../../ledger/journal.ts");
+    if ((await store.read(journalsToAttend)).length === 0) return store;
+    const { recoverLandings } = await import("../../apply/plan-recovery.ts");
+    const { recoveryNotices } = await import("./recovery-notices.ts");
+    const parts = { store, user: await this.user(), data: new DataDirectory(this.paths.dataDir) };
+    for (const notice of recoveryNotices(await recoverLandings(parts))) this.#tell(notice);
+    return store;
+  }
+
+  async applier(): Promise<PlanApplier> {
+    const { PlanApplier } = await import("../../apply/plan-applier.ts");
+    const [store, service, user] = [await this.store(), await this.plans(), await this.user()];
+    await this.commandPolicy();
+    return new PlanApplier({ store, service, user, data: new DataDirectory(this.paths.dataDir) });
+  }
+
+  /** What commands of plans see besides their sandbox, as the settings say; from here on it holds for all that this process runs. */
+  async commandPolicy(): Promise<CommandPolicy> {
+    const { setCommandPolicy } = await import("../../confinement/command-policy.ts");
+    const { toolDirectoriesOf } = await import("../../domain/settings/sandbox-settings.ts");
+    return setCommandPolicy({
+      hidden: [this.paths.dataDir, this.paths.config],
+      toolDirectories: toolDirectoriesOf((await this.setting("sandbox.tool-directories")).value),
+      unixSockets: (await this.setting("sandbox.unix-sockets")).value === "on",
+    });
+  }
+
+  config(): Promise<ConfigValues> {
+    this.#config ??= this.#readConfig();
+    return this.#config;
+  }
+
+  async plans(): Promise<PlanLifecycleService> {
+    const { PlanLifecycleService } = await import("../../plans/plan-lifecycle-service.ts");
+    return new PlanLifecycleService({ store: await this.store(), user: await this.user() });
+  }
+
+  async actors(): Promise<ActorService> {
+    const { ActorService } = await import("../../catalog/actor-service.ts");
+    const { providerNames, PROVIDER_TYPES } = await import("../../domain/settings/provider-settings.ts");
+    const providers = [...PROVIDER_TYPES, ...providerNames((await this.config()).global.keys())];
+    return new ActorService({ store: await this.store(), user: await this.user(), providers });
+  }
+
+  /** The actor of this name, registered or a model by itself. */
+  async actorNamed(name: string): Promise<ActorDefinition> {
+    const { resolveActor } = await import("../../catalog/resolve-actor.ts");
+    const { global: settings } = await this.config();
+    return resolveActor(name, { store: await this.store(), settings, environment: this.environment });
+  }
+
+  async profiles(): Promise<ProfileService> {
+    const { ProfileService } = await import("../../catalog/profile-service.ts");
+    return new ProfileService({ store: await this.store(), user: await this.user() });
+  }
+
+  async guards(): Promise<GuardService> {
+    const { GuardService } = await import("../../plans/guard-service.ts");
+    return new GuardService({ store: await this.store(), user: await this.user() });
+  }
+
+  /** The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a provider says of it can be true. */
+  async models(): Promise<ModelGateway> {
+    const { ModelGateway } = await import("../../actors/model-gateway.ts");
+    const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
+    return new ModelGateway({
+      settings: (await this.config()).global,
+      environment: this.environment,
+      count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
+    });
+  }
+
+  /** The same within the budgets: of the plan whose lease is given, and of the day. */
+  async budgetedModels(lease: Lease | undefined, onWarning: (warning: BudgetWarning) => void): Promise<PricedModels> {
+    const { budgetedModels } = await import("../../runs/budget-caps.ts");
+    const [models, store, user] = [await this.models(), await this.store(), await this.user()];
+    return budgetedModels({ models, store, caps: await this.caps(), lease, user, onWarning });
+  }
+
+  /** Of the plan whose lease is given, and of the day. */
+  async budget(lease?: Lease): Promise<Budget> {
+    const { Budget } = await import("../../ledger/budgets.ts");
+    return new Budget({ store: await this.store(), caps: await this.caps(), lease, user: await this.user() });
+  }
+
+  async caps(): Promise<Caps> {
+    const { configuredCaps } = await import("../../runs/budget-caps.ts");
+    return configuredCaps((key) => this.setting(key));
+  }
+
+  async projects(): Promise<ProjectService> {
+    const { ProjectService } = await import("../../catalog/project-service.ts");
+    return new ProjectService({ store: await this.store(), user: await this.user() });
+  }
+
+  async policies(): Promise<ContextPolicyService> {
+    const { ContextPolicyService } = await import("../../catalog/context-policy-service.ts");
+    return new ContextPolicyService({ store: await this.store(), user: await this.user() });
+  }
+
+  async contextConfiguration(project?: string): Promise<ContextConfiguration> {
+    const { contextConfiguration } = await import("../../context/front/context-configuration.ts");
+    return contextConfiguration(async (key) => (await this.setting(key, { project })).value);
+  }
+
+  /** All strategies that a policy may name. */
+  async strategyNames(project: string): Promise<string[]> {
+    const { strategyNames } = await import("../../context/front/context-service.ts");
+    return strategyNames(await this.contextConfiguration(project));
+  }
+
+  /** Assembles context as the project's settings say; ended with the command. */
+  async contextService(project?: string): Promise<ContextService> {
+    const { ContextService } = await import("../../context/front/context-service.ts");
+    const configuration = await this.contextConfiguration(project);
+    const store = await this.store();
+    const budget = await this.budget();
+    return this.#opened.use(new ContextService({ store, dataDir: this.paths.dataDir, configuration, budget }));
+  }
+
+  async planContext(): Promise<PlanContextService> {
+    const { PlanContextService } = await import("../../runs/plan-context-service.ts");
+    const configuration = (project: string | undefined): Promise<ContextConfiguration> =>
+      this.contextConfiguration(project);
+    const budget = (lease: Lease): Promise<Budget> => this.budget(lease);
+    return new PlanContextService({ store: await this.store(), dataDir: this.paths.dataDir, configuration, budget });
+  }
+
+  async resources(): Promise<ResourceService> {
+    const { ResourceService } = await import("../../catalog/resource-service.ts");
+    return new ResourceService({ store: await this.store(), user: await this.user() });
+  }
+
+  async validations(): Promise<ValidationService> {
+    const { ValidationService } = await import("../../catalog/validation-service.ts");
+    return new ValidationService({ store: await this.store(), user: await this.user() });
+  }
+
+  async setting(
+    key: string,
+    options: { project?: string | undefined; flag?: string | undefined } = {},
+  ): Promise<ResolvedSetting> {
+    const { global, projects } = await this.config();
+    const project = options.project === undefined ? undefined : projects.get(options.project.toLowerCase());
+    const sources = { environment: this.environment, global, project: project ?? new Map<string, string>() };
+    return resolveSetting(findSetting(key), sources, options.flag ?? this.#settings[key]);
+  }
+
+  async user(): Promise<string> {
+    return this.#user ?? (await this.setting("core.user")).value ?? loginName();
+  }
+
+  /** A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time. */
+  async #readConfig(): Promise<ConfigValues> {
+    const { config, dataDir } = this.paths;
+    const empty = !existsSync(config) || onlyComments(config);
+    if (empty && !existsSync(new DataDirectory(dataDir).credentials)) return { global: new Map(), projects: new Map() };
+    const { readConfig } = await import("../../platform/settings/config-file.ts");
+    const { withCredentials } = await import("../../platform/settings/credentials.ts");
+    const { values, notices } = await withCredentials(readConfig(config), { config, dataDir });
+    for (const text of notices) this.#tell({ type: "notice", level: "warning", text });
+    return values;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.disposeAsync();
+    const store = await this.#store?.catch(() => undefined);
+    await store?.close();
+  }
+}
+
+function onlyComments(file: string): boolean {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .every((line) => /^\s*(#|$)/.test(line));
+  } catch {
+    // The full reader says what is wrong with it.
+    return false;
+  }
+}

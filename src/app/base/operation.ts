@@ -1,0 +1,71 @@
+/**
+ * An operation is one thing a user can do. Its entry in the table (`table/`) is plain data: name, summary, parameters, role. Its
+ * file in `operations/` holds the schemas and the code, and is loaded when the operation is first called: help and completion
+ * must not pay for zod or the database. Command line, HTTP, MCP and every other surface are projections of the two.
+ */
+import type * as z from "zod";
+import type { JsonObject } from "../../domain/values/json.ts";
+import type { App } from "./app.ts";
+import type { Call } from "./call.ts";
+
+/** The least that a caller must be allowed: look, work with plans, or change what holds for everyone. */
+export type Role = "reader" | "operator" | "admin";
+
+/** One value of an operation's input, described so that each surface can spell it. */
+export interface Parameter {
+  /** The key in the operation's input, in camelCase. */
+  readonly name: string;
+  readonly about: string;
+  /** How a text becomes the value; "text" unless given. */
+  readonly kind?: ParameterKind;
+  /** It must be given. */
+  readonly required?: true;
+  /** It may be given without its name, in the order of the parameters. */
+  readonly positional?: true;
+  /** It may be given several times; the value is a list. */
+  readonly many?: true;
+  readonly choices?: readonly string[];
+  /** A flag that holds unless it is switched off. */
+  readonly on?: true;
+  /** The word that stands for one value in help: "dollars". */
+  readonly value?: string;
+  /** The option's word where it is not the name: `--arg` for `arguments`. */
+  readonly word?: string;
+  /** The option's letter. */
+  readonly short?: string;
+}
+
+/**
+ * `words`: all words that follow, joined by spaces. `pairs`: several `name=value`, a record. `path`: relative to the caller's
+ * directory. `document`: a file of definitions, passed as `{ text, file, outside }`. `here`: the caller's directory, never spelled.
+ */
+export type ParameterKind = "text" | "words" | "flag" | "integer" | "number" | "pairs" | "path" | "document" | "here";
+
+export interface TableEntry {
+  readonly summary: string;
+  readonly aliases?: readonly string[];
+  readonly role: Role;
+  readonly writes: boolean;
+  /** It asks before it does something that cannot be taken back; a surface lets its user answer beforehand. */
+  readonly asks?: true;
+  readonly parameters?: readonly Parameter[];
+  /** It is not listed as a command: a surface calls it by itself. */
+  readonly hidden?: true;
+  /** An input, as an example. */
+  readonly example: JsonObject;
+  readonly load: () => Promise<{ readonly operation: Operation<z.ZodType, z.ZodType> }>;
+}
+
+export interface Operation<Input extends z.ZodType, Output extends z.ZodType> {
+  readonly input: Input;
+  readonly output: Output;
+  // A method, so that operations of different inputs fit into one table.
+  run(app: App, input: z.output<Input>, call: Call): Promise<z.output<Output>>;
+}
+
+/** Ties the types of schemas and code together. */
+export function defineOperation<Input extends z.ZodType, Output extends z.ZodType>(
+  operation: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return operation;
+}

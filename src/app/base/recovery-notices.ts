@@ -1,0 +1,30 @@
+import type { Recovered } from "../../apply/plan-recovery.ts";
+import type { NoticeEvent } from "../../domain/run-event.ts";
+
+/** A living owner at work is no news; one that has been at it for so long is. */
+const LONG_MS = 10_000;
+
+/** What a command says about landings that others left half done. */
+export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): NoticeEvent[] {
+  return recovered.flatMap(({ planId, kind: what, result, obstacle, kept, holder, since }): NoticeEvent[] => {
+    const kind = what === "step" ? "step in place" : what;
+    if (result === "busy") {
+      if (now - since < LONG_MS) return [];
+      const text = `The ${kind} of plan ${planId} has been under way for long; ${holder} holds its resources and is running or stopped.`;
+      return [{ type: "notice", level: "warning", text }];
+    }
+    if (result === "blocked") {
+      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
+      return [{ type: "notice", level: "warning", text }];
+    }
+    const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";
+    const left = kept.length === 0 ? "" : ` Left alone, because somebody changed them meanwhile: ${kept.join(", ")}.`;
+    return [
+      {
+        type: "notice",
+        level: "warning",
+        text: `The ${kind} of plan ${planId} had been interrupted; it ${outcome}.${left}`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,29 @@
+/** Pieces that many inputs and outputs are made of. */
+import * as z from "zod";
+import type { JsonValue } from "../../domain/values/json.ts";
+import type { NextStep } from "../../domain/next-step.ts";
+
+/** A plan's id, or the first characters of it. */
+export const PlanReference = z.string().min(1);
+
+/** An instant in ISO 8601, UTC. */
+export const Instant = z.string();
+
+/** Data of a user or of a model: its keys are never translated. */
+export const Json: z.ZodType<JsonValue> = z.json();
+
+/** Each surface spells it in its own way (`wire.ts`). */
+export const Next: z.ZodType<NextStep> = z.custom<NextStep>();
+
+export const NextSteps = z.array(Next).readonly();
+
+/** A file of definitions: its text, its name for messages, and whether it may come from another person. */
+export const Document = z.strictObject({
+  text: z.string(),
+  file: z.string().default("the definition"),
+  outside: z.boolean().default(false),
+});
+
+export function instant(at: number): string {
+  return new Date(at).toISOString();
+}

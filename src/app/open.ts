@@ -1,0 +1,106 @@
+/**
+ * The door. `openCleverAgents` opens the application on a data directory and recovers what a crash left there; `run` carries out one
+ * operation of the table. Command line, servers and programs all come through here, so that no promise depends on the door.
+ */
+import type * as z from "zod";
+import { App, type Environment } from "./base/app.ts";
+import { approveEverything, type Call } from "./base/call.ts";
+import { parseInput } from "./base/parse-input.ts";
+import { resolvePaths, type Paths } from "./base/paths.ts";
+import { tellNothing, type Tell } from "../domain/run-event.ts";
+import type { ResolvedSetting } from "../domain/settings/settings.ts";
+import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/index.ts";
+
+export interface OpenOptions {
+  /** Where everything is kept; the user's data directory unless given. */
+  readonly dataDir?: string | undefined;
+  readonly configPath?: string | undefined;
+  /** Where relative paths begin; the working directory of this process unless given. */
+  readonly directory?: string | undefined;
+  /** Settings that win over the environment and the configuration file, by key: `{ "core.automation-profile": "manual" }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Variables to read settings and credentials from; those of this process unless given. */
+  readonly environment?: Environment;
+  /** Who acts, as the audit log will say. */
+  readonly user?: string | undefined;
+  /** Hears of things that happen outside of a call, such as a recovery. */
+  readonly tell?: Tell;
+}
+
+/** What a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays open. */
+export type CallOptions = Partial<Call>;
+
+export class CleverAgents {
+  readonly #app: App;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  get paths(): Paths {
+    return this.#app.paths;
+  }
+
+  /**
+   * Carries out an operation.
+   *
+   * @example const { plans } = await agents.run("plan.list", { limit: 10 });
+   */
+  async run<Name extends OperationName>(
+    name: Name,
+    input: InputOf<Name>,
+    options: CallOptions = {},
+  ): Promise<OutputOf<Name>> {
+    const { operation } = await OPERATIONS[name].load();
+    const call: Call = {
+      signal: options.signal ?? new AbortController().signal,
+      tell: options.tell ?? tellNothing,
+      ask: options.ask ?? approveEverything,
+      answers: options.answers ?? (options.ask === undefined ? "program" : "person"),
+    };
+    const parsed = parseInput(operation.input as z.ZodType, input);
+    // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
+    return (await (operation.run as (...all: unknown[]) => Promise<unknown>)(
+      this.#app,
+      parsed,
+      call,
+    )) as OutputOf<Name>;
+  }
+
+  /** The value of a setting, and where it comes from. */
+  setting(
+    key: string,
+    options: { readonly project?: string; readonly flag?: string | undefined } = {},
+  ): Promise<ResolvedSetting> {
+    return this.#app.setting(key, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#app[Symbol.asyncDispose]();
+  }
+}
+
+/** Opens the application and recovers what a crash left. */
+export async function openCleverAgents(options: OpenOptions = {}): Promise<CleverAgents> {
+  const { app, agents } = composed(options);
+  try {
+    await app.store();
+  } catch (error) {
+    await app[Symbol.asyncDispose]();
+    throw error;
+  }
+  return agents;
+}
+
+/** The same, opened by the first operation that needs the store: for a command that may not need it. */
+export function composeCleverAgents(options: OpenOptions = {}): CleverAgents {
+  return composed(options).agents;
+}
+
+function composed(options: OpenOptions): { readonly app: App; readonly agents: CleverAgents } {
+  const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
+  const directory = options.directory ?? process.cwd();
+  const paths = resolvePaths({ dataDir, configPath }, environment, directory);
+  const app = new App({ paths, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
+  return { app, agents: new CleverAgents(app) };
+}

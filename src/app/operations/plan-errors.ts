@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import { isRecoverable, MAX_REVERSIONS, PHASES, STATES } from "../../domain/plan/transitions.ts";
+import { defineOperation } from "../base/operation.ts";
+import { Instant, instant, Next, NextSteps, PlanReference } from "../base/schemas.ts";
+import { planSituation } from "../queries/plan-situation.ts";
+
+const Hint = z.strictObject({ action: z.string(), message: z.string(), cliCommand: Next });
+
+export const operation = defineOperation({
+  input: z.strictObject({ plan: PlanReference }),
+  output: z.strictObject({
+    planId: z.string(),
+    phase: z.enum(PHASES),
+    state: z.enum(STATES),
+    recoverable: z.boolean(),
+    errors: z.array(
+      z.strictObject({
+        position: z.int(),
+        phase: z.enum(PHASES),
+        attempt: z.int(),
+        kind: z.enum(["errored", "constrained"]),
+        message: z.string(),
+        category: z.string(),
+        at: Instant,
+      }),
+    ),
+    recoveryHints: z.array(Hint),
+    nextSteps: NextSteps,
+  }),
+  run: async (app, input) => {
+    const service = await app.plans();
+    const plan = await service.getPlan(input.plan);
+    const failures = await service.listFailures(plan.id);
+    const situation = await (await app.store()).read((reader) => planSituation(reader, plan));
+    const hints = isRecoverable(plan) ? recoveryHints(plan, situation.next) : [];
+    return {
+      planId: plan.id,
+      phase: plan.phase,
+      state: plan.state,
+      recoverable: isRecoverable(plan),
+      errors: failures.map(({ position, phase, attempt, kind, message, category, at }) => ({
+        position,
+        phase,
+        attempt,
+        kind,
+        message,
+        category,
+        at: instant(at),
+      })),
+      recoveryHints: hints,
+      nextSteps: hints.map(({ cliCommand }) => cliCommand),
+    };
+  },
+});
+
+/** What `plan status` offers too, and the two ways that are always open: plan it again, or give it up. */
+function recoveryHints(plan: Plan, next: readonly NextStep[]): z.output<typeof Hint>[] {
+  const left = MAX_REVERSIONS - plan.reversionCount;
+  const revert = { action: "revert", message: `plan it again (${left} of ${MAX_REVERSIONS} tries left)` };
+  const cancel = { action: "cancel", message: "give it up" };
+  const offered = next.flatMap((step) => {
+    const action = "operation" in step ? step.operation.replace("plan.", "") : "";
+    const message = { resume: "try again where it stopped", undo: "undo its changes", redo: "redo its changes" }[
+      action
+    ];
+    return message === undefined ? [] : [{ action, message, cliCommand: step }];
+  });
+  return [
+    ...offered,
+    ...(left <= 0 ? [] : [{ ...revert, cliCommand: nextStep("plan.revert", { plan: plan.id }) }]),
+    { ...cancel, cliCommand: nextStep("plan.cancel", { plan: plan.id }) },
+  ];
+}

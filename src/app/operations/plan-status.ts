@@ -1,0 +1,116 @@
+import * as z from "zod";
+import { isRecoverable, isTerminal, PHASES } from "../../domain/plan/transitions.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import type { Question } from "../../ledger/questions.ts";
+import { defineOperation } from "../base/operation.ts";
+import { Instant, instant, Json, NextSteps, PlanReference } from "../base/schemas.ts";
+import { commandsHere, ConfinementFacts } from "../procedures/confinement.ts";
+import { InPlace } from "../queries/in-place.ts";
+import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
+import { phaseProgress, PROGRESS } from "../queries/plan-progress.ts";
+import { planSituation } from "../queries/plan-situation.ts";
+import { planValidations, ValidationSummary } from "../queries/plan-validations.ts";
+import { PlanCost, planCost } from "../queries/spending.ts";
+
+const QuestionFacts = z.strictObject({
+  question: z.string(),
+  alternatives: z.array(z.string()).readonly(),
+  phase: z.string(),
+  confidence: z.number().nullable(),
+  factors: Json.nullable(),
+  explanation: z.string().nullable(),
+  askedAt: Instant,
+});
+
+export const operation = defineOperation({
+  input: z.strictObject({ plan: PlanReference }),
+  output: PlanFacts.extend({
+    inPlace: InPlace,
+    reversions: z.int(),
+    progress: z.array(z.strictObject({ step: z.enum(PHASES), status: z.enum(PROGRESS) })),
+    /** How long each phase has taken so far; null for one that has not begun. */
+    phaseDurationsMs: z.record(z.enum(PHASES), z.number().nullable()),
+    timing: z.strictObject({ started: Instant, elapsed: z.string() }),
+    owner: z.strictObject({ holder: z.string(), epoch: z.int(), expiresAt: Instant }).nullable(),
+    abandonedBy: z.string().nullable(),
+    awaitingInput: QuestionFacts.nullable(),
+    execution: z.strictObject({ stepsRecorded: z.int(), changesets: z.int(), changes: z.int() }),
+    cost: PlanCost,
+    usage: z.strictObject({
+      modelCalls: z.int(),
+      failedCalls: z.int(),
+      inputTokens: z.int(),
+      outputTokens: z.int(),
+      costUsd: z.number(),
+      callsWithoutPrice: z.int(),
+    }),
+    validationSummary: ValidationSummary,
+    obstacle: z.string().nullable(),
+    confined: z.boolean().nullable(),
+    confinement: ConfinementFacts.nullable(),
+    cancelReason: z.string().nullable(),
+    undoneAt: Instant.nullable(),
+    undoneSteps: z.array(z.string()),
+    error: z.strictObject({ message: z.string(), category: z.string(), recoverable: z.boolean() }).nullable(),
+    nextSteps: NextSteps,
+  }),
+  run: async (app, input) => {
+    const service = await app.plans();
+    const plan = await service.getPlan(input.plan);
+    const store = await app.store();
+    const failure = isRecoverable(plan) ? (await service.listFailures(plan.id)).at(-1) : undefined;
+    const situation = await store.read((reader) => planSituation(reader, plan));
+    const { activity, usage, inPlace, lease, question, undoneSteps } = situation;
+    const validated = await planValidations(store, plan);
+    // In place no command runs.
+    const idle = plan.phase === "apply" || isTerminal(plan) || inPlace.length > 0;
+    const commands = idle ? undefined : await commandsHere(plan.profile);
+    const now = Date.now();
+    return {
+      ...planFacts(plan),
+      inPlace,
+      reversions: plan.reversionCount,
+      ...phaseProgress(plan, now),
+      owner:
+        lease === undefined ? null : { holder: lease.holder, epoch: lease.epoch, expiresAt: instant(lease.expiresAt) },
+      abandonedBy: situation.abandonedBy ?? null,
+      awaitingInput: question === undefined ? null : questionFacts(question),
+      execution: { stepsRecorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
+      cost: await planCost(app, plan.id),
+      usage: {
+        modelCalls: usage.calls,
+        failedCalls: usage.failedCalls,
+        inputTokens: usage.inputTokens,
+        outputTokens: usage.outputTokens,
+        costUsd: usage.cost / 1_000_000,
+        callsWithoutPrice: usage.unpriced,
+      },
+      validationSummary: validated.summary,
+      obstacle: validated.obstacle ?? null,
+      confined: commands === undefined ? null : commands.kind !== "none",
+      confinement: commands?.facts ?? null,
+      cancelReason: plan.cancelReason ?? null,
+      undoneAt: undoneAt(plan),
+      undoneSteps,
+      error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
+      nextSteps: situation.next,
+    };
+  },
+});
+
+function undoneAt(plan: Plan): string | null {
+  return plan.undoneAt === undefined ? null : instant(plan.undoneAt);
+}
+
+function questionFacts(open: Question): z.output<typeof QuestionFacts> {
+  const { question, alternatives, assessment, phase, askedAt } = open;
+  return {
+    question,
+    alternatives,
+    phase,
+    confidence: assessment?.confidence ?? null,
+    factors: assessment === undefined ? null : { ...assessment.factors },
+    explanation: assessment?.explanation ?? null,
+    askedAt: instant(askedAt),
+  };
+}

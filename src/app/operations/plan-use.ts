@@ -1,0 +1,89 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
+import { nextStep } from "../../domain/next-step.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import { looserFields } from "../../domain/profile/tighter-profile.ts";
+import { requireProfile } from "../../store/tables/profiles.ts";
+import type { App } from "../base/app.ts";
+import { defineOperation } from "../base/operation.ts";
+import { NextSteps } from "../base/schemas.ts";
+import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
+import { requireStages } from "../procedures/plan-stages.ts";
+import { InPlace, placesOf } from "../queries/in-place.ts";
+import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
+
+export const operation = defineOperation({
+  input: z.strictObject({
+    action: z.string(),
+    projects: z.array(z.string()).min(1),
+    arguments: z.record(z.string(), z.unknown()).default({}),
+    automationProfile: z.string().optional(),
+    strategyActor: z.string().optional(),
+    executionActor: z.string().optional(),
+    /** Modules by the stage of context assembly that they replace. */
+    stages: z.record(z.string(), z.string()).default({}),
+    /** Where the modules' relative paths begin. */
+    directory: z.string(),
+    budget: z.string().optional(),
+  }),
+  output: PlanFacts.extend({
+    profileDescription: z.string(),
+    inPlace: InPlace,
+    context: z.strictObject({
+      resources: z.array(z.string()).readonly(),
+      indexedFiles: z.int().nullable(),
+      view: z.string(),
+      budget: z.int(),
+    }),
+    budgetUsd: z.number().nullable(),
+    /** Fields of the action's profile that go further than the plan may; the plan's own profile holds there. */
+    heldBack: z.strictObject({ profile: z.string(), fields: z.array(z.string()).readonly() }).nullable(),
+    nextSteps: NextSteps,
+  }),
+  run: async (app, input) => {
+    const { action, projects, automationProfile, directory } = input;
+    const stages = Object.entries(input.stages).map(([stage, module]) => [stage, resolve(directory, module)] as const);
+    const contextStages = Object.fromEntries(stages);
+    await requireStages(app, projects[0], contextStages);
+    const budget = await givenBudget(app, input.budget);
+    const named: Partial<Record<ActorRole, string | undefined>> = {};
+    for (const role of ACTOR_ROLES)
+      named[role] = role === "strategy" ? input.strategyActor : role === "execution" ? input.executionActor : undefined;
+    const plan = await (
+      await app.plans()
+    ).useAction({
+      action,
+      projects,
+      arguments: input.arguments,
+      automationProfile,
+      configuredProfile: await configuredProfile(app, projects),
+      actors: named,
+      defaultActors: await defaultActors(app),
+      contextStages,
+      budget,
+    });
+    const summary = await (await app.planContext()).summaryOf(plan);
+    return {
+      ...planFacts(plan),
+      profileDescription: plan.profile.description,
+      inPlace: await (await app.store()).read((reader) => placesOf(reader, plan)),
+      context: { ...summary, indexedFiles: summary.indexedFiles ?? null },
+      budgetUsd: budget === undefined ? null : budget / 1_000_000,
+      heldBack: await heldBack(app, plan),
+      nextSteps: [nextStep("plan.execute", { plan: plan.id }), nextStep("plan.status", { plan: plan.id })],
+    };
+  },
+});
+
+/** The action's profile may go further than the plan does: only the user's own choice lets it. */
+async function heldBack(
+  app: App,
+  plan: Plan,
+): Promise<{ readonly profile: string; readonly fields: readonly string[] } | null> {
+  const { automationProfile: name } = await (await app.plans()).getAction(plan.action);
+  if (name === undefined || plan.profileSource === "plan") return null;
+  const wanted = await (await app.store()).read((reader) => requireProfile(reader, name));
+  const fields = looserFields(wanted, plan.profile);
+  return fields.length === 0 ? null : { profile: name, fields };
+}

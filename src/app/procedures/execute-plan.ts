@@ -1,0 +1,190 @@
+/** Carries out a plan in the foreground, up to where it is executed or a person has to look at its strategy first. */
+import * as z from "zod";
+import { DataDirectory } from "../../platform/data-directory.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { worksInPlace } from "../../domain/resource/resource.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import type { RunEvent } from "../../domain/run-event.ts";
+import { statusKey } from "../../domain/plan/transitions.ts";
+import type { Assessment } from "../../domain/plan/confidence.ts";
+import { recordedHooks } from "../../execution/checks/hooks.ts";
+import { diffOf } from "../../changes/diff-cache.ts";
+import { leftOut } from "../../execution/sandbox/unapplied-files.ts";
+import { planChanges } from "../../changes/plan-changes.ts";
+import { planSpending, type Spending } from "../../ledger/budget-report.ts";
+import { PlanExecutor } from "../../runs/plan-executor.ts";
+import type { App } from "../base/app.ts";
+import type { Call } from "../base/call.ts";
+import { Json, NextSteps } from "../base/schemas.ts";
+import { DecisionNode, decisionTree } from "../queries/decision-tree.ts";
+import { InPlace, placesOf } from "../queries/in-place.ts";
+import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
+import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
+import { planCost, SpendingFacts } from "../queries/spending.ts";
+import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement.ts";
+
+/** The strategy is there, and the profile wants a person to look at it: executing the plan once more is the yes. */
+export const StrategyReady = PlanFacts.extend({
+  outcome: z.literal("strategy"),
+  ran: z.literal(false),
+  strategy: DecisionNode.nullable(),
+  assessment: z.strictObject({ confidence: z.number(), factors: Json, explanation: z.string() }),
+  nextSteps: NextSteps,
+});
+
+export const Executed = PlanFacts.extend({
+  outcome: z.literal("executed"),
+  /** False when the plan had been executed before. */
+  ran: z.boolean(),
+  inPlace: InPlace,
+  confinement: ConfinementFacts,
+  sandboxes: z.array(
+    z.strictObject({
+      resource: z.string(),
+      strategy: z.string(),
+      path: z.string(),
+      ref: z.string().nullable(),
+      base: z.string().nullable(),
+      includeDirty: z.boolean(),
+      status: z.enum(["in place", "made", "resumed"]),
+    }),
+  ),
+  steps: z.array(
+    z.strictObject({
+      id: z.string(),
+      /** Null for one that a model carries out, by tools of its choice. */
+      tool: z.string().nullable(),
+      status: z.enum(["recorded", "done", "failed"]),
+      durationMs: z.number(),
+    }),
+  ),
+  hooks: z.array(z.strictObject({ resource: z.string(), hook: z.string(), skipped: z.boolean() })),
+  changes: z.strictObject({ files: z.int(), insertions: z.int(), deletions: z.int() }),
+  /** Files that were replaced in place while another program was still writing into them. */
+  keptFiles: z.array(z.string()).readonly(),
+  cost: SpendingFacts,
+  /** Paths that the plan's commands made and that are not part of the plan; null when that cannot be said now. */
+  leftOut: z
+    .array(z.strictObject({ resource: z.string(), path: z.string() }))
+    .readonly()
+    .nullable(),
+  validations: z.array(ValidationFacts),
+  validationSummary: ValidationSummary,
+  /** Why the plan cannot be applied like this; null when it can. */
+  obstacle: z.string().nullable(),
+  nextSteps: NextSteps,
+});
+
+export type ExecuteOutcome = z.output<typeof StrategyReady> | z.output<typeof Executed>;
+
+export interface ExecuteOptions {
+  readonly includeDirty: boolean;
+  readonly verify: boolean;
+}
+
+/** Tells what confines the plan's commands, before anything runs; in place no command runs. */
+export async function announceConfinement(app: App, plan: Plan, call: Call): Promise<CommandsHere> {
+  const commands = await commandsHere(plan.profile);
+  const places = await (await app.store()).read((reader) => placesOf(reader, plan));
+  const done = plan.phase === "apply" || statusKey(plan) === "execute/complete";
+  if (!done && places.length === 0) call.tell(commands.notice);
+  return commands;
+}
+
+export async function executePlan(
+  app: App,
+  { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecuteOptions,
+  call: Call,
+): Promise<ExecuteOutcome> {
+  await app.commandPolicy();
+  const store = await app.store();
+  const executor = new PlanExecutor({
+    store,
+    service: await app.plans(),
+    data: new DataDirectory(app.paths.dataDir),
+    context: await app.planContext(),
+    models: (lease, tell) => app.budgetedModels(lease, (warning) => tell({ type: "budget_warning", ...warning })),
+  });
+  const before = await spendingBefore(app, id);
+  call.tell({ type: "run_started", plan: id, spent: before.spent + before.assumed, cap: before.cap?.amount });
+  const seen = new Seen();
+  const { plan, ran, stopped } = await executor.execute(id, {
+    ...options,
+    signal: call.signal,
+    tell: (event) => {
+      seen.on(event);
+      call.tell(event);
+    },
+  });
+  if (stopped !== undefined) return strategyReady(app, plan, stopped);
+  const entries = await planChanges(store, plan.id, plan.attempt);
+  const { files, insertions, deletions } = await diffOf(store, entries);
+  const validated = await planValidations(store, plan);
+  const { today: _, ...cost } = await planCost(app, plan.id);
+  return {
+    ...planFacts(plan),
+    outcome: "executed",
+    ran,
+    inPlace: await store.read((reader) => placesOf(reader, plan)),
+    confinement: commands.facts,
+    sandboxes: seen.sandboxes,
+    steps: seen.steps,
+    hooks: (await recordedHooks(store, plan)).map(({ resource, hook, skipped }) => ({ resource, hook, skipped })),
+    changes: { files: files.length, insertions, deletions },
+    keptFiles: seen.keptFiles,
+    cost,
+    leftOut: (await leftOut(app.paths.sandboxes, plan, entries)) ?? null,
+    validations: validated.results,
+    validationSummary: validated.summary,
+    obstacle: validated.obstacle ?? null,
+    nextSteps: [
+      nextStep("plan.diff", { plan: plan.id }),
+      nextStep(validated.obstacle === undefined ? "plan.apply" : "plan.revert", { plan: plan.id }),
+    ],
+  };
+}
+
+async function spendingBefore(app: App, id: PlanId): Promise<Spending> {
+  const caps = await app.caps();
+  return (await app.store()).read((reader) => planSpending(reader, id, caps));
+}
+
+async function strategyReady(app: App, plan: Plan, assessment: Assessment): Promise<z.output<typeof StrategyReady>> {
+  const { tree } = await decisionTree(app, plan, {});
+  const { confidence, factors, explanation } = assessment;
+  return {
+    ...planFacts(plan),
+    outcome: "strategy",
+    ran: false,
+    strategy: tree,
+    assessment: { confidence, factors: { ...factors }, explanation },
+    nextSteps: strategyNext(plan.id),
+  };
+}
+
+function strategyNext(plan: PlanId): NextStep[] {
+  return [nextStep("plan.execute", { plan }), nextStep("plan.prompt", { plan, text: "<guidance>" })];
+}
+
+const STEP_ENDS = { step_recorded: "recorded", step_done: "done", step_failed: "failed" } as const;
+
+/** The events that are part of the result. */
+class Seen {
+  readonly steps: z.output<typeof Executed>["steps"] = [];
+  readonly sandboxes: z.output<typeof Executed>["sandboxes"] = [];
+  readonly keptFiles: string[] = [];
+
+  on(event: RunEvent): void {
+    if (event.type === "sandbox") {
+      const { resource, strategy, root: path, ref = null, base = null, dirty: includeDirty, fresh } = event;
+      const status = worksInPlace(event) ? "in place" : fresh ? "made" : "resumed";
+      this.sandboxes.push({ resource, strategy, path, ref, base, includeDirty, status });
+    } else if (event.type === "kept_files") {
+      this.keptFiles.push(...event.files);
+    } else if (event.type === "step_recorded" || event.type === "step_done" || event.type === "step_failed") {
+      const durationMs = event.type === "step_recorded" ? 0 : Math.round(event.durationMs);
+      this.steps.push({ id: event.step, tool: event.tool ?? null, status: STEP_ENDS[event.type], durationMs });
+    }
+  }
+}

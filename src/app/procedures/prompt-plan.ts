@@ -1,0 +1,39 @@
+/** Answers the question that is open now, or guides the plan on its way: the first answer counts, and later ones are told so. */
+import * as z from "zod";
+import type { PlanId } from "../../domain/names/ids.ts";
+import { nextStep } from "../../domain/next-step.ts";
+import { PHASES, STATES } from "../../domain/plan/transitions.ts";
+import { openQuestion } from "../../ledger/questions.ts";
+import { promptPlan } from "../../plans/plan-questions.ts";
+import type { App } from "../base/app.ts";
+import { NextSteps } from "../base/schemas.ts";
+
+export const Prompted = z.strictObject({
+  planId: z.string(),
+  decisionId: z.string(),
+  guidance: z.string(),
+  /** The question that this answers; null for guidance. */
+  answered: z.string().nullable(),
+  revisesStrategy: z.boolean(),
+  phase: z.enum(PHASES),
+  state: z.enum(STATES),
+  nextSteps: NextSteps,
+});
+
+export async function guidePlan(app: App, planId: PlanId, text: string): Promise<z.output<typeof Prompted>> {
+  const store = await app.store();
+  const open = await store.read((reader) => openQuestion(reader, planId));
+  const user = await app.user();
+  const { plan, decision, answered, revises } = await promptPlan(store, { planId, text, answering: open?.id, user });
+  const worked = answered === undefined && plan.state === "processing";
+  return {
+    planId,
+    decisionId: decision,
+    guidance: text.trim(),
+    answered: answered?.question ?? null,
+    revisesStrategy: revises,
+    phase: plan.phase,
+    state: plan.state,
+    nextSteps: [nextStep(worked ? "plan.status" : "plan.execute", { plan: planId })],
+  };
+}

@@ -1,0 +1,104 @@
+/** One decision with everything around it: its calls, its files, the decisions that rely on it, the context its model was shown. */
+import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
+import type { Decision } from "../../domain/plan/decision.ts";
+import { NotFoundError } from "../../domain/errors/errors.ts";
+import { nextStep } from "../../domain/next-step.ts";
+import { idPrefix, onlyOne } from "../../domain/names/id-prefix.ts";
+import type { DecisionId, PlanId } from "../../domain/names/ids.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import { dependants } from "../../changes/decided-steps.ts";
+import { decisionOutcomes, requireDecision, type DecisionOutcome } from "../../changes/decision-outcomes.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import { countDecisions, decisionsAnywhere, findDecision, findDecisions } from "../../ledger/decisions.ts";
+import { modelCallsOf, type ModelCallFacts } from "../../ledger/model-calls.ts";
+import type { Store } from "../../store/port.ts";
+import type { App } from "../base/app.ts";
+
+/** Everything that is known of one decision. */
+export interface Explained {
+  readonly plan: Plan;
+  readonly outcome: DecisionOutcome;
+  /** How many decisions the plan has. */
+  readonly total: number;
+  /** Every decision of the attempt, to name those it is related to. */
+  readonly known: ReadonlyMap<DecisionId, Decision>;
+  readonly files: readonly ExplainedFile[];
+  /** What cannot stand without it. */
+  readonly dependants: readonly DecisionId[];
+  /** The question to a model that led to it. */
+  readonly call: ModelCallFacts | undefined;
+  /** Exactly what that model was shown. */
+  readonly context: Uint8Array | undefined;
+}
+
+export interface ExplainedFile extends ChangeEntry {
+  /** Whether it is part of what the plan changed: made by a step that was recorded and not rolled back. */
+  readonly counts: boolean;
+}
+
+/** By a plan and the decision's id or step; by a plan alone, what the plan is asked to do; by the decision's id alone. */
+export async function explainedBy(app: App, first: string, second: string | undefined): Promise<Explained> {
+  const store = await app.store();
+  const plans = await app.plans();
+  if (second !== undefined) {
+    const plan = await plans.getPlan(first);
+    const { id } = await store.read((reader) => requireDecision(reader, plan, second));
+    return explain(store, plan, id);
+  }
+  // Ids of plans and decisions look alike; one that no plan has can only be a decision's.
+  const plan = await plans.getPlan(first).catch((error: unknown) => {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  });
+  if (plan === undefined) {
+    const decision = await decisionNamed(store, first);
+    return explain(store, await plans.getPlan(decision.planId), decision.id);
+  }
+  const decisions = await store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
+  const root = decisions.find(({ parent }) => parent === undefined);
+  if (root === undefined) {
+    throw new NotFoundError("decision of plan", plan.id, {
+      kept: "Nothing was decided yet.",
+      next: [nextStep("plan.execute", { plan: plan.id })],
+    });
+  }
+  return explain(store, plan, root.id);
+}
+
+async function decisionNamed(
+  store: Store,
+  given: string,
+): Promise<{ readonly id: DecisionId; readonly planId: PlanId }> {
+  const next = [nextStep("plan.list"), nextStep("plan.tree", { plan: "<plan>" })];
+  const prefix = idPrefix("plan or decision", given, next);
+  return onlyOne("plan or decision", prefix, await store.read((reader) => decisionsAnywhere(reader, prefix)), next);
+}
+
+async function explain(store: Store, plan: Plan, id: DecisionId): Promise<Explained> {
+  const { total, outcomes, call } = await store.read(async (reader) => {
+    const attempt = (await findDecision(reader, id))?.attempt ?? plan.attempt;
+    const all = await decisionOutcomes(reader, plan.id, attempt, { superseded: true });
+    const calls = await modelCallsOf(reader, plan.id, attempt);
+    return { total: await countDecisions(reader, plan.id), outcomes: all, call: calls.get(id) };
+  });
+  const outcome = outcomes.find(({ decision }) => decision.id === id);
+  if (outcome === undefined) throw new Error(`the decision ${id} is not among those of its attempt`);
+  const changesets = new ChangesetStore(store);
+  const files: ExplainedFile[] = [];
+  for (const { changesetId } of outcome.calls) {
+    const counts = outcome.recorded.has(changesetId);
+    for (const entry of await changesets.entries(changesetId)) files.push({ ...entry, counts });
+  }
+  const { supersededAt, attempt, thought } = outcome.decision;
+  const related = supersededAt === undefined ? [...(await dependants(store, plan.id, attempt, id))] : [];
+  return {
+    plan,
+    outcome,
+    total,
+    known: new Map(outcomes.map(({ decision }) => [decision.id, decision])),
+    files,
+    dependants: related.filter((one) => one !== id),
+    call,
+    context: thought.snapshot === undefined ? undefined : await changesets.content(thought.snapshot),
+  };
+}

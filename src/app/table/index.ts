@@ -1,0 +1,21 @@
+/** The one table of operations. Help, completion, documentation and every surface are made from it. */
+import type * as z from "zod";
+import { CATALOG_TABLE } from "./catalog.ts";
+import { CONTEXT_TABLE } from "./context.ts";
+import { PLAN_TABLE } from "./plan.ts";
+import { SYSTEM_TABLE } from "./system.ts";
+
+export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...SYSTEM_TABLE };
+
+export type OperationName = keyof typeof OPERATIONS;
+
+type Loaded<Name extends OperationName> = Awaited<ReturnType<(typeof OPERATIONS)[Name]["load"]>>["operation"];
+
+/** The input of an operation, as a caller writes it. */
+export type InputOf<Name extends OperationName> = z.input<Loaded<Name>["input"]>;
+
+export type OutputOf<Name extends OperationName> = z.output<Loaded<Name>["output"]>;
+
+export function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(OPERATIONS, name);
+}

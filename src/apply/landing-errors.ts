@@ -1,0 +1,97 @@
+/**
+ * The reasons why a plan is not applied, undone or redone, for the user: what happened, what was kept, what to do next.
+ */
+import { nextStep } from "../domain/next-step.ts";
+import type { JournalKind } from "../ledger/journal.ts";
+import type { LandingConflict } from "../ledger/landing.ts";
+import { codeOf } from "./user-tree.ts";
+import { AgentsError, ConflictError, PlanError } from "../domain/errors/errors.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import type { PlanChange } from "../changes/plan-changes.ts";
+import type { ValidationGate } from "../execution/checks/validation-gate.ts";
+
+export function requireChanges(plan: Plan, entries: readonly PlanChange[], allowEmpty: boolean): void {
+  if (entries.length > 0 || allowEmpty) return;
+  throw new PlanError(`The plan ${plan.id} changed nothing, so there is nothing to apply.`, {
+    kept: "Nothing was changed.",
+    next: [nextStep("plan.apply", { plan: plan.id, allowEmpty: true }), nextStep("plan.cancel", { plan: plan.id })],
+  });
+}
+
+/** The result may not be applied as it is; only another attempt helps. */
+export function constrainedError(plan: Plan, gate: Extract<ValidationGate, { ok: false }>): AgentsError {
+  return new AgentsError("constrained", `The plan ${plan.id} cannot be applied. ${gate.why}`, {
+    kept: "Nothing was changed, in any resource; what the plan did is recorded.",
+    next: [nextStep("plan.status", { plan: plan.id }), nextStep("plan.revert", { plan: plan.id })],
+    detail: { failures: gate.failures },
+  });
+}
+
+export function notAppliedError(plan: Plan, kind: "undo" | "redo"): ConflictError {
+  return new ConflictError(
+    `The plan ${plan.id} is ${statusKey(plan)}: only an applied plan can be ${VERBS[kind]}.`,
+    { expected: "apply/applied", actual: statusKey(plan), code: "invalid_transition" },
+    { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
+  );
+}
+
+export function nothingToDoError(
+  plan: Plan,
+  kind: "undo" | "redo",
+  steps: ReadonlySet<string> | undefined,
+): ConflictError {
+  const [what, next] = kind === "undo" ? ["already undone", "redo"] : ["not undone", "undo"];
+  const message =
+    steps === undefined
+      ? `The plan ${plan.id} is ${what}.`
+      : `No change of ${[...steps].join(", ")} of plan ${plan.id} is in the resources.`;
+  return new ConflictError(
+    message,
+    { expected: kind === "undo" ? "changes in the resources" : "undone changes", actual: what },
+    { kept: "Nothing was changed.", next: [nextStep(`plan.${next}`, { plan: plan.id })] },
+  );
+}
+
+export function interruptedError(plan: Plan, kind: JournalKind): PlanError {
+  return new PlanError(`The ${kind} of plan ${plan.id} was interrupted.`, {
+    kept: "Nothing was changed, in any resource.",
+    next: [nextStep(`plan.${kind}`, { plan: plan.id })],
+  });
+}
+
+export function conflictError(plan: Plan, kind: JournalKind, conflicts: readonly LandingConflict[]): AgentsError {
+  const named = conflicts.map(({ resource, path, why }) =>
+    path === undefined ? `${resource}: ${why}` : `${resource}/${path} ${why}`,
+  );
+  const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
+  const next =
+    kind === "apply"
+      ? [nextStep("plan.apply", { plan: plan.id }, "resolve it, then"), nextStep("plan.revert", { plan: plan.id })]
+      : [nextStep(`plan.${kind}`, { plan: plan.id }, "resolve it, then")];
+  return new AgentsError(
+    "merge_conflict",
+    `The plan cannot be ${VERBS[kind]}: ${named.slice(0, 3).join("; ")}${more}.`,
+    {
+      kept: "Nothing was changed, in any resource.",
+      next,
+      detail: { conflicts },
+    },
+  );
+}
+
+const VERBS = { apply: "applied", undo: "undone", redo: "redone" } as const satisfies Record<JournalKind, string>;
+
+/** The landing had begun, and every resource was put back. */
+export function reversedError(plan: Plan, kind: JournalKind, cause: unknown, kept: readonly string[]): AgentsError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof AgentsError) return cause;
+  // A code of the system (a full disk, missing permissions) means that no other change was in the way.
+  const code = codeOf(cause) === undefined ? "merge_conflict" : "resource_failed";
+  return new AgentsError(code, `The ${kind} of plan ${plan.id} was reversed: ${why}.`, {
+    cause,
+    kept: "Every resource is as it was before.",
+    next: [nextStep(`plan.${kind}`, { plan: plan.id })],
+    detail: { kept },
+  });
+}

@@ -1,0 +1,126 @@
+/**
+ * Applies a plan to the user's resources, undoes it and redoes it: on all of its resources or on none. Each of the
+ * three is one journaled landing (`plan-landing.ts`); they differ only in which steps' changes are in the resources
+ * before and after.
+ */
+import type { DataDirectory } from "../platform/data-directory.ts";
+import { nextStep } from "../domain/next-step.ts";
+import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
+import type { JournalKind } from "../ledger/journal.ts";
+import type { PreparedLandings } from "./prepare-landings.ts";
+import { mustBeApproved } from "../domain/profile/automation-profile.ts";
+import { PlanError } from "../domain/errors/errors.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import { recordedHooks } from "../execution/checks/hooks.ts";
+import type { Store } from "../store/port.ts";
+import { approveApply, requireApplyApproval } from "../plans/apply-approval.ts";
+import { requireNotUndone } from "../plans/in-place-rules.ts";
+import { requireChanges } from "./landing-errors.ts";
+import { entriesOf, PlanLanding, recordsOf, stepsOf, type LandedPlan, type LandingOptions } from "./plan-landing.ts";
+import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ambienceOf, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { sidesOf, takeApplied, undoable } from "./undo-redo.ts";
+
+export interface ApplyOptions extends LandingOptions {
+  /** Apply a plan that changed nothing. */
+  readonly allowEmpty?: boolean;
+  /** False: also when the repositories' own hooks were skipped. */
+  readonly verify?: boolean;
+  /** A person has just been asked and said yes: recorded as their approval where the plan's profile wants one. */
+  readonly approved?: boolean;
+}
+
+export interface UndoOptions extends LandingOptions {
+  /** Only the changes of these steps, which must include every later step on their paths; all unless given. */
+  readonly steps?: ReadonlySet<string> | undefined;
+}
+
+export class PlanApplier {
+  readonly #store: Store;
+  readonly #service: PlanLifecycleService;
+  readonly #ambience: Ambience;
+  readonly #landing: PlanLanding;
+
+  constructor(parts: ServiceParts & { service: PlanLifecycleService; data: DataDirectory; effects?: FileEffects }) {
+    const { store, service, data, effects = FILE_EFFECTS } = parts;
+    this.#store = store;
+    this.#service = service;
+    this.#ambience = ambienceOf(parts);
+    this.#landing = new PlanLanding({ store, service, data, ambience: this.#ambience, effects });
+  }
+
+  async apply(planId: PlanId, options: ApplyOptions = {}): Promise<LandedPlan> {
+    const plan = await this.#service.getPlan(planId);
+    if (statusKey(plan) !== "apply/applied") requireNotUndone(plan);
+    const entries = await entriesOf(this.#store, plan);
+    if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
+      requireChanges(plan, entries, options.allowEmpty === true);
+      if (options.verify !== false) await this.#requireHooks(plan);
+      if (statusKey(plan) !== "apply/applied") await this.#requireApproval(plan, options);
+    }
+    if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
+      await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
+    }
+    const lease = await this.#service.startApply(plan.id);
+    await this.#landing.requireValid(plan, lease);
+    const [from, to] = [new Set<string>(), await stepsOf(this.#store, plan)];
+    return this.#landing.run(lease, { kind: "apply", plan, entries, from, to, applied: undefined }, options);
+  }
+
+  /** Undoes the changes of an applied plan; changes that other people and plans made meanwhile stay. */
+  async undo(planId: PlanId, options: UndoOptions = {}): Promise<LandedPlan> {
+    return this.#change("undo", planId, options);
+  }
+
+  /** Redoes everything that was undone. */
+  async redo(planId: PlanId, options: LandingOptions = {}): Promise<LandedPlan> {
+    return this.#change("redo", planId, options);
+  }
+
+  /** The landing as it would be now, with nothing changed. */
+  async preview(
+    kind: JournalKind,
+    planId: PlanId,
+    options: Pick<UndoOptions, "steps"> = {},
+  ): Promise<PreparedLandings> {
+    const plan = await this.#service.getPlan(planId);
+    const store = this.#store;
+    const [entries, records, all] = [
+      await entriesOf(store, plan),
+      await recordsOf(store, plan),
+      await stepsOf(store, plan),
+    ];
+    const facts = { kind, plan, entries, records };
+    if (kind === "apply") return this.#landing.prepare({ ...facts, from: new Set(), to: all, applied: undefined });
+    const wanted = { kind, all, entries, steps: options.steps };
+    const { undone, applied } = await store.read((reader) => undoable(reader, plan, wanted));
+    return this.#landing.prepare({ ...facts, ...sidesOf(wanted, undone), applied });
+  }
+
+  async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {
+    const plan = await this.#service.getPlan(planId);
+    const [all, entries] = [await stepsOf(this.#store, plan), await entriesOf(this.#store, plan)];
+    const wanted = { kind, all, entries, steps: options.steps };
+    const { lease, undone, applied } = await takeApplied(this.#store, plan, wanted);
+    return this.#landing.run(lease, { kind, plan, entries, ...sidesOf(wanted, undone), applied }, options);
+  }
+
+  async #requireApproval(plan: Plan, { approved = false }: ApplyOptions): Promise<void> {
+    if (approved && mustBeApproved(plan.profile)) await approveApply(this.#store, this.#ambience, plan);
+    await requireApplyApproval(this.#store, plan);
+  }
+
+  /** A user who skipped the hooks of a repository must say so again before the changes are applied to it. */
+  async #requireHooks(plan: Plan): Promise<void> {
+    const skipped = (await recordedHooks(this.#store, plan)).filter((hook) => hook.skipped);
+    if (skipped.length === 0) return;
+    const names = skipped.map(({ resource, hook }) => `${hook} (${resource})`).join(", ");
+    throw new PlanError(`The plan ${plan.id} was executed without its repositories' hooks: ${names}.`, {
+      kept: "Nothing was changed, in any resource.",
+      next: [nextStep("plan.apply", { plan: plan.id, verify: false }), nextStep("plan.rollback", { plan: plan.id })],
+      detail: { skipped },
+    });
+  }
+}

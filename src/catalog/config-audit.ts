@@ -1,0 +1,15 @@
+import type { Store } from "../store/port.ts";
+import { ambienceOf, recordEvent } from "../plans/transition.ts";
+
+/** Tells the audit log and subscribers that a configuration value is being changed. */
+export async function recordConfigChange(
+  store: Store,
+  user: string,
+  change: { key: string; from: string | undefined; to: string; project: string | undefined },
+): Promise<void> {
+  const { key, from, to, project } = change;
+  const details = { key, from: from ?? null, to, project: project ?? null };
+  await store.transaction((tx) =>
+    recordEvent(tx, ambienceOf({ store, user }), { type: "config.changed", at: Date.now(), details }),
+  );
+}

@@ -1,0 +1,58 @@
+/**
+ * The changes of a plan's recorded steps. A tool call and a hook are recorded once, each with the changeset that
+ * holds its changes; exactly the changes of the recorded steps of the plan's current attempt count, in program order.
+ */
+import type { ChangeEntry } from "../domain/plan/change-entry.ts";
+import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
+import { canChangeFiles, changingStepName } from "../ledger/records.ts";
+import type { Reader, Store } from "../store/port.ts";
+import { placedRecords, type Order } from "./step-records.ts";
+
+/** The steps of an actor have names of letters, digits, "_" and "-". */
+export function isHookStep(id: string): boolean {
+  return id.startsWith("hook:");
+}
+
+/** A recorded tool call or hook that has a changeset. */
+export interface ChangingStep {
+  readonly kind: "tool_call" | "hook";
+  readonly id: string;
+  readonly changeset: ChangesetId;
+  readonly order: Order;
+}
+
+/** What an attempt recorded of tool calls and hooks that counts, in program order; the hooks, by their whole keys, behind the others. */
+export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<ChangingStep[]> {
+  const records = await placedRecords(reader, planId, attempt);
+  return records.flatMap((record) => {
+    if (!canChangeFiles(record) || record.changeset === undefined) return [];
+    const { kind, changeset, order } = record;
+    return [{ kind, id: changingStepName(record), changeset, order }];
+  });
+}
+
+/** The recorded steps of an attempt in program order, with their changesets. */
+export async function recordedSteps(
+  store: Store,
+  planId: PlanId,
+  attempt: number,
+): Promise<ReadonlyMap<string, ChangesetId>> {
+  const records = await store.read((reader) => stepRecords(reader, planId, attempt));
+  return new Map(records.map(({ id, changeset }) => [id, changeset]));
+}
+
+/** A change together with the step that made it. */
+export interface PlanChange extends ChangeEntry {
+  readonly step: string;
+}
+
+/** Every change of the plan's current attempt that counts, step by step. */
+export async function planChanges(store: Store, planId: PlanId, attempt: number): Promise<PlanChange[]> {
+  const changesets = new ChangesetStore(store);
+  const changes: PlanChange[] = [];
+  for (const [step, id] of await recordedSteps(store, planId, attempt)) {
+    for (const entry of await changesets.entries(id)) changes.push({ ...entry, step });
+  }
+  return changes;
+}

@@ -1,0 +1,147 @@
+/**
+ * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process only through `Io`,
+ * so that a program or a test can call it as often as it likes.
+ */
+import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
+import type { Invocation } from "./invoke.ts";
+import { print } from "./gate.ts";
+import { Io, type Environment, type IoParts } from "./io.ts";
+import type { Message, Outcome } from "./outcome.ts";
+import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
+import { OPERATIONS } from "../app/table/index.ts";
+import type { ParsedCall, Program } from "./program.ts";
+
+/** The words of a call, understood. */
+interface Understood {
+  readonly command: string;
+  readonly globals: ReturnType<Program["globals"]>;
+  readonly call: ParsedCall;
+}
+
+/**
+ * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data directory of its own:
+ * within one data directory they are one owner of leases, as one process is.
+ */
+export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
+  const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
+  const { maskAlso } = await import("../platform/masking.ts");
+  maskAlso(parts.env);
+  return withOwnCommandPolicy(() => new CliCall(argv, parts).run());
+}
+
+export class CliCall {
+  readonly #argv: readonly string[];
+  readonly #io: Io;
+  readonly #streams: Streams;
+  readonly #startedAt = Date.now();
+  readonly #begun = performance.now();
+  #command = "";
+  #format: OutputFormat;
+
+  constructor(argv: readonly string[], parts: IoParts) {
+    this.#argv = argv;
+    const io = new Io(parts);
+    this.#io = io;
+    this.#streams = {
+      out: (text) => print(io.stdout, text),
+      err: (text) => print(io.stderr, text),
+      outTerminal: io.outTerminal,
+      errTerminal: io.errTerminal,
+    };
+    this.#format = wantedFormat(argv, io.env);
+  }
+
+  async run(): Promise<number> {
+    try {
+      const understood = await parse(this.#argv, this.#streams);
+      if (understood === undefined) return 0;
+      this.#command = understood.command;
+      return await this.#carryOut(understood);
+    } catch (error) {
+      this.#command ||= (await import("./program.ts")).commandPath(this.#argv);
+      return this.fail(error);
+    }
+  }
+
+  async #carryOut({ call, globals }: Understood): Promise<number> {
+    const { dataDir, configPath, format: flag, verbose } = globals;
+    const io = this.#io;
+    const notices: Message[] = [];
+    const { composeCleverAgents } = await import("../app/open.ts");
+    await using agents = composeCleverAgents({
+      dataDir,
+      configPath,
+      directory: io.cwd,
+      environment: io.env,
+      tell: (event) => {
+        if (event.type === "notice") notices.push({ level: event.level, text: event.text });
+      },
+    });
+    this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
+    const { Watching } = await import("./watching.ts");
+    const watching = new Watching(io, this.#format);
+    try {
+      const outcome = await carryOut(call, { agents, io, format: this.#format, verbose: verbose > 0, watching });
+      const messages = [...notices, ...watching.messages, ...outcome.messages];
+      return await writeOutcome({ ...outcome, messages }, this.#described(), this.#streams);
+    } finally {
+      watching.end();
+    }
+  }
+
+  /** Writes the error as the result of the call; returns the exit code. */
+  fail(error: unknown): Promise<number> {
+    return writeError(error, this.#described(), this.#streams);
+  }
+
+  #described(): Run {
+    return {
+      command: this.#command || "agents",
+      format: this.#format,
+      startedAt: this.#startedAt,
+      durationMs: performance.now() - this.#begun,
+      verbose: this.#argv.some((word) => word === "--verbose" || /^-v+$/.test(word)),
+    };
+  }
+}
+
+async function carryOut(call: Understood["call"], invocation: Invocation): Promise<Outcome> {
+  const { command, words } = call;
+  if (command.name === "completion") return (await import("./completion.ts")).completion(String(words.positional[0]));
+  const { VIEWS } = await import("./views/index.ts");
+  const { isOperation } = await import("../app/table/index.ts");
+  const { name } = command;
+  if (!isOperation(name)) throw new Error(`There is no command ${name}.`);
+  const { invoke } = await import("./invoke.ts");
+  const { show } = await VIEWS[name]();
+  return invoke(name, { command, words, show }, invocation);
+}
+
+/** What the words ask for; undefined when they asked for help and got it. */
+async function parse(argv: readonly string[], streams: Streams): Promise<Understood | undefined> {
+  // The one command that scripts call in loops skips the parser, which is a third of its start-up time.
+  if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {
+    return { command: "version", globals: { verbose: 0 }, call: bare("version") };
+  }
+  const { buildProgram } = await import("./program.ts");
+  const program = buildProgram(streams.out, streams.outTerminal.columns || 80);
+  const call = program.parse(argv);
+  if (call === undefined) return undefined;
+  const globals = program.globals();
+  if (call === "overview") return { command: "overview", globals, call: bare("overview") };
+  return { command: call.command.path, globals, call };
+}
+
+/** A command without words. */
+function bare(name: "version" | "overview"): ParsedCall {
+  const command = { ...OPERATIONS[name], name, path: name, parameters: [], ownOptions: [] };
+  return { command, words: { positional: [], options: {} } };
+}
+
+/** The format as far as it can be told from words that did not parse. */
+function wantedFormat(argv: readonly string[], environment: Environment): OutputFormat {
+  const index = argv.findIndex((word) => word === "--format" || word === "-f");
+  const inline = argv.find((word) => word.startsWith("--format="))?.slice("--format=".length);
+  const wanted = inline ?? (index === -1 ? environment["CLEVERAGENTS_FORMAT"] : argv[index + 1]);
+  return OUTPUT_FORMATS.find((format) => format === wanted) ?? "rich";
+}

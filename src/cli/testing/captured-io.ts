@@ -1,0 +1,28 @@
+/** What a call in this process stands in, without a terminal: standard input is a text, and what it writes is kept. */
+import { tmpdir } from "node:os";
+import { Readable } from "node:stream";
+import type { Environment, IoParts } from "../io.ts";
+
+export interface CapturedIo extends IoParts {
+  readonly written: { stdout: string; stderr: string };
+}
+
+export function capturedIo(
+  parts: {
+    readonly env?: Environment;
+    readonly cwd?: string;
+    readonly input?: string;
+    readonly signal?: AbortSignal;
+  } = {},
+): CapturedIo {
+  const written = { stdout: "", stderr: "" };
+  return {
+    stdin: Readable.from(parts.input === undefined || parts.input === "" ? [] : [parts.input]),
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    env: parts.env ?? {},
+    cwd: parts.cwd ?? tmpdir(),
+    signal: parts.signal,
+    written,
+  };
+}

@@ -1,0 +1,14 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { actionView } from "./action.ts";
+
+export const show: Show<"action.create"> = ({ action }) => {
+  const required = action.arguments.filter((argument) => argument.required && argument.default === null);
+  const values = Object.fromEntries(required.map(({ name }) => [name, "<value>"]));
+  return {
+    view: actionView(action),
+    messages: info(`Action ${action.name} created.`),
+    next: [nextStep("plan.use", { action: action.name, projects: ["<project>"], arguments: values })],
+  };
+};

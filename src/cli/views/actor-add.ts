@@ -1,0 +1,18 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { actorView } from "./actor.ts";
+import { declined } from "./declined.ts";
+
+export const show: Show<"actor.add"> = (output) => {
+  if ("added" in output) return declined("added");
+  const { actors, actorAdded } = output;
+  return {
+    view: actors.flatMap((actor) => actorView(actor, [])),
+    messages: actors.flatMap(({ name }) => info(`Actor ${name} added.`)),
+    next: [
+      nextStep("actor.show", { actor: actorAdded.name }),
+      nextStep("action.create", { definition: { file: "<file>" } }),
+    ],
+  };
+};

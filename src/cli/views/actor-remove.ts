@@ -1,0 +1,19 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { declined } from "./declined.ts";
+
+export const show: Show<"actor.remove"> = (output) => {
+  if (!output.removed) return declined("removed");
+  const { actor, defaultFor = [] } = output;
+  const warnings = defaultFor.map((role) => ({
+    level: "warning" as const,
+    text: `It was the default for ${role}; name another.`,
+  }));
+  return {
+    view: [],
+    messages: [...info(`Actor ${actor} removed.`), ...warnings],
+    status: defaultFor.length === 0 ? "ok" : "warn",
+    next: defaultFor.map((role) => nextStep("actor.set-default", { role, actor: "<actor>" })),
+  };
+};

@@ -1,0 +1,7 @@
+import type { Show } from "../show.ts";
+import { actorView } from "./actor.ts";
+
+export const show: Show<"actor.show"> = ({ actorDetails, usage, ...parts }) => ({
+  view: actorView({ ...actorDetails, ...parts }, [...usage.referencedByActions, ...usage.referencedByGraphs]),
+  messages: [],
+});

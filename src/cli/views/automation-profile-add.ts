@@ -1,0 +1,10 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { profileView } from "./automation-profile.ts";
+
+export const show: Show<"automation-profile.add"> = ({ profile }) => ({
+  view: profileView(profile),
+  messages: info(`Automation profile ${profile.name} added.`),
+  next: [nextStep("plan.use", { action: "<action>", projects: ["<project>"], automationProfile: profile.name })],
+});

@@ -1,0 +1,11 @@
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { declined } from "./declined.ts";
+
+export const show: Show<"automation-profile.remove"> = (output) =>
+  output.removed
+    ? {
+        view: [],
+        messages: info(`Automation profile ${output.profile} removed; plans that were made with it keep it.`),
+      }
+    : declined("removed");

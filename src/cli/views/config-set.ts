@@ -1,0 +1,8 @@
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+
+export const show: Show<"config.set"> = ({ key, value, project, configPath }) => {
+  // Keys of providers are kept apart from the configuration file.
+  const where = configPath.endsWith("credentials.yaml") ? `, kept in ${configPath}` : "";
+  return { view: [], messages: info(`${key} is now ${value}${project === null ? "" : ` for ${project}`}${where}.`) };
+};

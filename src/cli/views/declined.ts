@@ -1,0 +1,8 @@
+import type { Picture } from "../show.ts";
+
+/** The result of a command whose question was answered with no. */
+export function declined(
+  deed: "added" | "deleted" | "removed" | "executed" | "applied" | "undone" | "redone" | "rolled back",
+): Picture {
+  return { view: [], messages: [{ level: "warning", text: `Nothing was ${deed}.` }], status: "warn", next: [] };
+}

@@ -1,0 +1,48 @@
+/** What an apply, undo or redo writes where: before the question, and afterwards. */
+import type * as z from "zod";
+import type { HeldFacts, LandingFacts, LandingPreview } from "../../app/queries/landings.ts";
+import { info, type Message } from "../outcome.ts";
+import { oneLine } from "../terminal-text.ts";
+import type { Element } from "../view.ts";
+import { firstFew } from "./parts.ts";
+
+type Landing = z.output<typeof LandingFacts>;
+
+export function previewText({ landings, conflicts, held }: z.output<typeof LandingPreview>): string {
+  const lines = landings.map(({ resource, path, branch, checkedOut, files }) => {
+    const where = branch === null ? "" : ` (${branch}${checkedOut === true ? "" : ", not checked out"})`;
+    return `${resource}: ${path}${where}: ${firstFew(files)}`;
+  });
+  const stays = held.map(
+    ({ resource, path, plans }) => `stays: ${resource}/${path}, which plan ${plans.join(", plan ")} made too`,
+  );
+  const problems = conflicts.map(
+    ({ resource, path, why }) => `conflict: ${[resource, path].filter(Boolean).join("/")} ${why}`,
+  );
+  return [...lines, ...stays, ...problems].map((line) => `${oneLine(line)}\n`).join("");
+}
+
+export function landingTable(title: "Applied" | "Undone" | "Redone", landings: readonly Landing[]): Element {
+  return {
+    kind: "table",
+    title,
+    columns: [{ keep: "Resource" }, "Branch", "Commit", "Files", "Path"],
+    rows: landings.map(({ resource, path, branch, commit, checkedOut, files }) => [
+      resource,
+      branch ?? "-",
+      commit?.slice(0, 10) ?? "-",
+      checkedOut === false ? "not checked out" : String(files.length),
+      path,
+    ]),
+    empty: "Everything was there already.",
+  };
+}
+
+/** Changes that others made too stay, and a person should know why the files are as they were. */
+export function heldMessages(held: readonly z.output<typeof HeldFacts>[]): Message[] {
+  const byPlans = Map.groupBy(held, ({ plans }) => plans.join(", plan "));
+  return [...byPlans].flatMap(([plans, changes]) => {
+    const names = changes.map(({ resource, path }) => `${resource}/${path}`);
+    return info(`${firstFew(names)}: plan ${plans} made the same change, which stays.`);
+  });
+}

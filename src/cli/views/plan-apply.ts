@@ -1,0 +1,30 @@
+import type { OutputOf } from "../../app/table/index.ts";
+import { count } from "../format.ts";
+import { info } from "../outcome.ts";
+import type { Picture, Show } from "../show.ts";
+import { declined } from "./declined.ts";
+import { landingTable } from "./landings.ts";
+import { firstFew, lateEdits } from "./parts.ts";
+
+type Output = OutputOf<"plan.apply">;
+
+export const show: Show<"plan.apply"> = (output) => applyPicture(output);
+
+export function applyPicture(output: Output): Picture {
+  if (!output.applied) return declined("applied");
+  const { planId, artifacts, changes, landings, inPlace, changedSince, keptFiles } = output;
+  const amount = `${count(artifacts, "file")} (+${changes.insertions} −${changes.deletions})`;
+  const already = inPlace.map(({ path }) => path).join(", ");
+  return {
+    view: [landingTable("Applied", landings)],
+    messages: [
+      ...info(
+        `Plan ${planId} is applied: ${amount}${already === "" ? "" : `; the changes are in ${already} already`}.`,
+      ),
+      ...(changedSince.length === 0
+        ? []
+        : info(`Others changed these since, and their changes stay: ${firstFew(changedSince)}.`)),
+      ...lateEdits(keptFiles),
+    ],
+  };
+}

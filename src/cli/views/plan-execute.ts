@@ -1,0 +1,68 @@
+import type { InputOf, OutputOf } from "../../app/table/index.ts";
+import { count } from "../format.ts";
+import { info, type Message } from "../outcome.ts";
+import type { Picture, Show } from "../show.ts";
+import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
+import { strategyElement } from "./strategy.ts";
+import { validationView } from "./validations.ts";
+
+type Output = OutputOf<"plan.execute">;
+
+export const show: Show<"plan.execute"> = (output, { input }) => executionPicture(output, input);
+
+export function executionPicture(
+  output: Output,
+  { includeDirty }: Pick<InputOf<"plan.execute">, "includeDirty">,
+): Picture {
+  return output.outcome === "strategy" ? strategyPicture(output) : executedPicture(output, includeDirty === true);
+}
+
+/** The strategy, for the person whose `plan execute` is the yes to it. */
+function strategyPicture(output: Extract<Output, { outcome: "strategy" }>): Picture {
+  const { planId, automationProfile, strategy, assessment } = output;
+  return {
+    view: [strategyElement(strategy)],
+    messages: info(
+      `This is what plan ${planId} would do. The profile ${automationProfile} asks first; nothing was changed. ${assessment.explanation}`,
+    ),
+  };
+}
+
+function executedPicture(output: Extract<Output, { outcome: "executed" }>, includeDirty: boolean): Picture {
+  const { planId, ran, changes, cost, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
+  const paid = cost.calls === 0 ? "" : ` ${paidText(cost)}.`;
+  const amount = `${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions})`;
+  return {
+    view: validationView(validations),
+    messages: [
+      ...(includeDirty ? sandboxes.flatMap(madeWithoutDirty) : []),
+      ...info(
+        `Plan ${planId} ${ran ? "is executed" : "had been executed already"}: ${amount} ${where(output)}.${paid}`,
+      ),
+      ...leftOutMessages(leftOut),
+      ...lateEdits(keptFiles),
+      ...(obstacle === null
+        ? []
+        : [{ level: "warning", text: `${obstacle} The plan cannot be applied like this.` } as const]),
+    ],
+    status: obstacle === null ? "ok" : "warn",
+  };
+}
+
+/** "in the sandbox" only where nothing else could have been changed. */
+function where({ inPlace, confinement }: Extract<Output, { outcome: "executed" }>): string {
+  if (inPlace.length > 0) return `in place, in ${inPlace.map(({ path }) => path).join(", ")}`;
+  const enforced = confinement.kind !== "none" || confinement.required;
+  return enforced ? "in the sandbox" : "in the plan's copy; its commands were not confined to it";
+}
+
+/** A plan continues from where it began, whatever is asked for now. */
+function madeWithoutDirty({
+  resource,
+  strategy,
+  includeDirty,
+}: Extract<Output, { outcome: "executed" }>["sandboxes"][number]): Message[] {
+  if (strategy !== "git_worktree" || includeDirty) return [];
+  const text = `The sandbox of "${resource}" was made before, from committed files only, and --include-dirty does not change that.`;
+  return [{ level: "warning", text }];
+}

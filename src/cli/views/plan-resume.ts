@@ -1,0 +1,6 @@
+import type { Show } from "../show.ts";
+import { applyPicture } from "./plan-apply.ts";
+import { executionPicture } from "./plan-execute.ts";
+
+export const show: Show<"plan.resume"> = (output) =>
+  "outcome" in output ? executionPicture(output, { includeDirty: false }) : applyPicture(output);

@@ -1,0 +1,44 @@
+import type { OutputOf } from "../../app/table/index.ts";
+import { count } from "../format.ts";
+import { info, type Message } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { firstFew, inPlaceRows, usd } from "./parts.ts";
+
+type Output = OutputOf<"plan.use">;
+
+export const show: Show<"plan.use"> = (output) => {
+  const { planId, automation, profileDescription, budgetUsd } = output;
+  const held = heldMessages(output);
+  return {
+    view: [
+      {
+        kind: "fields",
+        title: `Plan ${planId}`,
+        rows: [
+          ["does", output.description],
+          ["done when", output.definitionOfDone.trimEnd()],
+          ["projects", output.projects.map(({ project }) => project).join(", ")],
+          ["profile", `${automation.profile} (${automation.source}): ${profileDescription}`],
+          ...inPlaceRows(output.inPlace),
+          ["context", contextText(output.context)],
+          ...(budgetUsd === null ? [] : [["budget", `${usd(budgetUsd)} for its models`] as const]),
+          ["now", `${output.phase}/${output.state}`],
+        ],
+      },
+    ],
+    messages: [...info(`Plan ${planId} created.`), ...held],
+    ...(held.length === 0 ? {} : { status: "warn" as const }),
+  };
+};
+
+function heldMessages({ heldBack }: Output): Message[] {
+  if (heldBack === null) return [];
+  const { profile, fields } = heldBack;
+  const text = `The action's automation profile ${profile} goes further than yours (${firstFew(fields, 4)}), so yours holds there. --automation-profile ${profile} lets the plan go that far.`;
+  return [{ level: "warning", text }];
+}
+
+function contextText({ resources, indexedFiles, view, budget }: Output["context"]): string {
+  const files = indexedFiles === null ? "not indexed yet" : `${count(indexedFiles, "file")} indexed`;
+  return `${resources.join(", ") || "no resource"}; ${files}; view ${view}, ${budget} tokens`;
+}

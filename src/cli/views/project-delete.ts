@@ -1,0 +1,15 @@
+import { count } from "../format.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { declined } from "./declined.ts";
+
+export const show: Show<"project.delete"> = (output) => {
+  if (!output.deleted) return declined("deleted");
+  const { project, plansCancelled, resourcesUnlinked } = output.deletionSummary;
+  const parts = [
+    `Project ${project} deleted`,
+    ...(plansCancelled.length === 0 ? [] : [`${count(plansCancelled.length, "plan")} cancelled`]),
+    ...(resourcesUnlinked === 0 ? [] : [`${count(resourcesUnlinked, "resource")} unlinked`]),
+  ];
+  return { view: [], messages: info(`${parts.join("; ")}.`) };
+};

@@ -1,0 +1,9 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+
+export const show: Show<"project.link-resource"> = ({ project, resource: { name, alias, readOnly } }) => ({
+  view: [],
+  messages: info(`Project ${project} has ${name} as ${alias}${readOnly ? ", read-only" : ""}.`),
+  next: [nextStep("project.show", { project })],
+});

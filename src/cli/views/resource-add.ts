@@ -1,0 +1,13 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { resourceView } from "./resource.ts";
+
+export const show: Show<"resource.add"> = (output) => {
+  const { name } = output.resource;
+  return {
+    view: resourceView(output),
+    messages: info(`Resource ${name} added.`),
+    next: [nextStep("project.link-resource", { project: "<project>", resource: name })],
+  };
+};

@@ -1,0 +1,8 @@
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { declined } from "./declined.ts";
+
+export const show: Show<"resource.remove"> = (output) =>
+  output.removed
+    ? { view: [], messages: info(`Resource ${output.resource} removed; its files were not touched.`) }
+    : declined("removed");

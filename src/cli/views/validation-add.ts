@@ -1,0 +1,15 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { declined } from "./declined.ts";
+import { validationView } from "./validation.ts";
+
+export const show: Show<"validation.add"> = (output) => {
+  if ("added" in output) return declined("added");
+  const { validation } = output;
+  return {
+    view: validationView(validation),
+    messages: info(`Validation ${validation.name} added.`),
+    next: [nextStep("validation.attach", { resource: "<resource>", validation: validation.name })],
+  };
+};

@@ -1,0 +1,9 @@
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { scopeText } from "./validation.ts";
+
+export const show: Show<"validation.detach"> = ({ attachment }) => {
+  const { validation, resource } = attachment;
+  const text = `Validation ${validation} is no longer attached to ${resource}, ${scopeText(attachment)}.`;
+  return { view: [], messages: info(text) };
+};

@@ -1,0 +1,25 @@
+import { nextStep } from "../../domain/next-step.ts";
+import { count } from "../format.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { attachmentTable, checkText } from "./validation.ts";
+
+export const show: Show<"validation.list"> = ({ validations, summary }) => ({
+  view: [
+    {
+      kind: "table",
+      title: "Validations",
+      columns: [{ keep: "Name" }, "Mode", "Attached", "Checks"],
+      rows: validations.map((validation) => [
+        validation.name,
+        validation.mode,
+        String(validation.attachments.length),
+        checkText(validation),
+      ]),
+      empty: "No validations yet.",
+    },
+    attachmentTable(validations.flatMap(({ attachments }) => attachments)),
+  ],
+  messages: info(`${count(summary.total, "validation")} listed.`),
+  next: summary.total === 0 ? [nextStep("validation.add", { definition: { file: "<file>" } })] : [],
+});

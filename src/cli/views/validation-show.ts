@@ -1,0 +1,12 @@
+import { nextStep } from "../../domain/next-step.ts";
+import type { Show } from "../show.ts";
+import { validationView } from "./validation.ts";
+
+export const show: Show<"validation.show"> = ({ validation }) => ({
+  view: validationView(validation),
+  messages: [],
+  next:
+    validation.attachments.length === 0
+      ? [nextStep("validation.attach", { resource: "<resource>", validation: validation.name })]
+      : [],
+});

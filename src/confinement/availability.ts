@@ -1,0 +1,31 @@
+/** Says which backend confines commands on this machine, in a sentence for people. */
+import type { Backend } from "./backend.ts";
+import { findConfinement } from "./confinement.ts";
+
+/** Which part of the system confines commands on this machine, and the one command that helps where none does. */
+export interface ConfinementHere {
+  readonly kind: Backend["kind"] | "none";
+  readonly says: string;
+  readonly next?: string;
+}
+
+export async function confinementHere(): Promise<ConfinementHere> {
+  const found = await findConfinement();
+  if (found.kind !== "none") return { kind: found.kind, says: sentence(found.backend) };
+  return { kind: "none", says: found.why, ...(found.next === undefined ? {} : { next: found.next }) };
+}
+
+export async function canConfine(): Promise<boolean> {
+  return (await findConfinement()).kind !== "none";
+}
+
+const BY = {
+  bubblewrap: "bubblewrap confines the commands of plans",
+  namespaces: "namespaces of the kernel confine the commands of plans",
+  seatbelt: "sandbox-exec confines the commands of plans (untested by us)",
+} as const satisfies Record<Backend["kind"], string>;
+
+function sentence({ kind, filtered }: Backend): string {
+  if (filtered || kind === "seatbelt") return BY[kind];
+  return `${BY[kind]}; Unix sockets of other programs are not kept from them on this kind of processor`;
+}

@@ -1,0 +1,35 @@
+/**
+ * The rules for every command of this process, besides its own options: set once, by the surface that knows the
+ * user's settings, before anything runs. In a program that uses the library and sets nothing, commands get the
+ * defaults. Calls of a surface that run side by side in one process each have a policy of their own.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { TOOL_DIRECTORIES } from "../domain/settings/sandbox-settings.ts";
+
+export interface CommandPolicy {
+  /** Always hidden: the data directory, the configuration. */
+  readonly hidden: readonly string[];
+  /** Below the user's home, or absolute: shown read-only where they exist. */
+  readonly toolDirectories: readonly string[];
+  /** Whether a command may make Unix sockets. */
+  readonly unixSockets: boolean;
+}
+
+const DEFAULT: CommandPolicy = { hidden: [], toolDirectories: TOOL_DIRECTORIES, unixSockets: false };
+const ofProcess: { current: CommandPolicy } = { current: DEFAULT };
+const ofCall = new AsyncLocalStorage<{ current: CommandPolicy }>();
+
+/** A policy set in `work` holds for `work` alone. */
+export function withOwnCommandPolicy<T>(work: () => T): T {
+  return ofCall.run({ current: DEFAULT }, work);
+}
+
+export function setCommandPolicy(policy: Partial<CommandPolicy>): CommandPolicy {
+  const holder = ofCall.getStore() ?? ofProcess;
+  holder.current = { ...holder.current, ...policy };
+  return holder.current;
+}
+
+export function commandPolicy(): CommandPolicy {
+  return (ofCall.getStore() ?? ofProcess).current;
+}

@@ -1,0 +1,38 @@
+import * as z from "zod";
+import type { GraphFunction } from "./actor.ts";
+import type { ValidationIssue } from "../errors/errors.ts";
+import type { JsonObject, JsonValue } from "../values/json.ts";
+import { filled, formIssues } from "../definition/schema.ts";
+
+/**
+ * What function nodes of graphs can do: small steps with the state that need neither a model nor a tool. What a function takes is checked
+ * when a graph is read; what the state holds by then is only known when it runs.
+ */
+const INPUTS = {
+  set: z.strictObject({ value: z.custom<JsonValue>((value) => value !== undefined, { message: "is required" }) }),
+  increment: z.strictObject({ key: filled, by: z.number().default(1) }),
+  concat: z.strictObject({ keys: z.array(filled).min(1), separator: z.string().default("") }),
+  pick: z.strictObject({ key: filled, path: filled }),
+  length: z.strictObject({ key: filled }),
+} as const satisfies Record<GraphFunction, z.ZodType>;
+
+type FunctionInputs = { readonly [F in GraphFunction]: z.output<(typeof INPUTS)[F]> };
+
+/** A function with what it takes. */
+export type FunctionCall = {
+  readonly [F in GraphFunction]: { readonly function: F } & FunctionInputs[F];
+}[GraphFunction];
+
+/** The call a function node makes, or undefined with every reason in `issues`. */
+export function parseFunctionCall(
+  node: { readonly function: GraphFunction; readonly input: JsonObject },
+  path: string,
+  issues: ValidationIssue[],
+): FunctionCall | undefined {
+  const schema = INPUTS[node.function];
+  const parsed = schema.safeParse(node.input);
+  if (parsed.success) return { function: node.function, ...parsed.data } as FunctionCall;
+  const found = formIssues(parsed.error, { own: Object.keys(schema.shape), list: "", items: [] });
+  issues.push(...found.map((issue) => ({ ...issue, path: issue.path === "" ? path : `${path}.${issue.path}` })));
+  return undefined;
+}

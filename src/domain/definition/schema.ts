@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { ValidationError, type ValidationIssue } from "../errors/errors.ts";
+import { nearest } from "../text/suggest.ts";
+import { lineProblem, textProblem } from "../text/text.ts";
+
+/** What the schemas of definitions (actions, actors) have in common: checked texts, and every problem in words a user knows. */
+
+const checked = (problemOf: (value: string) => string | undefined) =>
+  z.string().check((context) => {
+    const problem = problemOf(context.value);
+    if (problem !== undefined) context.issues.push({ code: "custom", message: problem, input: context.value });
+  });
+const notEmpty = z.refine<string>((value) => value.trim() !== "", { message: "must not be empty" });
+
+export const text = checked(textProblem);
+export const filled = text.check(notEmpty);
+/** A description of one line. */
+export const line = checked(lineProblem);
+export const filledLine = line.check(notEmpty);
+
+/** The keys a definition has, and those of the items of its one list of objects. */
+export interface KnownKeys {
+  readonly own: readonly string[];
+  readonly list: string;
+  readonly items: readonly string[];
+}
+
+/** What a schema found wrong with the form of a definition. */
+export function formIssues(error: z.ZodError, known: KnownKeys): ValidationIssue[] {
+  return error.issues.flatMap((issue) => readable(issue, known));
+}
+
+function readable(issue: z.core.$ZodIssue, { own, list, items }: KnownKeys): ValidationIssue[] {
+  const path = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const known = issue.path[0] === list ? items : own;
+    return issue.keys.map((key) => ({
+      path: path === "" ? key : `${path}.${key}`,
+      message: "unknown key",
+      ...suggested(key, known),
+    }));
+  }
+  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  return [{ path, message: missing ? "is required" : issue.message }];
+}
+
+/** `{ suggestion }` when a known word is near, to be spread into an issue. */
+export function suggested(word: string, known: Iterable<string>): { suggestion?: string } {
+  const suggestion = nearest(word, known);
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+/** Runs one parser; its validation issues join the others instead of ending everything. */
+export function collect<T>(parse: () => T, issues: ValidationIssue[]): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    issues.push(...error.issues);
+    return undefined;
+  }
+}
+
+/** The value if it has the form, else undefined: so that one field of a wrong form does not hide what is wrong with the others. */
+export function fitting<S extends z.ZodType>(schema: S, value: unknown): z.output<S> | undefined {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}
+
+export function onlyKeys(value: unknown, keys: readonly string[]): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
+}

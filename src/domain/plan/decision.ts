@@ -1,0 +1,115 @@
+import type { GuardName } from "../profile/guards.ts";
+import type { ChangesetId, DecisionId, InvocationId, PlanId } from "../names/ids.ts";
+import type { JsonObject, JsonValue } from "../values/json.ts";
+import type { Phase } from "./transitions.ts";
+
+/**
+ * What was decided on the way through a plan, and by whom everything it did can be explained: a tree that begins with what the plan
+ * is asked to do. A decision is never changed and never deleted; what replaces it supersedes it. Every tool call is made for one
+ * decision, and every change by one tool call.
+ */
+export const DECISION_TYPES = [
+  "prompt_definition",
+  "invariant_enforced",
+  "strategy_choice",
+  "resource_selection",
+  "subplan_spawn",
+  "subplan_parallel_spawn",
+  "implementation_choice",
+  "tool_invocation",
+  "error_recovery",
+  "validation_response",
+  "user_intervention",
+] as const;
+export type DecisionType = (typeof DECISION_TYPES)[number];
+
+export interface Decision {
+  readonly id: DecisionId;
+  readonly planId: PlanId;
+  readonly attempt: number;
+  /** 1, 2, 3 … without a gap within its plan, over all attempts. */
+  readonly sequence: number;
+  readonly type: DecisionType;
+  /** The phase whose question it answers. */
+  readonly phase: Phase;
+  /** The step it decides on; the same step of another attempt, or after a rollback, is decided on anew. */
+  readonly step: string | undefined;
+  readonly question: string;
+  /** With secrets masked. */
+  readonly chosen: JsonValue;
+  /** Where the choice is kept as it was made, if something in it is masked: contents are kept apart, like those of files. */
+  readonly exactHash: string | undefined;
+  /** Only the first of an attempt has none. */
+  readonly parent: DecisionId | undefined;
+  /** The decisions whose outcome it builds on. */
+  readonly needs: readonly DecisionId[];
+  readonly thought: Thought;
+  readonly createdAt: number;
+  readonly supersededAt: number | undefined;
+  readonly supersededBy: DecisionId | undefined;
+}
+
+/** What is known of why it was decided so. All of it is empty for what no model decided. */
+export interface Thought {
+  /** From 0 to 1, as the decider said. */
+  readonly confidence?: number;
+  readonly rationale?: string;
+  readonly alternatives?: readonly string[];
+  /** What the model wrote, as it came. */
+  readonly reasoning?: string;
+  /** SHA-256 of exactly what the model was shown; its bytes are among the recorded contents. */
+  readonly snapshot?: string;
+}
+
+const ANYWHERE: readonly DecisionType[] = ["resource_selection", "subplan_spawn", "subplan_parallel_spawn"];
+
+/** What may be decided while a plan is in a phase. */
+export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
+  strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
+  execute: [
+    "implementation_choice",
+    "tool_invocation",
+    "error_recovery",
+    "validation_response",
+    ...ANYWHERE,
+    "user_intervention",
+  ],
+  apply: ["user_intervention"],
+};
+
+/** What is chosen for a step that somebody works out on the way: a model with tools, or a graph. */
+export interface ChosenWork extends JsonObject {
+  readonly description: string;
+  /** Aliases; empty for all that the plan has. */
+  readonly resources: readonly string[];
+  readonly complexity: string;
+  /** From 0 to 1; null when nobody said. */
+  readonly risk: number | null;
+}
+
+/** What is chosen for a step of a tool actor. */
+export interface ChosenCall extends JsonObject {
+  readonly tool: string;
+  readonly params: JsonObject;
+}
+
+/** One call of a tool: begun before the tool ran, ended after it did, also when it was refused. */
+export interface ToolInvocation {
+  readonly id: InvocationId;
+  readonly changesetId: ChangesetId;
+  readonly decisionId: DecisionId;
+  readonly tool: string;
+  readonly params: JsonValue;
+  /** Of the lease it was called under. */
+  readonly epoch: number | undefined;
+  readonly startedAt: number;
+  /** Undefined while it runs, and for ever when whoever ran it was stopped. */
+  readonly end: InvocationEnd | undefined;
+  readonly supersededAt: number | undefined;
+  /** The guard that did not let it through. */
+  readonly refusedBy: GuardName | undefined;
+}
+
+export type InvocationEnd =
+  | { readonly outcome: "ok"; readonly durationMs: number; readonly resultSize: number }
+  | { readonly outcome: "failed"; readonly durationMs: number; readonly error: string };

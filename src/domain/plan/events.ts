@@ -1,0 +1,58 @@
+import type { PlanId } from "../names/ids.ts";
+
+/** What happened, told after it was committed. Each transition of a plan writes exactly one. */
+export const EVENT_TYPES = [
+  "plan.created",
+  "plan.phase_changed",
+  "plan.state_changed",
+  "plan.applied",
+  "plan.cancelled",
+  "plan.errored",
+  "plan.undone",
+  "plan.redone",
+  "action.created",
+  "action.archived",
+  "project.created",
+  "project.deleted",
+  "config.changed",
+  "resource.added",
+  "resource.removed",
+  "project.resource_linked",
+  "project.resource_unlinked",
+  "project.context_changed",
+  "actor.added",
+  "actor.removed",
+  "validation.added",
+  "validation.removed",
+  "validation.attached",
+  "validation.detached",
+  "validation.passed",
+  "validation.failed",
+  "automation_profile.added",
+  "automation_profile.removed",
+  "guard.refused",
+  "guard.tightened",
+  "guard.approved",
+  "breaker.opened",
+  "breaker.half_opened",
+  "breaker.closed",
+  "breaker.reset",
+  "budget.changed",
+  "budget.warning",
+  "budget.exceeded",
+  "plan.assessed",
+  "plan.awaiting_input",
+  "plan.answered",
+  "plan.guided",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export interface DomainEvent {
+  /** Position in commit order; resume a subscription after it. */
+  readonly sequence: number;
+  readonly id: string;
+  readonly type: EventType;
+  readonly at: number;
+  readonly planId: PlanId | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,22 @@
+import type { ChangesetId } from "../names/ids.ts";
+import type { JsonValue } from "../values/json.ts";
+
+/**
+ * How a tool call ended. A failure of the tool is an outcome like any other, from which its caller may continue: what
+ * the call changed before it failed is there, and in the changeset. Everything else that can go wrong, such as a lost
+ * lease, is thrown.
+ */
+export type ToolOutcome =
+  | {
+      readonly ok: true;
+      readonly output: JsonValue;
+      readonly changeset?: ChangesetId;
+    }
+  | {
+      readonly ok: false;
+      readonly error: string;
+      /** Missing when the call did not begin, because the plan may not use the tool. */
+      readonly changeset?: ChangesetId;
+      /** Missing when the outcome was read from a record. */
+      readonly cause?: Error;
+    };

@@ -1,0 +1,149 @@
+import { ValidationError } from "../errors/errors.ts";
+import { NO_GUARDS, type Guards } from "./guards.ts";
+import { nameKey, parseQualifiedName } from "../names/qualified-name.ts";
+import { nearest } from "../text/suggest.ts";
+import { shown } from "../text/text.ts";
+
+/**
+ * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between is the
+ * confidence a step needs to go on by itself. A plan carries the whole profile it was made with, so that a later change of a
+ * profile never changes a running plan.
+ */
+export const THRESHOLDS = [
+  "autoStrategize",
+  "autoExecute",
+  "autoApply",
+  "autoDecisionsStrategize",
+  "autoDecisionsExecute",
+  "autoValidationFix",
+  "autoStrategyRevision",
+  "autoReversionFromApply",
+  "autoChildPlans",
+  "autoRetryTransient",
+  "autoCheckpointRestore",
+] as const;
+export type Threshold = (typeof THRESHOLDS)[number];
+
+export interface AutomationProfile {
+  readonly name: string;
+  readonly description: string;
+  readonly thresholds: Readonly<Record<Threshold, number>>;
+  readonly requireSandbox: boolean;
+  readonly requireCheckpoints: boolean;
+  /** Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox. */
+  readonly requireConfinement: boolean;
+  /** Commands, hooks and validations may use the network. */
+  readonly allowUnsafeTools: boolean;
+  /** Never applied by itself, whatever the threshold says. */
+  readonly requireHumanApproval: boolean;
+  /** How often a step that failed may be tried again in one attempt at the plan. */
+  readonly maxRetriesPerStep: number;
+  readonly guards: Guards;
+  readonly budget: ProfileBudget;
+}
+
+/** What a plan may cost together with all its children; undefined is no limit. */
+export interface ProfileBudget {
+  readonly maxCostUsd: number | undefined;
+}
+
+/** Where the profile of a plan was decided, the strongest first. */
+export type ProfileSource = "plan" | "action" | "project" | "global" | "default";
+
+export const DEFAULT_PROFILE = "supervised";
+
+/** The built-in profile that holds nothing back. */
+const UNHELD = "full-auto";
+
+const SAFE = {
+  requireHumanApproval: false,
+  maxRetriesPerStep: 3,
+  guards: NO_GUARDS,
+  budget: { maxCostUsd: undefined },
+} as const satisfies Partial<AutomationProfile>;
+
+function profile(
+  name: string,
+  description: string,
+  base: number,
+  exceptions: Partial<Record<Threshold, number>> = {},
+  safety = true,
+): AutomationProfile {
+  const thresholds = Object.fromEntries(THRESHOLDS.map((key) => [key, exceptions[key] ?? base]));
+  return {
+    name,
+    description,
+    thresholds: thresholds as Record<Threshold, number>,
+    requireSandbox: safety,
+    requireCheckpoints: safety,
+    requireConfinement: safety,
+    allowUnsafeTools: !safety,
+    ...SAFE,
+  };
+}
+
+/** A profile as it was written down, which may have been before some of its parts existed. */
+export function keptProfile(text: string): AutomationProfile {
+  const kept = JSON.parse(text) as AutomationProfile & { readonly requireConfinement?: boolean };
+  return {
+    ...SAFE,
+    ...kept,
+    // One that does not say is held to it, except the one that holds nothing back.
+    requireConfinement: kept.requireConfinement ?? kept.name !== UNHELD,
+    guards: { ...NO_GUARDS, ...kept.guards },
+    budget: { ...SAFE.budget, ...kept.budget },
+  };
+}
+
+/** Whether a plan may be applied without a person who says so: what runs plans by itself asks this first. */
+export function mustBeApproved({ requireHumanApproval, guards }: AutomationProfile): boolean {
+  return requireHumanApproval || guards.requireApprovalForApply;
+}
+
+export const BUILT_IN: readonly AutomationProfile[] = [
+  profile("manual", "Every step waits for a person", 1),
+  profile("review", "Phases start by themselves, decisions and apply wait", 1, { autoStrategize: 0, autoExecute: 0 }),
+  profile("supervised", "Planning runs by itself, execution waits", 1, {
+    autoStrategize: 0,
+    autoDecisionsStrategize: 0,
+  }),
+  profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1 }),
+  profile("trusted", "Executes by itself, apply and going back wait", 0, {
+    autoApply: 1,
+    autoStrategyRevision: 1,
+    autoReversionFromApply: 1,
+  }),
+  profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }),
+  profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0),
+  profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
+];
+
+export const PROFILE_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name);
+
+/** The built-in profile or one of `own`. An unknown name is an error, never silently another profile. */
+export function findProfile(
+  name: string,
+  path = "automation_profile",
+  own: readonly AutomationProfile[] = [],
+): AutomationProfile {
+  const builtIn = BUILT_IN.find((candidate) => candidate.name === name.toLowerCase());
+  const found = builtIn ?? own.find((candidate) => candidate.name.toLowerCase() === ownKey(name));
+  if (found !== undefined) return found;
+  const known = [...PROFILE_NAMES, ...own.map((profile) => profile.name)];
+  const suggestion = nearest(name, known) ?? nearest(`local/${name}`, known);
+  const message = `There is no automation profile ${shown(name)} (known: ${known.slice(0, 20).join(", ")}).`;
+  throw new ValidationError(message, [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
+}
+
+export function isBuiltIn(name: string): boolean {
+  return PROFILE_NAMES.includes(name.toLowerCase());
+}
+
+function ownKey(name: string): string | undefined {
+  try {
+    return nameKey(parseQualifiedName(name));
+  } catch {
+    // No name at all is no profile's name; the caller says which there are.
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Opens the workspaces of a plan: each sandbox is made, found or made again, recorded, and brought to the state of
+ * the recorded changes.
+ */
+import { netChanges } from "../../changes/net-changes.ts";
+import type { PlanChange } from "../../changes/plan-changes.ts";
+import { endCommands, ownCommands } from "../../confinement/running-command.ts";
+import { worksInPlace } from "../../domain/resource/resource.ts";
+import type { Tell } from "../../domain/run-event.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import { requireSameBeginning } from "../sandbox/base-check.ts";
+import { findSandboxRecords, recordSandbox } from "../../ledger/sandbox-records.ts";
+import { beginningIn } from "../sandbox/sandbox-record.ts";
+import { openSandbox, sandboxHome, type Sandbox, type SandboxPlace, type SandboxTarget } from "../sandbox/sandbox.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+export interface OpenWorkspacesParts {
+  readonly lease: Lease<"execute">;
+  /** Sandboxes are kept below it. */
+  readonly directory: string;
+  readonly targets: readonly SandboxTarget[];
+  readonly context: PlanExecutionContext;
+  readonly changes: readonly PlanChange[];
+  readonly tell: Tell;
+}
+
+/** Adds each workspace to `opened`; returns them by the alias of the resource. */
+export async function openWorkspaces(
+  parts: OpenWorkspacesParts,
+  opened: AsyncDisposableStack,
+): Promise<ReadonlyMap<string, Workspace>> {
+  const { lease, directory, context, changes } = parts;
+  const { store, plan } = lease;
+  const changesets = new ChangesetStore(store);
+  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
+  const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
+  const workspaces = new Map<string, Workspace>();
+  for (const target of parts.targets) {
+    const place = { directory, planId: plan.id, attempt: plan.attempt };
+    const known = records.find(({ alias }) => alias === target.alias);
+    const sandbox = await ownSandbox(lease, place, { ...target, ...beginningIn(known) });
+    if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
+    const { root, ref, base, dirty, fresh } = sandbox;
+    parts.tell({ type: "sandbox", resource: sandbox.alias, strategy: sandbox.strategy, root, ref, base, dirty, fresh });
+    const contents = (hash: string): Promise<Uint8Array | undefined> => changesets.content(hash);
+    const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents }));
+    const own = changes.filter((entry) => entry.resource === target.alias);
+    if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
+    if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
+    workspaces.set(target.alias, workspace);
+  }
+  return workspaces;
+}
+
+/** Programs that an earlier owner of the plan left running in the sandbox are ended first. In place no command runs. */
+async function ownSandbox({ epoch }: Lease, place: SandboxPlace, target: SandboxTarget): Promise<Sandbox> {
+  if (worksInPlace(target)) return openSandbox(place, target);
+  const home = sandboxHome(place, target.alias);
+  await endCommands(home, epoch);
+  const sandbox = await openSandbox(place, target);
+  return { ...sandbox, commands: await ownCommands(home, epoch) };
+}

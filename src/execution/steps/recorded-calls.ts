@@ -1,0 +1,110 @@
+/**
+ * The tool calls of a plan's steps, each a durable step of its own: asked for again, also by another process after a
+ * crash, a recorded call returns its outcome and is not made. In a sandbox a call is recorded after its changes; in
+ * place its changes wait until it has ended, and are written and recorded together with it.
+ */
+import type { Order } from "../../changes/step-records.ts";
+import type { ChangesetId } from "../../domain/names/ids.ts";
+import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { JsonValue } from "../../domain/values/json.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import { stepKey } from "../../ledger/records.ts";
+import { recordedStep, runStep } from "../../ledger/steps.ts";
+import { callTool, tryTool, type EndCall, type ToolEnvironment, type ToolRequest } from "../tools/tool-pipeline.ts";
+import type { LandStep } from "../workspace/pending-changes.ts";
+
+/** A tool call of a step, by its place in the program. */
+export interface KeyedCall extends ToolRequest {
+  /** Unique in the plan. */
+  readonly key: string;
+  /** Called once, when the call is recorded. */
+  readonly order: () => Order;
+}
+
+export interface RecordedCalls {
+  /**
+   * Makes the call. When the tool fails, nothing is recorded, and the failure is thrown: a later run makes the call
+   * again.
+   */
+  make(call: KeyedCall): Promise<void>;
+  /** Makes the call. A failure of the tool is recorded and returned. */
+  attempt(call: KeyedCall): Promise<ToolOutcome>;
+}
+
+export function recordedCalls(parts: {
+  readonly lease: Lease<"execute">;
+  readonly environment: ToolEnvironment;
+  readonly landStep: LandStep | undefined;
+}): RecordedCalls {
+  const { lease, environment, landStep } = parts;
+  return landStep === undefined ? callsInSandbox(lease, environment) : callsInPlace(lease, environment, landStep);
+}
+
+function callsInSandbox(lease: Lease<"execute">, environment: ToolEnvironment): RecordedCalls {
+  const recorded = (call: KeyedCall, made: () => Promise<ToolOutcome>): Promise<CallRecord> =>
+    runStep(lease, stepKey("tool_call", call.key), async () => {
+      const outcome = await made();
+      return recordOf(call.order(), outcome);
+    });
+  return {
+    make: async (call) => void (await recorded(call, () => callTool(call, environment))),
+    attempt: async (call) => outcomeOf(await recorded(call, () => tryTool(call, environment))),
+  };
+}
+
+function callsInPlace(lease: Lease<"execute">, environment: ToolEnvironment, land: LandStep): RecordedCalls {
+  const workspaces = [...environment.workspaces.values()];
+  const landing = async <T>(call: KeyedCall, made: (endCall: EndCall) => Promise<T>): Promise<T> => {
+    const { by, decision } = call;
+    try {
+      return await made(async (changeset, end, output) => {
+        const { id, call: begun } = changeset;
+        if (begun === undefined) throw new Error(`the changeset ${id} of a step was opened without a call`);
+        const result = { order: [...call.order()], changeset: id, output };
+        const step = {
+          key: stepKey("tool_call", call.key).key,
+          result,
+          changeset: id,
+          invocation: begun.id,
+          decision,
+          end,
+        };
+        let landed = false;
+        for (const workspace of workspaces)
+          landed ||= await workspace.landCall(by, (pending) => land({ ...step, ...pending, where: workspace.sandbox }));
+        if (!landed) await land({ ...step, where: undefined, changes: [], emptied: [] });
+        changeset.closedElsewhere();
+      });
+    } finally {
+      for (const workspace of workspaces) workspace.dropCall(by);
+    }
+  };
+  return {
+    make: async (call) => void (await landing(call, (endCall) => callTool(call, environment, endCall))),
+    attempt: async (call) => {
+      const key = stepKey("tool_call", call.key);
+      const known = await recordedStep<CallRecord>(lease, key);
+      if (known !== undefined) return outcomeOf(known.result);
+      const outcome = await landing(call, (endCall) => tryTool(call, environment, endCall));
+      // A success is recorded together with its effect.
+      return outcome.ok ? outcome : outcomeOf(await runStep(lease, key, async () => recordOf(call.order(), outcome)));
+    },
+  };
+}
+
+/** A tool call as it is stored. */
+type CallRecord =
+  | { readonly order: Order; readonly changeset?: ChangesetId; readonly output: JsonValue }
+  | { readonly order: Order; readonly changeset?: ChangesetId; readonly error: string };
+
+function recordOf(order: Order, outcome: ToolOutcome): CallRecord {
+  const changeset = outcome.changeset === undefined ? {} : { changeset: outcome.changeset };
+  return outcome.ok ? { order, ...changeset, output: outcome.output } : { order, ...changeset, error: outcome.error };
+}
+
+function outcomeOf(record: CallRecord): ToolOutcome {
+  const changeset = record.changeset === undefined ? {} : { changeset: record.changeset };
+  return "error" in record
+    ? { ok: false, error: record.error, ...changeset }
+    : { ok: true, output: record.output, ...changeset };
+}

@@ -1,0 +1,169 @@
+/**
+ * Runs the steps of a plan, wave by wave. A step of a tool actor is one tool call; any other is worked out on the way
+ * by the caller's `work`, with as many calls as it takes. Each call is a durable step with a changeset of its own;
+ * its record names the changeset, so exactly the changes of recorded steps count as done. A resumed run first makes
+ * the sandboxes what base and those changes say, and so repeats an interrupted step from a clean start: the
+ * interrupted step's earlier changes do not count.
+ */
+import type { DecidedStep, WorkStep } from "../../changes/decided-steps.ts";
+import { planChanges, type PlanChange } from "../../changes/plan-changes.ts";
+import { endedSteps, planStepOf, type Order } from "../../changes/step-records.ts";
+import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { Tell } from "../../domain/run-event.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import { stepKey } from "../../ledger/records.ts";
+import { runStep } from "../../ledger/steps.ts";
+import type { SandboxTarget } from "../sandbox/sandbox.ts";
+import type { ContextPort } from "../tools/context-port.ts";
+import type { ToolEnvironment } from "../tools/tool-pipeline.ts";
+import type { LandStep } from "../workspace/pending-changes.ts";
+import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { openWorkspaces } from "./open-workspaces.ts";
+import { recordedCalls, type KeyedCall, type RecordedCalls } from "./recorded-calls.ts";
+
+/** The surroundings of a step that is worked out. */
+export interface StepPlace {
+  readonly order: Order;
+  readonly environment: ToolEnvironment;
+  readonly call: (call: KeyedCall) => Promise<ToolOutcome>;
+}
+
+export interface StepRun {
+  readonly lease: Lease<"execute">;
+  /** Sandboxes are kept below it. */
+  readonly directory: string;
+  readonly targets: readonly SandboxTarget[];
+  /** Steps of one wave do not need each other. */
+  readonly waves: readonly (readonly DecidedStep[])[];
+  /** Carries out a step that is not a single tool call, and returns its summary. */
+  readonly work?: (step: WorkStep, place: StepPlace) => Promise<string>;
+  readonly signal: AbortSignal;
+  /** For plans that work in place: writes the changes of a step, and records the step together with them. */
+  readonly landStep?: LandStep;
+  /** Makes the port that answers the steps' questions about the plan, once its sandboxes are open. */
+  readonly knowledge?: ((workspaces: ReadonlyMap<string, Workspace>) => ContextPort) | undefined;
+  readonly tell: Tell;
+  /** Called with the failures of a wave behind the first one, which is thrown. */
+  readonly onOtherFailures?: (errors: readonly unknown[]) => void;
+}
+
+/** The open sandboxes of the steps, for the hooks and validations that come after them. */
+export interface OpenSandboxes extends AsyncDisposable {
+  readonly context: PlanExecutionContext;
+  /** By the alias of the resource. */
+  readonly workspaces: ReadonlyMap<string, Workspace>;
+}
+
+/** One run, with its steps' surroundings. */
+interface StartedRun extends StepRun {
+  readonly environment: ToolEnvironment;
+  readonly calls: RecordedCalls;
+}
+
+export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
+  const { lease, waves } = run;
+  const { store, plan } = lease;
+  const context = new PlanExecutionContext({ store, plan, lease });
+  await using opened = new AsyncDisposableStack();
+  const changes = await planChanges(store, plan.id, plan.attempt);
+  const workspaces = await openWorkspaces({ ...run, context, changes }, opened);
+  const recorded = await endedSteps(store, plan.id, plan.attempt);
+  const environment: ToolEnvironment = {
+    context,
+    workspaces,
+    knowledge: run.knowledge?.(workspaces),
+    readOnly: plan.readOnly,
+    signal: AbortSignal.any([run.signal, lease.signal]),
+  };
+  const calls = recordedCalls({ lease, environment, landStep: run.landStep });
+  const started = { ...run, environment, calls };
+  for (const [index, wave] of waves.entries()) {
+    for (const [alias, workspace] of workspaces) workspace.beginWave(touchedIn(wave, alias, changes));
+    const outcomes = await settled(wave, async (step, position) =>
+      recorded.has(step.id)
+        ? run.tell({ type: "step_recorded", ...aboutStep(step) })
+        : oneStep(started, step, [index, position]),
+    );
+    const [failed, ...others] = outcomes.filter((outcome) => outcome.status === "rejected");
+    if (failed === undefined) continue;
+    if (others.length > 0) run.onOtherFailures?.(others.map(({ reason }) => reason as unknown));
+    throw failed.reason;
+  }
+  const kept = opened.move();
+  return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/**
+ * So many steps ask models at a time: more would only wait for their providers, and hold their conversations
+ * meanwhile.
+ */
+const WORKED_ON_AT_ONCE = 8;
+
+/** Runs the steps side by side and waits for all of them; the outcomes are in the order of the steps. */
+async function settled(
+  wave: readonly DecidedStep[],
+  run: (step: DecidedStep, position: number) => Promise<void>,
+): Promise<PromiseSettledResult<void>[]> {
+  const outcomes: PromiseSettledResult<void>[] = [];
+  const waiting = [...wave.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [position, step] = next;
+      const [outcome] = await Promise.allSettled([run(step, position)]);
+      outcomes[position] = outcome;
+    }
+  };
+  const workers = wave.some(({ tool }) => tool === undefined) ? WORKED_ON_AT_ONCE : wave.length;
+  await Promise.all(Array.from({ length: Math.min(workers, wave.length) }, worker));
+  return outcomes;
+}
+
+/** Which call of the wave changed a path before: after an interruption, another step must not take the path. */
+function touchedIn(
+  wave: readonly DecidedStep[],
+  alias: string,
+  changes: readonly PlanChange[],
+): ReadonlyMap<string, string> {
+  const ids = new Set(wave.map(({ id }) => id));
+  const own = changes.filter(({ resource, step }) => resource === alias && ids.has(planStepOf(step)));
+  return new Map(
+    own.flatMap(({ path, fromPath, step }) =>
+      [path, fromPath].flatMap((one) => (one === undefined ? [] : [[one, step] as const])),
+    ),
+  );
+}
+
+async function oneStep(run: StartedRun, step: DecidedStep, order: Order): Promise<void> {
+  const started = performance.now();
+  const about = aboutStep(step);
+  run.tell({ type: "step_started", ...about });
+  try {
+    if (step.tool === undefined) await workOut(run, step, order);
+    else {
+      const { id, tool, params, decision } = step;
+      await run.calls.make({ key: id, order: () => order, tool, params, by: id, decision });
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    run.tell({ type: "step_failed", ...about, durationMs: performance.now() - started, error: message });
+    throw error;
+  }
+  run.tell({ type: "step_done", ...about, durationMs: performance.now() - started });
+}
+
+function aboutStep(step: DecidedStep): { step: string; tool: string | undefined; description: string } {
+  return { step: step.id, tool: step.tool, description: step.tool ?? step.work.description };
+}
+
+/** Everything that a step does comes before its end, however much it is. */
+const AT_THE_END: number = Number.MAX_SAFE_INTEGER;
+
+async function workOut({ lease, work, environment, calls }: StartedRun, step: WorkStep, order: Order): Promise<void> {
+  if (work === undefined) throw new Error(`the run has no "work" to carry out the step "${step.id}"`);
+  const call = (one: KeyedCall): Promise<ToolOutcome> => calls.attempt(one);
+  await runStep(lease, stepKey("step_end", step.id), async () => ({
+    order: [...order, AT_THE_END],
+    summary: await work(step, { order, environment, call }),
+  }));
+}

@@ -1,0 +1,215 @@
+/**
+ * The one way a tool is called: ask the guards, resolve, check the parameters, check that it is allowed, bind the
+ * resource, run, record. The guards are asked where the call is put on record, and it stays there from before it is
+ * looked at until it ended, so what was refused can be seen as well.
+ */
+import type * as z from "zod";
+import { AgentsError, ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
+import { nearest } from "../../domain/text/suggest.ts";
+import { shown, storable } from "../../domain/text/text.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { InvocationEnd } from "../../domain/plan/decision.ts";
+import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import { toolWord } from "../../domain/names/tool-names.ts";
+import { maskedJson } from "../../platform/masking.ts";
+import type { ContextPort } from "./context-port.ts";
+import type { ChangesetHandle, PlanExecutionContext } from "../workspace/plan-execution-context.ts";
+import { planStepOf } from "../../changes/step-records.ts";
+import type { Tool } from "./tool.ts";
+import { CONTEXT_TOOLS } from "./context-tools.ts";
+import { FILE_TOOLS } from "./file-tools.ts";
+import { GIT_TOOLS } from "./git-tools.ts";
+import { REWRITE_TOOL } from "./rewrite-tool.ts";
+import { SHELL_TOOL } from "./shell-tool.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
+  [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL, ...CONTEXT_TOOLS].map((tool) => [tool.name, tool]),
+);
+
+export interface ToolRequest {
+  readonly tool: string;
+  readonly params: JsonObject;
+  /** The step that calls it: no two of a wave may change one path. */
+  readonly by: string;
+  /** The decision it is called for; the call's changes are credited to both. */
+  readonly decision: DecisionId;
+}
+
+export interface ToolEnvironment {
+  readonly context: PlanExecutionContext;
+  readonly workspaces: ReadonlyMap<string, Workspace>;
+  /** Answers questions about the plan; undefined where they cannot be asked. */
+  readonly knowledge?: ContextPort | undefined;
+  readonly readOnly: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Ends a call that went well: closes its changeset, alone or together with something else. */
+export type EndCall = (
+  changeset: ChangesetHandle,
+  end: Extract<InvocationEnd, { outcome: "ok" }>,
+  output: JsonValue,
+) => Promise<void>;
+
+export async function callTool(
+  request: ToolRequest,
+  environment: ToolEnvironment,
+  endCall?: EndCall,
+): Promise<Extract<ToolOutcome, { ok: true }>> {
+  const outcome = await tryTool(request, environment, endCall);
+  if (outcome.ok) return outcome;
+  throw outcome.cause ?? new AgentsError("tool_failed", outcome.error);
+}
+
+/**
+ * The same, but a failure of the tool is returned. Everything else that can go wrong, such as a lost lease, is still
+ * thrown.
+ */
+export async function tryTool(
+  request: ToolRequest,
+  environment: ToolEnvironment,
+  endCall?: EndCall,
+): Promise<ToolOutcome> {
+  const { context, signal } = environment;
+  signal.throwIfAborted();
+  const { decision, tool, params } = request;
+  const step = planStepOf(request.by);
+  const guarded = { step, writes: TOOLS.get(toolWord(tool))?.writes ?? true, within: step !== request.by };
+  let changeset: ChangesetHandle;
+  try {
+    changeset = await context.startChangeset({ decision, tool, params, guarded });
+  } catch (error) {
+    if (isForbiddenTool(error)) return { ok: false, error: storable(error.message), cause: error };
+    throw error;
+  }
+  const started = performance.now();
+  const durationMs = (): number => performance.now() - started;
+  let output: JsonValue;
+  const ended = (): Parameters<EndCall>[1] => ({
+    outcome: "ok",
+    durationMs: durationMs(),
+    resultSize: sizeOf(output),
+  });
+  try {
+    // The output is recorded, and shown to models: without secrets.
+    output = maskedJson(await context.run(changeset, () => perform(request, environment))).value;
+    await endCall?.(changeset, ended(), output);
+  } catch (error) {
+    const end = { outcome: "failed", durationMs: durationMs(), error: messageOf(error) } as const;
+    // Why the tool failed is what the caller must hear, also when that could not be recorded any more.
+    const closed = await changeset.close(end).then(
+      () => true,
+      () => false,
+    );
+    if (closed && !signal.aborted && isToolFailure(error))
+      return { ok: false, error: storable(error.message), changeset: changeset.id, cause: error };
+    throw error;
+  }
+  if (endCall === undefined) await changeset.close(ended());
+  return { ok: true, output, changeset: changeset.id };
+}
+
+/** Another tool may do; a limit that is used up stays so, and an approval is for a person to give. */
+function isForbiddenTool(error: unknown): error is AgentsError {
+  if (!(error instanceof AgentsError) || error.code !== "guard_refused") return false;
+  return error.detail["guard"] === "tool_denylist" || error.detail["guard"] === "tool_allowlist";
+}
+
+const TOOL_FAILURES: ReadonlySet<string> = new Set([
+  "tool_failed",
+  "validation",
+  "contained",
+  "policy",
+  "confinement_missing",
+  "git_failed",
+]);
+
+/** The errors of file systems about a given path; a full or broken disk is not among them. */
+const PATH_FAILURES: ReadonlySet<unknown> = new Set([
+  "EISDIR",
+  "ENOTDIR",
+  "ENOENT",
+  "EEXIST",
+  "ENAMETOOLONG",
+  "ENOTEMPTY",
+  "ELOOP",
+  "EACCES",
+  "EPERM",
+]);
+
+function isToolFailure(error: unknown): error is Error {
+  if (error instanceof AgentsError) return TOOL_FAILURES.has(error.code);
+  return error instanceof Error && "code" in error && PATH_FAILURES.has(error.code);
+}
+
+/** The call itself, without a record: for one that is a check and no work, and whose result is kept elsewhere. */
+export async function perform(
+  request: Pick<ToolRequest, "tool" | "params" | "by">,
+  environment: Omit<ToolEnvironment, "context">,
+): Promise<JsonValue> {
+  const tool = resolveTool(request.tool);
+  const { resource, ...given } = request.params;
+  const parsed = tool.parameters.safeParse("ask" in tool ? request.params : given);
+  if (!parsed.success) throw unfitParamsError(tool, parsed.error);
+  if (tool.writes && environment.readOnly) {
+    throw new AgentsError("tool_failed", `"${tool.name}" writes, and the plan is read-only.`, {
+      kept: "Nothing was changed.",
+    });
+  }
+  if ("ask" in tool) {
+    const { knowledge: port, signal } = environment;
+    if (port === undefined) throw new AgentsError("tool_failed", `"${tool.name}" cannot be asked here.`);
+    return tool.ask(parsed.data, { port, signal });
+  }
+  const workspace = bind(resource, environment.workspaces);
+  const { by } = request;
+  return workspace.during(by, () => tool.run(parsed.data, { workspace, by, signal: environment.signal }));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sizeOf(output: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(output));
+}
+
+function resolveTool(name: string): Tool {
+  const tool = TOOLS.get(toolWord(name));
+  if (tool !== undefined) return tool;
+  const suggestion = nearest(name, TOOLS.keys());
+  const message = `There is no tool ${shown(name)}.`;
+  throw new ValidationError(message, [{ path: "tool", message, ...(suggestion === undefined ? {} : { suggestion }) }]);
+}
+
+/** The alias may be left out when there is only one. */
+function bind(alias: unknown, workspaces: ReadonlyMap<string, Workspace>): Workspace {
+  const known = [...workspaces.keys()];
+  const [only] = workspaces.values();
+  if (alias === undefined && workspaces.size === 1 && only !== undefined) return only;
+  const found = typeof alias === "string" ? workspaces.get(alias) : undefined;
+  if (found !== undefined) return found;
+  const message =
+    alias === undefined
+      ? `Which resource? The plan has ${known.length === 0 ? "none" : known.join(", ")}.`
+      : `The plan has no resource ${shown(alias)} (it has: ${known.join(", ") || "none"}).`;
+  throw new ValidationError(message, [{ path: "resource", message }]);
+}
+
+/** The problems of parameters with which a tool is to be called later. */
+export function parameterIssues(tool: string, params: Readonly<Record<string, unknown>>): ValidationIssue[] {
+  const parsed = resolveTool(tool).parameters.safeParse(params);
+  return parsed.success ? [] : issuesOf(parsed.error);
+}
+
+function issuesOf(error: z.ZodError): ValidationIssue[] {
+  return error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+}
+
+function unfitParamsError(tool: Tool, error: z.ZodError): ValidationError {
+  const issues = issuesOf(error);
+  const list = issues.map(({ path, message }) => `${path === "" ? "" : `${path}: `}${message}`).join("; ");
+  return new ValidationError(`The parameters of ${tool.name} do not fit: ${list}.`, issues);
+}

@@ -1,0 +1,155 @@
+/**
+ * The workspace of a sandbox. Nothing else touches its files, so a change is written and recorded at once, commands
+ * can run in it, and a resumed execution makes it again from its base and the recorded changes.
+ */
+import { basename } from "node:path";
+import type { NetChange } from "../../changes/net-changes.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import type { ChangeEntryInput } from "../../domain/plan/change-entry.ts";
+import { shown } from "../../domain/text/text.ts";
+import { removeEmptyDirectories } from "../../platform/contained-directories.ts";
+import { removeState, writeState, type FileState } from "../../platform/file-state.ts";
+import type { ReadTree } from "../sandbox/sandbox-facts.ts";
+import { resetSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import { CommandCapture } from "./command-capture.ts";
+import { changeFile, moveFile, removeFilesBelow, type ChangeWriter } from "./file-changes.ts";
+import type { Snapshot } from "./file-listing.ts";
+import type { PendingChange } from "./pending-changes.ts";
+import { PlanTree } from "./plan-tree.ts";
+import type { Workspace, WorkspaceParts } from "./workspace.ts";
+
+export class SandboxWorkspace implements Workspace {
+  readonly worksInPlace = false;
+  readonly sandbox: Sandbox;
+  readonly network: boolean;
+  readonly requireConfinement: boolean;
+  readonly #context: WorkspaceParts["context"];
+  readonly #contents: WorkspaceParts["contents"];
+  readonly #tree: PlanTree;
+  readonly #capture: CommandCapture;
+  readonly #writer: ChangeWriter;
+
+  constructor(parts: WorkspaceParts) {
+    this.sandbox = parts.sandbox;
+    this.network = parts.network ?? false;
+    this.requireConfinement = parts.requireConfinement ?? true;
+    this.#context = parts.context;
+    this.#contents = parts.contents;
+    this.#tree = new PlanTree(parts.sandbox);
+    const record = (entries: readonly ChangeEntryInput[]): Promise<void> => this.#record(entries);
+    this.#capture = new CommandCapture({ tree: this.#tree, record, contents: parts.contents });
+    this.#writer = {
+      writing: (by, paths, section) => this.#writing(by, paths, section),
+      carryOut: (by, change) => this.#carryOut(by, change),
+      removeEmptied: (_by, path) => removeEmptyDirectories(this.sandbox.root, path),
+    };
+  }
+
+  beginWave(touched: ReadonlyMap<string, string> = new Map()): void {
+    this.#tree.claims.beginWave(touched);
+  }
+
+  during<T>(by: string, call: () => Promise<T>): Promise<T> {
+    return this.#tree.claims.during(by, call);
+  }
+
+  read(path: string): Promise<FileState | undefined> {
+    return this.#tree.read(path);
+  }
+
+  reading<T>(section: (tree: ReadTree) => Promise<T>): Promise<T> {
+    return this.#tree.reading(section);
+  }
+
+  look(): Promise<Snapshot> {
+    return this.#tree.look();
+  }
+
+  assertWritable(path: string): Promise<void> {
+    return this.#tree.assertWritable(path);
+  }
+
+  change(by: string, path: string, next: (before: FileState | undefined) => FileState | undefined): Promise<void> {
+    return changeFile(this.#tree, this.#writer, by, path, next);
+  }
+
+  move(by: string, from: string, to: string): Promise<void> {
+    return moveFile(this.#tree, this.#writer, by, [from, to]);
+  }
+
+  removeDirectory(by: string, path: string): Promise<number> {
+    return removeFilesBelow(this.#tree, this.#writer, by, path);
+  }
+
+  async capture<T>(by: string, run: (root: string) => Promise<T>): Promise<T> {
+    this.#tree.assertNotReadOnly();
+    return this.#capture.watch(by, [], () => run(this.sandbox.root));
+  }
+
+  /** Every change is written when it is made: none waits for the end of its call. */
+  landCall(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  dropCall(): void {}
+
+  /** Makes the sandbox again from its base and these changes. */
+  async restore(changes: ReadonlyMap<string, NetChange>): Promise<void> {
+    const { root } = this.sandbox;
+    await this.#tree.exclusion.alone(async () => {
+      await this.#tree.ignored.forget();
+      await resetSandbox(this.sandbox);
+      // Removed files make room first: a file may stand now where a directory was.
+      for (const [path, { before, after }] of changes) {
+        if (after === undefined && before !== undefined) await removeState(root, path);
+      }
+      for (const [path, { after }] of changes) {
+        if (after === undefined) continue;
+        const content = await this.#contents(after.hash);
+        if (content === undefined) {
+          throw new AgentsError("tool_failed", `The recorded content of ${shown(path)} is not there.`, {
+            detail: { path },
+          });
+        }
+        await writeState(root, path, { content, mode: after.mode });
+        this.#tree.noteChange({ path, after });
+      }
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#tree[Symbol.asyncDispose]();
+  }
+
+  /**
+   * With a change of git's rules not only the changed file is recorded: files that were ignored and are so no longer
+   * become part of the plan, as created by the call that changed the rules.
+   */
+  #writing<T>(by: string, paths: readonly string[], section: () => Promise<T>): Promise<T> {
+    const rules = this.sandbox.strategy === "git_worktree" && paths.some((path) => basename(path) === ".gitignore");
+    return rules ? this.#capture.watch(by, paths, section) : this.#tree.exclusion.onPaths(paths, section);
+  }
+
+  async #carryOut(by: string, change: PendingChange): Promise<void> {
+    const { root, alias: resource } = this.sandbox;
+    const { path, fromPath, after } = change;
+    await writeState(root, path, after);
+    if (fromPath !== undefined) await this.#removeSource(fromPath, path);
+    await this.#record([{ resource, ...change, toolInvocation: by }]);
+  }
+
+  /** The second half of a move; when it fails, the first one is undone. */
+  async #removeSource(from: string, to: string): Promise<void> {
+    const { root } = this.sandbox;
+    try {
+      await writeState(root, from, undefined);
+    } catch (error) {
+      await removeState(root, to);
+      throw error;
+    }
+  }
+
+  async #record(entries: readonly ChangeEntryInput[]): Promise<void> {
+    for (const recorded of await this.#context.recordChanges(entries)) this.#tree.noteChange(recorded);
+  }
+}

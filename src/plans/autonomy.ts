@@ -1,0 +1,160 @@
+import { assess, decide, type Assessment } from "../domain/plan/confidence.ts";
+import { monotonicIds, type DecisionId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { READ_ONLY_TOOLS } from "../domain/validation/validation.ts";
+import { CONTEXT_TOOL_NAMES } from "../domain/names/tool-names.ts";
+import { appendEvent, findEvents } from "../ledger/event-log.ts";
+import type { Lease } from "../ledger/leases.ts";
+import { answerAt } from "../ledger/questions.ts";
+import { familiarity, successRate, type OperationType } from "../ledger/track-record.ts";
+import { databaseTime } from "../store/tables/breakers.ts";
+import type { Reader, Store } from "../store/port.ts";
+import { pauseFor } from "./plan-questions.ts";
+
+/**
+ * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and between the
+ * confidence decides.
+ */
+export type Gate = { readonly go: true } | { readonly go: false; readonly assessment: Assessment };
+
+/** A step as far as its risk goes. */
+export interface RiskyStep {
+  /** From 0 to 1, if whoever planned it said so. */
+  readonly risk?: number | undefined;
+  readonly tool?: string | undefined;
+}
+
+const ids = monotonicIds();
+
+/** More rules than these are as hard to keep as can be. */
+const MANY_INVARIANTS = 10;
+
+/**
+ * Between strategize and execute. The steps of a tool actor or a graph are in its file, so whoever says `plan execute` has said yes to them; what a
+ * model came up with is shown first, unless the profile goes on by itself, and the next `plan execute` is the yes.
+ */
+export async function afterStrategy(
+  store: Store,
+  plan: Plan,
+  strategy: {
+    readonly byModel: boolean;
+    readonly steps: readonly RiskyStep[];
+    /** By which `cameToGate` knows the strategy again. */
+    readonly decision?: DecisionId | undefined;
+  },
+): Promise<Gate> {
+  const { byModel, steps, decision } = strategy;
+  return byModel ? gateOfSteps(store, plan, "autoExecute", steps, decision) : { go: true };
+}
+
+const STRATEGY_QUESTION = "Is this strategy carried out?";
+
+/** Whether the gate behind this strategy was reached: a process that died before it has shown the strategy to no one. */
+export async function cameToGate(store: Store, { id }: Plan, strategy: DecisionId): Promise<boolean> {
+  const events = await store.read((reader) => findEvents(reader, id, "plan.assessed"));
+  return events.some(({ details }) => details["question"] === STRATEGY_QUESTION && details["strategy"] === strategy);
+}
+
+export interface Choice {
+  /** The position in the program, the same in every run. */
+  readonly key: string;
+  readonly question: string;
+  readonly chosen: string;
+  /** What else could be done. A choice without alternatives is none, and is never asked about. */
+  readonly alternatives: readonly string[];
+  readonly operation: OperationType;
+  readonly step: RiskyStep;
+}
+
+/**
+ * Before a model's decision counts: resolves when it may, with why; and with the answer once a person has given one. Otherwise the plan
+ * asks, gives its lease up, and this rejects with an AwaitingInputError: whoever works on the plan ends here, and comes to the same
+ * position again in the next run.
+ */
+export async function beforeDecision(
+  lease: Lease<"strategize" | "execute">,
+  choice: Choice,
+  user: string,
+): Promise<{ readonly assessment: Assessment; readonly answer: DecisionId | undefined }> {
+  const { plan, store } = lease;
+  const { key, question, chosen, alternatives } = choice;
+  const { assessment, answer } = await store.read(async (reader) => ({
+    assessment: await assessmentOf(reader, plan, choice.operation, riskOf(choice.step)),
+    answer: await answerAt(reader, plan, key),
+  }));
+  const { thresholds } = plan.profile;
+  const threshold = lease.phase === "strategize" ? thresholds.autoDecisionsStrategize : thresholds.autoDecisionsExecute;
+  if (answer !== undefined || alternatives.length === 0) return { assessment, answer };
+  if (decide(threshold, assessment.confidence) === "go") {
+    await recordAssessment(store, plan, { question, threshold, assessment, go: true });
+    return { assessment, answer };
+  }
+  throw await pauseFor(lease, { key, question, alternatives: [chosen, ...alternatives], assessment }, user);
+}
+
+/** Whether what was executed may land without asking. */
+export async function shouldApply(store: Store, plan: Plan, steps: readonly RiskyStep[]): Promise<Gate> {
+  return gateOfSteps(store, plan, "autoApply", steps);
+}
+
+/** The riskiest step decides. */
+async function gateOfSteps(
+  store: Store,
+  plan: Plan,
+  threshold: "autoExecute" | "autoApply",
+  steps: readonly RiskyStep[],
+  strategy?: DecisionId,
+): Promise<Gate> {
+  const operation = { kind: "phase", phase: "execute", action: plan.action } as const;
+  const risk = Math.max(0, ...steps.map(riskOf));
+  const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, risk));
+  const needed = plan.profile.thresholds[threshold];
+  const go = decide(needed, assessment.confidence) === "go";
+  const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Does this result land?";
+  await recordAssessment(store, plan, { question, strategy, threshold: needed, assessment, go });
+  return go ? { go } : { go, assessment };
+}
+
+/** That nobody was asked, or somebody, and why, is on record either way. */
+async function recordAssessment(
+  store: Store,
+  plan: Plan,
+  made: {
+    readonly question: string;
+    readonly strategy?: DecisionId | undefined;
+    readonly threshold: number;
+    readonly assessment: Assessment;
+    readonly go: boolean;
+  },
+): Promise<void> {
+  const { question, strategy, threshold, assessment, go } = made;
+  const { confidence, factors } = assessment;
+  const { attempt } = plan;
+  const details = { question, strategy, attempt, threshold, confidence, factors, outcome: go ? "go" : "ask" };
+  await store.transaction(async (tx) => {
+    const at = await databaseTime(tx);
+    await appendEvent(tx, { id: ids(), type: "plan.assessed", at, planId: plan.id, details });
+  });
+}
+
+async function assessmentOf(reader: Reader, plan: Plan, operation: OperationType, risk: number): Promise<Assessment> {
+  return assess({
+    successRate: await successRate(reader, operation),
+    familiarity: await familiarity(reader, plan),
+    risk,
+    invariantComplexity: Math.min(1, plan.invariants.length / MANY_INVARIANTS),
+  });
+}
+
+const HARMLESS: ReadonlySet<string> = new Set([...READ_ONLY_TOOLS, ...CONTEXT_TOOL_NAMES]);
+const DELETING: ReadonlySet<string> = new Set(["delete_file", "delete_directory", "move_file"]);
+
+/** What the planner said, else by what the tool can do; a step of which nothing is known is in the middle. */
+function riskOf({ risk, tool }: RiskyStep): number {
+  if (risk !== undefined) return Math.min(1, Math.max(0, risk));
+  if (tool === undefined) return 0.5;
+  const name = tool.replace(/^builtin\//, "").replaceAll("-", "_");
+  if (HARMLESS.has(name)) return 0.1;
+  if (name === "shell_execute") return 0.8;
+  return DELETING.has(name) ? 0.6 : 0.4;
+}

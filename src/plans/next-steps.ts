@@ -1,0 +1,48 @@
+/** What a user can do with a plan next, by where it stands. `plan status` and `plan errors` offer the same. */
+import { nextStep, type NextStep } from "../domain/next-step.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { isRecoverable, isTerminal, statusKey, target } from "../domain/plan/transitions.ts";
+
+export interface PlanSituation {
+  /** It waits for an answer. */
+  readonly asks: boolean;
+  /** Steps of an applied plan whose changes were undone. */
+  readonly undoneSteps: readonly string[];
+  /** Its changes are in the user's files although it is not applied. */
+  readonly changedInPlace: boolean;
+}
+
+export function nextSteps(plan: Plan, { asks, undoneSteps, changedInPlace }: PlanSituation): NextStep[] {
+  const { id } = plan;
+  const status = statusKey(plan);
+  if (asks) return [nextStep("plan.prompt", { plan: id, text: "<answer>" }), nextStep("plan.cancel", { plan: id })];
+  if (status === "apply/applied") {
+    const undo = plan.undoneAt === undefined ? [nextStep("plan.undo", { plan: id })] : [];
+    const redo = undoneSteps.length === 0 ? [] : [nextStep("plan.redo", { plan: id })];
+    return [...undo, ...redo, nextStep("audit.list", { plan: id })];
+  }
+  return changedInPlace ? nextInPlace(plan) : nextBeforeApply(plan);
+}
+
+function nextBeforeApply(plan: Plan): NextStep[] {
+  const { id } = plan;
+  if (statusKey(plan) === "execute/complete")
+    return [nextStep("plan.diff", { plan: id }), nextStep("plan.apply", { plan: id })];
+  if (isTerminal(plan)) return [nextStep("audit.list", { plan: id })];
+  if (plan.state === "constrained")
+    return [nextStep("plan.errors", { plan: id }), nextStep("plan.revert", { plan: id })];
+  if (isRecoverable(plan)) return [nextStep("plan.errors", { plan: id }), nextStep("plan.resume", { plan: id })];
+  return [nextStep("plan.resume", { plan: id }), nextStep("plan.cancel", { plan: id })];
+}
+
+/** Its changes are in the user's files, and can be undone where it stopped. */
+function nextInPlace(plan: Plan): NextStep[] {
+  const { id } = plan;
+  const ending = isTerminal(plan) ? [] : [nextStep("plan.revert", { plan: id }), nextStep("plan.cancel", { plan: id })];
+  if (plan.undoneAt !== undefined) return [nextStep("plan.redo", { plan: id }), ...ending];
+  if (target(statusKey(plan), "undoPlan") === undefined) return nextBeforeApply(plan);
+  const on = isTerminal(plan)
+    ? []
+    : nextBeforeApply(plan).filter((step) => !("operation" in step && step.operation === "plan.revert"));
+  return [...on, nextStep("plan.undo", { plan: id })];
+}

@@ -1,0 +1,50 @@
+import { hash } from "node:crypto";
+import type { JsonValue } from "../domain/values/json.ts";
+import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
+
+/**
+ * Secrets are masked where something is written down: in events, the audit log, decisions, tool calls, failures and results of
+ * validations. Files are not: their contents are kept apart, exactly as they are. Besides what has the form of a secret, the values of
+ * variables that are named like one are known here.
+ */
+let known: readonly string[] | undefined;
+
+function knownSecrets(): readonly string[] {
+  known ??= secretValues(process.env);
+  return known;
+}
+
+/** Masks the secrets of this environment too, for a call that was given one of its own. */
+export function maskAlso(environment: Readonly<Record<string, string | undefined>>): void {
+  const more = secretValues(environment).filter((value) => !knownSecrets().includes(value));
+  if (more.length > 0) known = [...knownSecrets(), ...more].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+}
+
+/** Differs where other values of the environment are masked; says nothing about them. */
+export function secretsDigest(): string {
+  return hash("sha256", JSON.stringify(knownSecrets()), "base64");
+}
+
+export function maskedText(text: string): string {
+  return maskSecrets(text, knownSecrets()).text;
+}
+
+/** A value somebody else made up: what stands under a key like `password` is judged by that too. */
+export function maskedJson(value: JsonValue): { readonly value: JsonValue; readonly masked: number } {
+  return maskJson(value, knownSecrets());
+}
+
+/**
+ * Facts of ours, whose keys say nothing about secrets: what stands under "key" in the event of a changed setting is its name.
+ * Only the texts are looked at, each by itself.
+ */
+export function maskedFacts<T>(value: T): T {
+  return walk(value) as T;
+}
+
+function walk(value: unknown): unknown {
+  if (typeof value === "string") return maskedText(value);
+  if (Array.isArray(value)) return value.map(walk);
+  if (typeof value !== "object" || value === null || "toJSON" in value) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]));
+}

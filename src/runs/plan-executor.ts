@@ -1,0 +1,362 @@
+import type { DataDirectory } from "../platform/data-directory.ts";
+import { worksInPlace } from "../domain/resource/resource.ts";
+import { tellNothing, type Tell } from "../domain/run-event.ts";
+import type { AttachedValidation } from "../domain/validation/attachment.ts";
+import { ModelError, type ModelErrorKind } from "../actors/models/model-error.ts";
+import { FILE_EFFECTS, type FileEffects } from "../apply/file-effects.ts";
+import { lockPlaces } from "../apply/prepare-landings.ts";
+import { withResourceLocks } from "../apply/resource-locks.ts";
+import { StepLander } from "../apply/step-landing.ts";
+import {
+  AgentsError,
+  AwaitingInputError,
+  BudgetError,
+  ConfigurationError,
+  PlanError,
+  StaleLeaseError,
+  ValidationError,
+  type ValidationIssue,
+} from "../domain/errors/errors.ts";
+import { nextStep } from "../domain/next-step.ts";
+import type { Assessment } from "../domain/plan/confidence.ts";
+import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
+import type { FailureCategory, Plan } from "../domain/plan/plan.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import { storable } from "../domain/text/text.ts";
+import type { ActorDefinition } from "../domain/actor/actor.ts";
+import { decidedWaves } from "../changes/decided-steps.ts";
+import { requireGit } from "../git/git.ts";
+import { runHooks } from "../execution/checks/hooks.ts";
+import { validateSandboxes } from "../execution/checks/plan-validation.ts";
+import { runToolSteps, type OpenSandboxes } from "../execution/steps/step-runner.ts";
+import type { DecidedStep } from "../changes/decided-steps.ts";
+import { notInPlaceError } from "../execution/sandbox/in-place-sandbox.ts";
+import type { LandStep } from "../execution/workspace/pending-changes.ts";
+import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import { isVersioned } from "../execution/sandbox/sandbox-facts.ts";
+import type { SandboxTarget } from "../execution/sandbox/sandbox.ts";
+import { findDecisions } from "../ledger/decisions.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Store } from "../store/port.ts";
+import { attachedValidations } from "../store/tables/validations.ts";
+import { afterStrategy, cameToGate } from "../plans/autonomy.ts";
+import { planResources, requireNotUndone, requireSandboxes, stoppedInPlaceError } from "../plans/in-place-rules.ts";
+import type { PlanContextService } from "./plan-context-service.ts";
+import type { PlanLifecycleService, StartOptions } from "../plans/plan-lifecycle-service.ts";
+import type { PricedModels } from "../actors/models/budgeted-models.ts";
+import { actorNamed, requireModel, type ModelActorDefinition } from "../catalog/stored-actor.ts";
+import type { PlanThinking } from "./plan-thinking.ts";
+import { isByModel } from "../plans/revise-strategy.ts";
+import { requireConfinedCommands } from "./plan-confinement.ts";
+import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
+
+export interface ExecuteOptions extends StartOptions {
+  /** Ends the run cleanly: what is recorded stays, and the plan can be taken up again at once. */
+  readonly signal?: AbortSignal;
+  /** False: the repositories' own hooks are skipped. */
+  readonly verify?: boolean;
+  /** Told of everything that happens on the way, models and their tools included. */
+  readonly tell?: Tell;
+  /** New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was made of. */
+  readonly includeDirty?: boolean;
+}
+
+/** An apply takes moments and is waited for; a plan that works in place may take hours. */
+const IN_PLACE_PATIENCE_MS = 5_000;
+
+/** The models of the lease's plan, within its budget. */
+type ModelsOf = (lease: Lease, tell: Tell) => Promise<PricedModels>;
+
+export interface Executed {
+  readonly plan: Plan;
+  /** False when the plan had been executed before: then nothing was done. */
+  readonly ran: boolean;
+  /** Why the plan stopped after strategize, to be looked at; the next call goes on. */
+  readonly stopped?: Assessment;
+}
+
+/**
+ * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records them as
+ * decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
+ * nothing; called by two at once it runs once, and the other is told.
+ */
+export class PlanExecutor {
+  readonly #store: Store;
+  readonly #service: PlanLifecycleService;
+  readonly #data: DataDirectory;
+  readonly #context: PlanContextService | undefined;
+  readonly #fileEffects: FileEffects;
+  readonly #models: ModelsOf | undefined;
+
+  /**
+   * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the budget of the
+   * lease's plan.
+   */
+  constructor(parts: {
+    store: Store;
+    service: PlanLifecycleService;
+    data: DataDirectory;
+    context?: PlanContextService | undefined;
+    fileEffects?: FileEffects;
+    models?: ModelsOf | undefined;
+  }) {
+    this.#models = parts.models;
+    this.#context = parts.context;
+    this.#fileEffects = parts.fileEffects ?? FILE_EFFECTS;
+    this.#store = parts.store;
+    this.#service = parts.service;
+    this.#data = parts.data;
+  }
+
+  async execute(planId: PlanId, options: ExecuteOptions = {}): Promise<Executed> {
+    const plan = await this.#service.getPlan(planId);
+    if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
+    const targets = await this.#targetsOf(plan, options);
+    const inPlace = targets.filter(worksInPlace);
+    if (inPlace.length === 0) return this.#run(plan, targets, options);
+    // From the first look on nobody else's landing may come in between.
+    const places = await lockPlaces(inPlace.map(({ path, strategy }) => ({ path, strategy, baseCommit: undefined })));
+    const run = async (): Promise<Executed> => {
+      const now = await this.#service.getPlan(planId);
+      requireNotUndone(now);
+      return this.#run(now, targets, options);
+    };
+    const patienceMs = IN_PLACE_PATIENCE_MS;
+    return withResourceLocks(this.#data.locks, places, run, { patienceMs });
+  }
+
+  async #run(plan: Plan, targets: readonly SandboxTarget[], options: ExecuteOptions): Promise<Executed> {
+    const { id: planId } = plan;
+    const inPlace = targets.filter(worksInPlace);
+    const validations = await this.#store.read(async (reader) => {
+      const attached = await attachedValidations(reader, plan);
+      requireSandboxes(plan, await planResources(reader, plan), attached, "Nothing was changed.");
+      return attached;
+    });
+    // Without it nothing can be done, and the plan stays as it is.
+    if (targets.some(isVersioned)) await requireGit();
+    const { verify = true } = options;
+    await requireConfinedCommands(plan, { targets, validations, verify, steps: () => this.#knownSteps(plan) });
+    const stopped = await this.#queue(plan, options);
+    if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
+    const waves = await this.#decided(plan);
+    const before = plan.phase !== "strategize" || plan.state === "complete";
+    options.tell?.({ type: "decided", before, steps: waves.flat().map(newsOf) });
+    // Found out on the way it would leave the steps before it in the user's files.
+    const compared = waves.flat().find(({ tool = "" }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
+    const [place] = inPlace;
+    if (compared !== undefined && place !== undefined) throw notInPlaceError(`The step "${compared.id}"`, place);
+
+    const actor = await this.#thinkerFor(plan, waves);
+    const lease = await this.#service.startExecute(planId, options);
+    const { signal = new AbortController().signal, tell = tellNothing } = options;
+    await using context = this.#context?.executing(lease, actor?.contextView ?? "execute");
+    const others: unknown[] = [];
+    try {
+      const thinking = actor === undefined ? undefined : await this.#think(lease, options);
+      await using opened = await runToolSteps({
+        lease,
+        directory: this.#data.sandboxes,
+        targets,
+        waves,
+        ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor, waves) }),
+        knowledge: context?.port,
+        signal,
+        tell,
+        ...(inPlace.length === 0 ? {} : { landStep: this.#lander(lease, options) }),
+        onOtherFailures: (errors) => others.push(...errors),
+      });
+      await this.#check(lease, opened, validations, options);
+      return { plan: await this.#service.completeExecute(lease), ran: true };
+    } catch (error) {
+      // A plan that asks has given its lease up and waits.
+      if (!isFailure(error)) throw error;
+      if (signal.aborted) {
+        await lease.release();
+        throw await stoppedInPlaceError(this.#store, interrupted(plan), plan);
+      }
+      await this.#service.failExecute(lease, failureOf(error), others.filter(isFailure).map(failureOf));
+      throw await stoppedInPlaceError(this.#store, error, plan);
+    }
+  }
+
+  #lander(lease: Lease<"execute">, { tell = tellNothing }: ExecuteOptions): LandStep {
+    const parts = { store: this.#store, lease, effects: this.#fileEffects, ids: monotonicIds(), tell };
+    const lander = new StepLander(parts);
+    return (step) => lander.land(step);
+  }
+
+  /** The hooks first: what they rewrite is to be validated too. */
+  async #check(
+    lease: Lease<"execute">,
+    opened: OpenSandboxes,
+    validations: readonly AttachedValidation[],
+    options: ExecuteOptions,
+  ): Promise<void> {
+    const signal = AbortSignal.any([lease.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    const { verify = true, tell = tellNothing } = options;
+    await runHooks({ ...opened, lease, verify, signal, tell });
+    await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, tell });
+  }
+
+  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
+  async #queue(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
+    if (plan.phase === "strategize") {
+      // Guidance that came since the strategy was shown is an answer to it.
+      const revised = plan.state === "complete" ? await this.#service.reviseStrategy(plan.id) : undefined;
+      const known = plan.state === "complete" && revised === undefined;
+      if (!known) await this.#strategize(plan, options);
+      // A second `plan execute` comes from a person who has seen the strategy, and is the yes to it.
+      const stopped = known && (await this.#cameToGate(plan)) ? undefined : await this.#gate(plan, options);
+      if (stopped !== undefined) return stopped;
+    }
+    if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+    return undefined;
+  }
+
+  async #cameToGate(plan: Plan): Promise<boolean> {
+    const last = (await this.#decided(plan)).flat().at(-1);
+    return last !== undefined && cameToGate(this.#store, plan, last.decision);
+  }
+
+  async #gate(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
+    const decisions = await this.#store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
+    const byModel = isByModel(decisions);
+    const decided = (await this.#decided(plan)).flat();
+    const steps = decided.map((step) => ({ tool: step.tool, risk: riskOf(step) }));
+    const gate = await afterStrategy(this.#store, plan, { byModel, steps, decision: decided.at(-1)?.decision });
+    if (gate.go) return undefined;
+    options.tell?.({ type: "decided", before: false, steps: decided.map(newsOf) });
+    return gate.assessment;
+  }
+
+  /** The steps of a tool actor or a graph are in its file; otherwise a model decides on them. */
+  async #strategize(plan: Plan, options: ExecuteOptions): Promise<void> {
+    const actor = await this.#actorOf(plan, "execution");
+    if (actor.type === "tool") {
+      const steps = chosenSteps(actor, plan);
+      await using lease = await this.#service.startStrategize(plan.id, options);
+      await recordStrategy(lease, steps);
+      await this.#service.completeStrategize(lease);
+      return;
+    }
+    const named = plan.actors.strategy === undefined ? undefined : await this.#actorOf(plan, "strategy");
+    const strategist = named === undefined ? actor : requireModel(named);
+    const fixed = actor.type === "graph" && named === undefined;
+    this.#requireModels();
+    const { signal } = options;
+    await using lease = await this.#service.startStrategize(plan.id, options);
+    try {
+      const thinking = await this.#think(lease, options);
+      await (fixed ? thinking.strategizeGraph(lease) : thinking.strategize(lease, strategist));
+      await this.#service.completeStrategize(lease);
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      if (signal?.aborted === true) throw interrupted(plan);
+      await this.#service.failStrategize(lease, failureOf(error));
+      throw error;
+    }
+  }
+
+  /** Whoever carries out the steps that are no single tool calls, if there are any. */
+  async #thinkerFor(plan: Plan, waves: readonly (readonly DecidedStep[])[]): Promise<ModelActorDefinition | undefined> {
+    if (waves.flat().every(({ tool }) => tool !== undefined)) return undefined;
+    this.#requireModels();
+    return requireModel(await this.#actorOf(plan, "execution"));
+  }
+
+  #requireModels(): ModelsOf {
+    if (this.#models !== undefined) return this.#models;
+    throw new ConfigurationError("The plan needs a model, and there is none here.", { kept: "Nothing was changed." });
+  }
+
+  async #think(lease: Lease, { signal, tell = tellNothing }: ExecuteOptions): Promise<PlanThinking> {
+    // Plans of tool actors need none of it.
+    const { PlanThinking } = await import("./plan-thinking.ts");
+    return new PlanThinking({
+      store: this.#store,
+      models: await this.#requireModels()(lease, tell),
+      context: this.#context,
+      user: this.#service.user,
+      signal: signal ?? new AbortController().signal,
+      tell,
+    });
+  }
+
+  /** The steps that are known before a model is asked. */
+  async #knownSteps(plan: Plan): Promise<{ readonly id: string; readonly tool: string | undefined }[]> {
+    const decided = await decidedWaves(this.#store, plan.id, plan.attempt);
+    if (decided.length > 0) return decided.flat();
+    const actor = await this.#actorOf(plan, "execution");
+    return actor.type === "tool" ? actor.steps.map(({ id, tool }) => ({ id, tool })) : [];
+  }
+
+  async #decided(plan: Plan): Promise<DecidedStep[][]> {
+    const waves = await decidedWaves(this.#store, plan.id, plan.attempt);
+    if (waves.length > 0) return waves;
+    throw new PlanError(`Nothing was decided in attempt ${plan.attempt} of plan ${plan.id} that could be executed.`, {
+      kept: "Nothing was changed in its sandboxes.",
+      next: [nextStep("plan.revert", { plan: plan.id })],
+    });
+  }
+
+  async #actorOf(plan: Plan, role: "strategy" | "execution"): Promise<ActorDefinition> {
+    const name = plan.actors[role];
+    if (name === undefined) throw new Error(`the plan ${plan.id} has no ${role} actor`);
+    return this.#store.read((reader) => actorNamed(reader, name));
+  }
+
+  async #targetsOf(plan: Plan, { includeDirty = false }: ExecuteOptions): Promise<SandboxTarget[]> {
+    const links = await this.#store.read((reader) => planResources(reader, plan));
+    const issues: ValidationIssue[] = [];
+    for (const [index, { alias, project }] of links.entries()) {
+      const other = links.slice(0, index).find((link) => link.alias.toLowerCase() === alias.toLowerCase());
+      if (other === undefined) continue;
+      issues.push({ path: alias, message: `"${alias}" is a resource of ${other.project} and of ${project}` });
+    }
+    if (issues.length > 0) {
+      throw new ValidationError(`The plan's projects use one alias twice: ${issues[0]?.message}.`, issues, {
+        next: [nextStep("project.link-resource", { project: "<project>", resource: "<resource>", alias: "<another>" })],
+      });
+    }
+    return links.map(({ alias, type, sandbox, path, branch, readOnly, planReadOnly }) => ({
+      alias,
+      strategy: sandbox,
+      path,
+      branch,
+      versioned: type === "git-checkout",
+      readOnly: readOnly || planReadOnly,
+      includeDirty,
+    }));
+  }
+}
+
+function riskOf(step: DecidedStep): number | undefined {
+  return step.tool === undefined ? (step.work.risk ?? undefined) : undefined;
+}
+
+function newsOf(step: DecidedStep): { step: string; description: string } {
+  return { step: step.id, description: step.tool ?? step.work.description };
+}
+
+function interrupted(plan: Plan): PlanError {
+  return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
+    kept: "Finished steps are recorded, and the plan goes on where it stopped.",
+    next: [nextStep("plan.execute", { plan: plan.id })],
+  });
+}
+
+const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "server", "timeout"];
+
+/** A step that lost its lease or asked a question did not fail. */
+function isFailure(error: unknown): boolean {
+  return !(error instanceof StaleLeaseError || error instanceof AwaitingInputError);
+}
+
+function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
+  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, there is money, or somebody has approved.
+  const waits = error instanceof AgentsError && error.code === "approval_needed";
+  const passes = waits || error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
+  const message = storable(error instanceof Error ? error.message : String(error));
+  return { message, category: passes ? "transient" : "strategy" };
+}

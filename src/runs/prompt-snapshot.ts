@@ -1,0 +1,26 @@
+import type { ModelRef, Shown } from "../actors/models/model.ts";
+import { storedMessage } from "./stored-answer.ts";
+
+/**
+ * Exactly what a model was shown, as bytes: JSON with its keys in order and without spaces, so that the same question is always the same
+ * bytes and has the same hash.
+ */
+export function snapshotBytes(model: ModelRef, shown: Shown): Uint8Array {
+  const { system, messages, tools, settings, responseSchema } = shown;
+  const snapshot = {
+    model,
+    system,
+    messages: messages.map(storedMessage),
+    tools,
+    settings,
+    response_schema: responseSchema ?? null,
+  };
+  return Buffer.from(JSON.stringify(sorted(JSON.parse(JSON.stringify(snapshot)))), "utf8");
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
+}

@@ -1,0 +1,258 @@
+import { hash } from "node:crypto";
+import type { About, ActorHands, Asked, HandsCall, Told } from "../actors/loop/actor-effects.ts";
+import type { ToolOutcome } from "../domain/plan/tool-outcome.ts";
+import type { PricedModels } from "../actors/models/budgeted-models.ts";
+import { ModelError } from "../actors/models/model-error.ts";
+import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, Shown } from "../actors/models/model.ts";
+import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/names/ids.ts";
+import type { JsonObject, JsonValue } from "../domain/values/json.ts";
+import { storable } from "../domain/text/text.ts";
+import type { Order } from "../changes/step-records.ts";
+import type { StepPlace } from "../execution/steps/step-runner.ts";
+import { insertDecision } from "../ledger/decisions.ts";
+import { assertHeld, type Lease } from "../ledger/leases.ts";
+import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
+import { stepKey } from "../ledger/records.ts";
+import { runStep } from "../ledger/steps.ts";
+import { stageContent, type StagedContent } from "../store/contents/contents.ts";
+import type { Tell } from "../domain/run-event.ts";
+import { snapshotBytes } from "./prompt-snapshot.ts";
+import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
+
+/** Where and for what somebody acts. */
+export interface HandsParts {
+  readonly lease: Lease;
+  /** Of the plan's decided steps; "strategy" for what is done before there are any. */
+  readonly step: string;
+  /** Where the step is in the program. */
+  readonly order: Order;
+  /** How many records the step has already: what comes now comes after them. */
+  readonly recorded: number;
+  readonly models: PricedModels;
+  /** Undefined while a strategy is made: nothing may be changed then. */
+  readonly place: StepPlace | undefined;
+  readonly signal: AbortSignal;
+  readonly tell: Tell;
+}
+
+/**
+ * The hands of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the decision it
+ * stands for and what it cost are recorded in one transaction, or none of them is. Records carry their position in the program, in the
+ * order in which the step made them.
+ */
+export class StepHands implements ActorHands {
+  readonly signal: AbortSignal;
+  readonly #parts: HandsParts;
+  readonly #ids: IdGenerator = monotonicIds();
+  #made: number;
+
+  constructor(parts: HandsParts) {
+    this.#parts = parts;
+    this.#made = parts.recorded;
+    this.signal = parts.signal;
+  }
+
+  async ask(key: string, call: Asked, about: About): Promise<{ readonly answer: Told; readonly decision: DecisionId }> {
+    const { lease, step } = this.#parts;
+    const asking = stepKey("answer", nameOf(step, key));
+    let asked: AnsweredCall | undefined;
+    const record = await runStep(
+      lease,
+      asking,
+      async () => {
+        asked = await this.#asked(key, asking.key, call);
+        return plain({ order: this.#next(), answer: storedAnswer(asked.told), decision: asked.decision });
+      },
+      async (tx, { answer }) => {
+        if (asked === undefined) return;
+        await asked.snapshot.commit(tx);
+        await this.#decide(tx, asked, about, readAnswer(answer as unknown as StoredAnswer));
+        await insertModelCall(tx, { ...this.#callRow(asking.key), ...asked.facts, decision: asked.decision });
+      },
+    );
+    const { answer, decision } = record as unknown as { readonly answer: StoredAnswer; readonly decision: DecisionId };
+    return { answer: readAnswer(answer), decision };
+  }
+
+  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+    const { place, step, tell } = this.#parts;
+    if (place === undefined) return { ok: false, error: "No tool can be called while the strategy is made." };
+    const started = performance.now();
+    const about = { step, key, tool: call.tool, target: targetOf(call.params) };
+    tell({ type: "tool_started", ...about });
+    // The position counts when the call is recorded; of two at once, the one that ends first comes first.
+    const id = nameOf(step, key);
+    const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id });
+    const error = outcome.ok ? {} : { error: outcome.error };
+    tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...error });
+    return outcome;
+  }
+
+  async once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T> {
+    return this.recorded("once", key, fn);
+  }
+
+  /** The same under a kind of its own, for what others look for among the records. */
+  async recorded<T extends JsonValue>(
+    kind: "once" | "context" | "gave_up",
+    key: string,
+    fn: () => Promise<T>,
+  ): Promise<T> {
+    const { lease, step } = this.#parts;
+    const record = await runStep(lease, stepKey(kind, nameOf(step, key)), async () => {
+      const output = await fn();
+      return plain({ order: this.#next(), output });
+    });
+    return (record as { readonly output: JsonValue }).output as T;
+  }
+
+  #next(): Order {
+    this.#made += 1;
+    return [...this.#parts.order, this.#made];
+  }
+
+  async #asked(key: string, recordKey: string, call: Asked): Promise<AnsweredCall> {
+    const { lease, step, models, signal, tell } = this.#parts;
+    let shown: Shown = call;
+    tell({ type: "ask_started", step, key, model: call.model });
+    let answer: ModelAnswer;
+    try {
+      answer = await models.call({
+        ...call,
+        signal,
+        onShown: (safe) => (shown = safe),
+        onText: (text) => tell({ type: "text", step, text }),
+        onRestart: () => tell({ type: "text_void", step }),
+      });
+    } catch (error) {
+      // Whoever lost the lease hears of that, and not that a call was stopped because of it.
+      lease.signal.throwIfAborted();
+      tell({ type: "ask_failed", step, key, error: error instanceof Error ? error.message : String(error) });
+      if (error instanceof ModelError) await this.#failed(error, recordKey);
+      throw error;
+    }
+    const cost = models.costOf(answer.model, answer.usage);
+    const { inputTokens, outputTokens } = answer.usage;
+    const { durationMs, model } = answer;
+    const toolCalls = answer.toolCalls.length;
+    tell({ type: "ask_answered", step, key, model, inputTokens, outputTokens, cost, durationMs, toolCalls });
+    const { text, toolCalls: calls, finish, usage } = answer;
+    return {
+      told: { text, toolCalls: calls, finish, model, usage },
+      snapshot: await stageContent(lease.store, snapshotBytes(answer.model, shown)),
+      decision: this.#ids() as DecisionId,
+      facts: this.#factsOf(answer),
+    };
+  }
+
+  async #decide(
+    tx: Parameters<typeof insertDecision>[0],
+    asked: AnsweredCall,
+    about: About,
+    told: Told,
+  ): Promise<void> {
+    const { plan, phase } = this.#parts.lease;
+    const { text, toolCalls } = told;
+    const calls = toolCalls.map(({ tool, params, raw }) => ({ tool, params: params ?? raw }));
+    await insertDecision(tx, () => asked.decision, {
+      planId: plan.id,
+      attempt: plan.attempt,
+      type: typeof about.type === "string" ? about.type : about.type(told),
+      phase,
+      step: undefined,
+      question: storable(about.question),
+      chosen: calls.length === 0 ? { text } : { calls },
+      parent: about.parent,
+      needs: [],
+      thought: {
+        ...(text.trim() === "" ? {} : { rationale: storable(text.trim(), RATIONALE_LIMIT), reasoning: text }),
+        snapshot: asked.snapshot.hash,
+      },
+    });
+  }
+
+  /** Tries that came to nothing may have been billed all the same. */
+  async #failed(error: ModelError, recordKey: string): Promise<void> {
+    const { lease, models } = this.#parts;
+    const billed = error.attempts.filter(({ usage }) => usage !== undefined);
+    if (billed.length === 0) return;
+    await lease.store.transaction(async (tx) => {
+      await assertHeld(tx, lease);
+      for (const { model, usage, durationMs } of billed) {
+        if (usage === undefined) continue;
+        const facts = usageFacts(model, usage, models.costOf(model, usage));
+        const more = { durationMs, tries: 1, masked: 0, error: storable(error.message, 4_096) };
+        await insertModelCall(tx, { ...this.#callRow(recordKey), ...facts, ...more, decision: undefined });
+      }
+    });
+  }
+
+  /** What was used by all tries of a call that was answered in the end. */
+  #factsOf(answer: ModelAnswer): ModelCallFacts {
+    const { models } = this.#parts;
+    const used = answer.attempts.flatMap(({ model, usage }) => (usage === undefined ? [] : [{ model, usage }]));
+    const each = used.length === 0 ? [answer] : used;
+    const facts = each.map(({ model, usage }) => usageFacts(model, usage, models.costOf(model, usage)));
+    const sum = (field: "inputTokens" | "cachedTokens" | "outputTokens"): number =>
+      facts.reduce((total, one) => total + one[field], 0);
+    const known = facts.every(({ cost }) => cost !== undefined);
+    return {
+      provider: answer.model.provider,
+      model: answer.model.model,
+      inputTokens: sum("inputTokens"),
+      cachedTokens: sum("cachedTokens"),
+      outputTokens: sum("outputTokens"),
+      estimated: facts.some(({ estimated }) => estimated),
+      cost: known ? facts.reduce((total, { cost = 0 }) => total + cost, 0) : undefined,
+      durationMs: answer.durationMs,
+      tries: answer.attempts.length,
+      masked: answer.masked,
+      error: undefined,
+    };
+  }
+
+  #callRow(
+    recordKey: string,
+  ): Pick<Parameters<typeof insertModelCall>[1], "id" | "planId" | "attempt" | "phase" | "stepKey"> {
+    const { plan, phase } = this.#parts.lease;
+    return { id: this.#ids(), planId: plan.id, attempt: plan.attempt, phase, stepKey: recordKey };
+  }
+}
+
+/** The parameter by which a person knows what a call is about. */
+function targetOf(params: JsonObject): string {
+  const { path = params["command"] ?? params["pattern"] ?? params["query"] } = params;
+  return typeof path === "string" ? path : "";
+}
+
+/** As much of what a model said as is shown as a reason; the whole is kept beside it. */
+const RATIONALE_LIMIT = 4_000;
+
+interface AnsweredCall {
+  readonly told: Told;
+  readonly snapshot: StagedContent;
+  readonly decision: DecisionId;
+  readonly facts: ModelCallFacts;
+}
+
+function usageFacts(
+  { provider, model }: ModelRef,
+  usage: ModelUsage,
+  cost: Microdollars | undefined,
+): Pick<ModelCallFacts, "provider" | "model" | "inputTokens" | "cachedTokens" | "outputTokens" | "estimated" | "cost"> {
+  const { inputTokens, outputTokens, cachedInputTokens: cachedTokens = 0, estimated } = usage;
+  return { provider, model, inputTokens, cachedTokens, outputTokens, estimated, cost };
+}
+
+/** What JSON makes of it: a number that JSON does not know, or a field that is not there, must not come back different. */
+function plain(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** A key may be as long as the graphs in graphs are deep; a durable step's may not. */
+const KEY_LIMIT = 150;
+
+function nameOf(step: string, key: string): string {
+  const whole = `${step}/${key}`;
+  return whole.length <= KEY_LIMIT ? whole : `${whole.slice(0, KEY_LIMIT - 65)}#${hash("sha256", whole)}`;
+}

@@ -1,0 +1,140 @@
+/** The owner of the tables `actors` and `actor_steps`. */
+import type { Actor, ActorDefinition, ActorType } from "../../domain/actor/actor.ts";
+import type { JsonObject } from "../../domain/values/json.ts";
+import { nameKey, nameParts, type QualifiedName } from "../../domain/names/qualified-name.ts";
+import type { ToolStep } from "../../domain/actor/tool-actor.ts";
+import type { ToolName } from "../../domain/names/tool-names.ts";
+import { IS_ACTIVE } from "./plans.ts";
+import type { Reader, Tx } from "../port.ts";
+
+interface ActorRow {
+  readonly key: string;
+  readonly name: string;
+  readonly type: ActorType;
+  readonly description: string;
+  /** All of it as JSON; a tool actor has steps instead. */
+  readonly definition: string | null;
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+interface StepRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly parameters: string;
+  readonly needs: string;
+}
+
+/**
+ * Inserts the actor unless its name is taken; false when it is. Exactly one of any number of concurrent callers gets
+ * true.
+ */
+export async function insertActor(tx: Tx, actor: ActorDefinition, at: number): Promise<boolean> {
+  const key = nameKey(actor.name);
+  const inserted = await tx.run(
+    `INSERT INTO actors (key, name, namespace, type, description, definition, version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (key) DO NOTHING`,
+    key,
+    actor.name,
+    nameParts(actor.name).namespace.toLowerCase(),
+    actor.type,
+    actor.description,
+    actor.type === "tool" ? null : JSON.stringify(actor),
+    at,
+    at,
+  );
+  if (inserted === 0) return false;
+  for (const [position, step] of (actor.type === "tool" ? actor.steps : []).entries()) {
+    await tx.run(
+      "INSERT INTO actor_steps (actor_key, position, id, tool, parameters, needs) VALUES (?, ?, ?, ?, ?, ?)",
+      key,
+      position,
+      step.id,
+      step.tool,
+      JSON.stringify(step.params),
+      JSON.stringify(step.needs),
+    );
+  }
+  return true;
+}
+
+export async function deleteActor(tx: Tx, name: QualifiedName): Promise<void> {
+  await tx.run("DELETE FROM actor_steps WHERE actor_key = ?", nameKey(name));
+  await tx.run("DELETE FROM actors WHERE key = ?", nameKey(name));
+}
+
+export async function findActor(reader: Reader, name: QualifiedName): Promise<Actor | undefined> {
+  const row = await reader.get<ActorRow>("SELECT * FROM actors WHERE key = ?", nameKey(name));
+  return row === undefined ? undefined : readActor(reader, row);
+}
+
+export async function findActors(reader: Reader, namespace?: string): Promise<Actor[]> {
+  const rows = await reader.all<ActorRow>(
+    "SELECT * FROM actors WHERE (? IS NULL OR namespace = ?) ORDER BY key",
+    namespace?.toLowerCase() ?? null,
+    namespace?.toLowerCase() ?? null,
+  );
+  const actors: Actor[] = [];
+  for (const row of rows) actors.push(await readActor(reader, row));
+  return actors;
+}
+
+export async function actorNames(reader: Reader): Promise<string[]> {
+  const rows = await reader.all<{ name: string }>("SELECT name FROM actors ORDER BY key");
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * The available actions that name the actor in any role. An actor's name in an action is in the case its author wrote.
+ */
+export async function actionsUsing(reader: Reader, actor: QualifiedName): Promise<string[]> {
+  const rows = await reader.all<{ name: string }>(
+    `SELECT name FROM actions WHERE state = 'available'
+        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor), LOWER(estimation_actor), LOWER(review_actor),
+                  LOWER(apply_actor), LOWER(invariant_actor))
+      ORDER BY key`,
+    nameKey(actor),
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** All registered graphs. */
+export async function findGraphs(reader: Reader): Promise<Actor[]> {
+  const rows = await reader.all<ActorRow>("SELECT * FROM actors WHERE type = 'graph' ORDER BY key");
+  const actors: Actor[] = [];
+  for (const row of rows) actors.push(await readActor(reader, row));
+  return actors;
+}
+
+async function readActor(reader: Reader, row: ActorRow): Promise<Actor> {
+  const facts = { version: row.version, createdAt: row.created_at, updatedAt: row.updated_at };
+  if (row.definition !== null) return { ...(JSON.parse(row.definition) as ActorDefinition), ...facts };
+  const steps = await reader.all<StepRow>(
+    "SELECT id, tool, parameters, needs FROM actor_steps WHERE actor_key = ? ORDER BY position",
+    row.key,
+  );
+  const { description } = row;
+  return { name: row.name as QualifiedName, type: "tool", description, steps: steps.map(readStep), ...facts };
+}
+
+function readStep(row: StepRow): ToolStep {
+  return {
+    id: row.id,
+    tool: row.tool as ToolName,
+    params: JSON.parse(row.parameters) as JsonObject,
+    needs: JSON.parse(row.needs) as string[],
+  };
+}
+
+/** Plans that can still continue and need the actor: the definition they were made with must not change under them. */
+export async function activePlansUsing(reader: Reader, actor: QualifiedName): Promise<string[]> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM plans WHERE ${IS_ACTIVE}
+        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor), LOWER(estimation_actor), LOWER(review_actor),
+                  LOWER(apply_actor), LOWER(invariant_actor))
+      ORDER BY sequence LIMIT 20`,
+    nameKey(actor),
+  );
+  return rows.map(({ id }) => id);
+}
