@@ -2,6 +2,7 @@
 import type { Plan } from "../domain/plan/plan.ts";
 import { findStepsOfKind } from "../ledger/steps.ts";
 import type { Store } from "../store/port.ts";
+import { comparedOrder } from "./step-records.ts";
 
 /** The message of the commit a plan becomes. */
 const SUBJECT_LIMIT = 72;
@@ -22,5 +23,6 @@ export async function recordedCommitMessage(
   alias: string,
 ): Promise<string> {
   const hooks = await store.read((reader) => findStepsOfKind(reader, plan, "hook"));
-  return hooks.find(({ id }) => id === `${alias}:commit-msg`)?.message ?? commitMessage(plan);
+  const own = hooks.filter(({ id }) => id.startsWith(`${alias}:commit-msg`)).sort((a, b) => comparedOrder(a.order, b.order));
+  return own.at(-1)?.message ?? commitMessage(plan);
 }

@@ -43,6 +43,25 @@ export async function endedSteps(store: Store, planId: PlanId, attempt: number):
   return new Set(records.flatMap(({ kind, id }) => (kind === "tool_call" || kind === "step_end" ? [id] : [])));
 }
 
+/** The wave in which records of these steps are; undefined when there are none yet. */
+export async function waveOf(
+  reader: Reader,
+  plan: { readonly id: PlanId; readonly attempt: number },
+  steps: ReadonlySet<string>,
+): Promise<number | undefined> {
+  const records = await placedRecords(reader, plan.id, plan.attempt);
+  return records.find(({ id, kind }) => kind !== "hook" && steps.has(planStepOf(id)))?.order[0];
+}
+
+/** The number of a wave that comes behind everything that is recorded. */
+export async function nextWave(
+  reader: Reader,
+  plan: { readonly id: PlanId; readonly attempt: number },
+): Promise<number> {
+  const records = await placedRecords(reader, plan.id, plan.attempt);
+  return 1 + Math.max(-1, ...records.map(({ order }) => order[0] ?? 0));
+}
+
 /** The decided step that a recorded call is part of: the calls of a step are named behind a slash. */
 export function planStepOf(call: string): string {
   return call.split("/", 1)[0] ?? call;

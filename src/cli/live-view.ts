@@ -75,6 +75,8 @@ function plainLine(event: RunEvent): string | undefined {
     case "tool_ended":
       if (event.error === undefined) return line("called", event.step, called(event), took(event.durationMs));
       return line("failed", event.step, called(event), took(event.durationMs), event.error);
+    case "checklist":
+      return event.items.map(({ text, state }) => line("list", event.step, `${CHECK_MARKS[state]} ${text}`)).join("\n");
     case "hook":
     case "validation":
       if (event.event === "started") return line("started", checkName(event), event.resource);
@@ -96,6 +98,8 @@ function plainLine(event: RunEvent): string | undefined {
       return undefined;
   }
 }
+
+const CHECK_MARKS = { open: "[ ]", doing: "[>]", done: "[x]" } as const;
 
 function checkName(event: HookEvent | ValidationEvent): string {
   return event.type === "hook" ? event.hook : event.validation;
@@ -241,6 +245,12 @@ class DrawnView implements LiveView {
       case "validation": {
         const state = event.event === "started" ? "running" : event.event === "failed" ? "failed" : "done";
         this.#turn(`${checkName(event)} ${event.resource}`.trim(), state, event.durationMs);
+        break;
+      }
+      case "checklist": {
+        const done = event.items.filter(({ state }) => state === "done").length;
+        const doing = event.items.find(({ state }) => state === "doing")?.text ?? "";
+        this.#doing(event.step, `${done} of ${event.items.length} done${doing === "" ? "" : `, now: ${doing}`}`);
         break;
       }
       case "answer_text":

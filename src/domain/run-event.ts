@@ -12,6 +12,7 @@ export type RunEvent =
   | RunStartedEvent
   | StepEvent
   | ModelEvent
+  | ChecklistEvent
   | AnswerEvent
   | ToolEvent
   | HookEvent
@@ -93,6 +94,13 @@ type ModelEvent =
       readonly toolCalls: number;
     }
   | { readonly type: "ask_failed"; readonly step: string; readonly key: string; readonly error: string };
+
+/** The list by which a model shows what it is doing; each one replaces the one before. */
+interface ChecklistEvent {
+  readonly type: "checklist";
+  readonly step: string;
+  readonly items: readonly { readonly text: string; readonly state: "open" | "doing" | "done" }[];
+}
 
 /** The answer to a question that was put outside of any plan. */
 type AnswerEvent =

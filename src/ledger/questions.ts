@@ -90,6 +90,15 @@ export async function answerAt(
   return row?.answer_id;
 }
 
+/** The answers to questions that were asked at positions with this beginning, in any attempt. */
+export async function answersAt(reader: Reader, planId: PlanId, prefix: string): Promise<ReadonlySet<DecisionId>> {
+  const rows = await reader.all<{ answer_id: DecisionId; key: string }>(
+    "SELECT answer_id, key FROM questions WHERE plan_id = ? AND answer_id IS NOT NULL",
+    planId,
+  );
+  return new Set(rows.filter(({ key }) => key.startsWith(prefix)).map((row) => row.answer_id));
+}
+
 /** Refuses to start a phase of a plan that waits for an answer; in the transaction that would start it. */
 export async function requireNoQuestion(tx: Tx, planId: PlanId): Promise<void> {
   const open = await openQuestion(tx, planId);

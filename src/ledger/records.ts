@@ -32,6 +32,7 @@ export interface ToolCallStep extends RecordFacts {
 interface AnswerStep extends RecordFacts {
   readonly kind: "answer";
   readonly decision: DecisionId;
+  readonly answer: JsonValue;
 }
 
 /** The context that a model was shown. */

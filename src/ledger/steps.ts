@@ -142,6 +142,11 @@ export async function insertStep(
   );
 }
 
+/** Whether the step has a record, without reading it. */
+export async function isRecorded(lease: Lease, { key }: StepKey): Promise<boolean> {
+  return (await stepsOf(lease).recorded).has(key);
+}
+
 /** The recorded result, for a caller that does not run the step; undefined when it has no record. */
 export async function recordedStep<T extends StepResult>(
   lease: Lease,

@@ -9,7 +9,7 @@ import { answerAt } from "../ledger/questions.ts";
 import { familiarity, successRate, type OperationType } from "../ledger/track-record.ts";
 import { databaseTime } from "../store/tables/breakers.ts";
 import type { Reader, Store } from "../store/port.ts";
-import { pauseFor } from "./plan-questions.ts";
+import { answerOf, pauseFor } from "./plan-questions.ts";
 
 /**
  * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and between the
@@ -90,6 +90,37 @@ export async function beforeDecision(
     return { assessment, answer };
   }
   throw await pauseFor(lease, { key, question, alternatives: [chosen, ...alternatives], assessment }, user);
+}
+
+/**
+ * Before a strategy changes while it is carried out: undefined when the profile lets it change by itself, otherwise the
+ * user's answer. Without an answer the plan asks and waits.
+ */
+export async function beforeRevision(
+  lease: Lease<"execute">,
+  revision: { readonly key: string; readonly question: string; readonly risk: number },
+  user: string,
+): Promise<string | undefined> {
+  const { plan, store } = lease;
+  const { key, question, risk } = revision;
+  const operation = { kind: "phase", phase: "execute", action: plan.action } as const;
+  const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, risk));
+  const threshold = plan.profile.thresholds.autoStrategyRevision;
+  if (decide(threshold, assessment.confidence) === "go") {
+    await recordAssessment(store, plan, { question, threshold, assessment, go: true });
+    return undefined;
+  }
+  return answerOf(lease, { key, question, options: ["Yes", "No"] }, user);
+}
+
+/** Whether a failing check goes back to the model that did the work. */
+export async function mayMend(store: Store, plan: Plan): Promise<boolean> {
+  const operation = { kind: "phase", phase: "execute", action: plan.action } as const;
+  const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, 0));
+  const threshold = plan.profile.thresholds.autoValidationFix;
+  const go = decide(threshold, assessment.confidence) === "go";
+  await recordAssessment(store, plan, { question: "Does the model mend what a check showed?", threshold, assessment, go });
+  return go;
 }
 
 /** Whether what was executed may land without asking. */

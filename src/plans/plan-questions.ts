@@ -16,7 +16,9 @@ import { recordSystemEvent } from "../ledger/system-events.ts";
 import { findDecisions, findInterventions, insertDecision } from "../ledger/decisions.ts";
 import { endLease, type Lease } from "../ledger/leases.ts";
 import {
+  answerAt,
   answerQuestion,
+  answersAt,
   awaitingInputError,
   insertQuestion,
   openQuestion,
@@ -56,6 +58,34 @@ export async function pauseFor(lease: Lease, asking: Asking, user: string): Prom
   });
   lease.stop();
   return awaitingInputError(asked);
+}
+
+/** In front of the positions at which a model asks the user. */
+export const ASKED_USER = "ask-user:";
+
+/**
+ * The user's answer to what is asked at this position. Without one the plan asks, gives its lease up, and this rejects;
+ * the next run comes to the same position again.
+ */
+export async function answerOf(
+  lease: Lease,
+  asking: { readonly key: string; readonly question: string; readonly options: readonly string[] },
+  user: string,
+): Promise<string> {
+  const { key, question, options } = asking;
+  const answer = await lease.store.read(async (reader) => {
+    const id = await answerAt(reader, lease.plan, key);
+    return id === undefined ? undefined : (await guidanceOf(reader, lease.plan)).find(({ decision }) => decision === id);
+  });
+  if (answer !== undefined) return answer.text;
+  throw await pauseFor(lease, { key, question, alternatives: options, assessment: undefined }, user);
+}
+
+/** What people said to the plan that a conversation is told in their name; answers to `answerOf` are told there. */
+export async function spokenTo(reader: Reader, plan: Pick<Plan, "id">): Promise<string[]> {
+  const asked = await answersAt(reader, plan.id, ASKED_USER);
+  const said = (await guidanceOf(reader, plan)).filter(({ decision }) => !asked.has(decision));
+  return said.map(({ question, text }) => (question === undefined ? text : `${question} ${text}`));
 }
 
 export interface Prompted {

@@ -26,9 +26,7 @@ import { storable } from "../domain/text/text.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { decidedWaves } from "../changes/decided-steps.ts";
 import { requireGit } from "../git/git.ts";
-import { runHooks } from "../execution/checks/hooks.ts";
-import { validateSandboxes } from "../execution/checks/plan-validation.ts";
-import { runToolSteps, type OpenSandboxes } from "../execution/steps/step-runner.ts";
+import { openForReading, runToolSteps, type OpenSteps } from "../execution/steps/step-runner.ts";
 import type { DecidedStep } from "../changes/decided-steps.ts";
 import { notInPlaceError } from "../execution/sandbox/in-place-sandbox.ts";
 import type { LandStep } from "../execution/workspace/pending-changes.ts";
@@ -47,6 +45,7 @@ import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { actorNamed, requireModel, type ModelActorDefinition } from "../catalog/stored-actor.ts";
 import type { PlanThinking } from "./plan-thinking.ts";
 import { isByModel } from "../plans/revise-strategy.ts";
+import { checkAndMend } from "./check-and-mend.ts";
 import { requireConfinedCommands } from "./plan-confinement.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
 
@@ -137,7 +136,7 @@ export class PlanExecutor {
     if (targets.some(isVersioned)) await requireGit();
     const { verify = true } = options;
     await requireConfinedCommands(plan, { targets, validations, verify, steps: () => this.#knownSteps(plan) });
-    const stopped = await this.#queue(plan, options);
+    const stopped = await this.#queue(plan, targets, options);
     if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
     const before = plan.phase !== "strategize" || plan.state === "complete";
@@ -159,14 +158,15 @@ export class PlanExecutor {
         directory: this.#data.sandboxes,
         targets,
         waves,
-        ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor, waves) }),
+        revisedWaves: () => this.#decided(plan),
+        ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor) }),
         knowledge: context?.port,
         signal,
         tell,
         ...(inPlace.length === 0 ? {} : { landStep: this.#lander(lease, options) }),
         onOtherFailures: (errors) => others.push(...errors),
       });
-      await this.#check(lease, opened, validations, options);
+      await this.#check(lease, opened, validations, { ...options, mends: thinking !== undefined });
       return { plan: await this.#service.completeExecute(lease), ran: true };
     } catch (error) {
       // A plan that asks has given its lease up and waits.
@@ -186,26 +186,28 @@ export class PlanExecutor {
     return (step) => lander.land(step);
   }
 
-  /** The hooks first: what they rewrite is to be validated too. */
   async #check(
     lease: Lease<"execute">,
-    opened: OpenSandboxes,
+    steps: OpenSteps,
     validations: readonly AttachedValidation[],
-    options: ExecuteOptions,
+    options: ExecuteOptions & { readonly mends: boolean },
   ): Promise<void> {
     const signal = AbortSignal.any([lease.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-    const { verify = true, tell = tellNothing } = options;
-    await runHooks({ ...opened, lease, verify, signal, tell });
-    await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, tell });
+    const { verify = true, tell = tellNothing, mends } = options;
+    await checkAndMend({ lease, steps, validations, verify, signal, tell, mends });
   }
 
   /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
-  async #queue(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
+  async #queue(
+    plan: Plan,
+    targets: readonly SandboxTarget[],
+    options: ExecuteOptions,
+  ): Promise<Assessment | undefined> {
     if (plan.phase === "strategize") {
       // Guidance that came since the strategy was shown is an answer to it.
       const revised = plan.state === "complete" ? await this.#service.reviseStrategy(plan.id) : undefined;
       const known = plan.state === "complete" && revised === undefined;
-      if (!known) await this.#strategize(plan, options);
+      if (!known) await this.#strategize(plan, targets, options);
       // A second `plan execute` comes from a person who has seen the strategy, and is the yes to it.
       const stopped = known && (await this.#cameToGate(plan)) ? undefined : await this.#gate(plan, options);
       if (stopped !== undefined) return stopped;
@@ -231,7 +233,7 @@ export class PlanExecutor {
   }
 
   /** The steps of a tool actor or a graph are in its file; otherwise a model decides on them. */
-  async #strategize(plan: Plan, options: ExecuteOptions): Promise<void> {
+  async #strategize(plan: Plan, targets: readonly SandboxTarget[], options: ExecuteOptions): Promise<void> {
     const actor = await this.#actorOf(plan, "execution");
     if (actor.type === "tool") {
       const steps = chosenSteps(actor, plan);
@@ -248,7 +250,8 @@ export class PlanExecutor {
     await using lease = await this.#service.startStrategize(plan.id, options);
     try {
       const thinking = await this.#think(lease, options);
-      await (fixed ? thinking.strategizeGraph(lease) : thinking.strategize(lease, strategist));
+      if (fixed) await thinking.strategizeGraph(lease);
+      else await this.#decide(lease, thinking, { strategist, targets, options });
       await this.#service.completeStrategize(lease);
     } catch (error) {
       if (!isFailure(error)) throw error;
@@ -258,7 +261,20 @@ export class PlanExecutor {
     }
   }
 
-  /** Whoever carries out the steps that are no single tool calls, if there are any. */
+  async #decide(
+    lease: Lease<"strategize">,
+    thinking: PlanThinking,
+    parts: { strategist: ModelActorDefinition; targets: readonly SandboxTarget[]; options: ExecuteOptions },
+  ): Promise<void> {
+    const { strategist, targets, options } = parts;
+    const { signal = new AbortController().signal, tell = tellNothing } = options;
+    await using context = this.#context?.executing(lease, strategist.contextView ?? "strategize");
+    const directory = this.#data.sandboxes;
+    await using opened = await openForReading({ lease, directory, targets, knowledge: context?.port, signal, tell });
+    await thinking.strategize(lease, strategist, opened.place);
+  }
+
+  /** The actor that carries out the steps that are not single tool calls, if there are any. */
   async #thinkerFor(plan: Plan, waves: readonly (readonly DecidedStep[])[]): Promise<ModelActorDefinition | undefined> {
     if (waves.flat().every(({ tool }) => tool !== undefined)) return undefined;
     this.#requireModels();

@@ -1,32 +1,43 @@
-import { DEFAULT_BREADTH, DEFAULT_DEPTH } from "../domain/context/context-question.ts";
-import { briefed, type BriefedStep, type Briefing } from "../actors/loop/briefing.ts";
-import type { ActorHands } from "../actors/loop/actor-effects.ts";
+/**
+ * Models at work on a plan. One conversation decides on the steps and carries them out, as long as they follow one
+ * another; steps that run side by side have conversations of their own. What a model is told is put together here; what
+ * it does goes through `StepEffects`.
+ */
+import type { Talk } from "../actors/loop/agent-loop.ts";
+import { opening, systemPrompt, type BriefedResource, type BriefedStep, type Briefing } from "../actors/loop/briefing.ts";
+import type { ActorEffects } from "../actors/loop/actor-effects.ts";
+import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
+import { strategize, type Strategy } from "../actors/loop/strategist.ts";
+import { workOn, type Acts } from "../actors/loop/worker.ts";
+import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
-import type { ModelRef, ModelSettings } from "../actors/models/model.ts";
+import type { ModelMessage, ModelRef, ModelSettings } from "../actors/models/model.ts";
 import { modelOf } from "../actors/providers/actor-model.ts";
-import { STRATEGIST_ROLE, strategize, type Strategy } from "../actors/loop/strategist.ts";
-import { WORKER_ROLE, workOn } from "../actors/loop/worker.ts";
+import { actorNamed, type ModelActorDefinition } from "../catalog/stored-actor.ts";
+import { decidedWaves, type DecidedStep, type WorkStep } from "../changes/decided-steps.ts";
+import { placedRecords, stepSummaries, type Order } from "../changes/step-records.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
-import type { GraphActorDefinition } from "../domain/actor/actor.ts";
 import { argumentText } from "../domain/action/arguments.ts";
+import type { GraphActorDefinition } from "../domain/actor/actor.ts";
+import { DEFAULT_BREADTH, DEFAULT_DEPTH } from "../domain/context/context-question.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import type { ContextPort } from "../execution/tools/context-port.ts";
-import { placedRecords, stepSummaries, type Order } from "../changes/step-records.ts";
-import type { DecidedStep, WorkStep } from "../changes/decided-steps.ts";
+import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
+import type { ContextPort } from "../execution/tools/context-port.ts";
+import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Lease } from "../ledger/leases.ts";
-import type { Store } from "../store/port.ts";
-import type { PricedModels } from "../actors/models/budgeted-models.ts";
-import { StepHands } from "./step-effects.ts";
-import { actorNamed, type ModelActorDefinition } from "../catalog/stored-actor.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
-import { guidanceOf } from "../plans/plan-questions.ts";
 import { planResources } from "../plans/in-place-rules.ts";
+import { spokenTo } from "../plans/plan-questions.ts";
+import type { Store } from "../store/port.ts";
+import { conversationBefore } from "./conversation.ts";
+import { earlierAttempts, workSoFar } from "./earlier-attempts.ts";
 import { modelTools } from "./model-tools.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
-import type { Tell } from "../domain/run-event.ts";
+import { StepEffects } from "./step-effects.ts";
+import { surroundingsOf } from "./surroundings.ts";
 import { recordWork, rootDecision } from "./tool-strategy.ts";
 
 export interface ThinkingParts {
@@ -44,19 +55,21 @@ const STRATEGY = "strategy";
 /** The one step of a plan whose graph is its strategy. */
 const GRAPH_STEP = "run-graph";
 
-/** Of what a model can read at most: the rest is for the conversation, the tools and the answer. */
-const CONTEXT_SHARE = 4;
+/** The share of a model's window that a context may take: the rest is for the conversation and the answer. */
+const CONTEXT_SHARE = 8;
 
-/** Tokens. Every call of a step carries its context again and pays for it; a model that needs more can ask for it by a tool. */
-const CONTEXT_LIMIT = 32_000;
+/** Tokens. A context points to the places; a model that needs more reads them, or asks for more by a tool. */
+const CONTEXT_LIMIT = 4_000;
 
-/** A step that ended so is told to go on with its limits raised, and does not run into the same wall. */
+/** Calls of a model that a step may take before a person should look at it; budgets end most steps that go astray. */
+const CALL_LIMIT = 200;
+
+/** A step that ended so is told to continue with its limits raised, and does not run into the same wall. */
 const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
 
-/**
- * Models at work on a plan: one decides on its steps, one carries them out. What they are shown is put together here; what they do goes
- * through `StepHands`.
- */
+/** The beginning of a conversation, recorded: a resumed run begins with the same bytes. */
+type Beginning = { readonly system: string; readonly text: string; readonly heard: number };
+
 export class PlanThinking {
   readonly #parts: ThinkingParts;
 
@@ -64,35 +77,40 @@ export class PlanThinking {
     this.#parts = parts;
   }
 
-  /** Has the steps decided on and records them; what was recorded before a crash is not asked again. */
-  async strategize(lease: Lease<"strategize">, actor: ModelActorDefinition): Promise<void> {
+  /** Has the steps decided and records them; what was recorded before a crash is not asked again. */
+  async strategize(lease: Lease<"strategize">, actor: ModelActorDefinition, place: StepPlace): Promise<void> {
     const { plan } = lease;
     const root = await rootDecision(lease);
-    const { hands, gaveUp } = await this.#handsFor({ lease, step: STRATEGY, order: [0, 0], place: undefined });
-    const model = modelOf(actor);
+    const { effects, gaveUp } = await this.#effectsFor({ lease, step: STRATEGY, order: [0, 0], place });
     await using context = this.#parts.context?.executing(lease, actor.contextView ?? "strategize");
-    const resources = await this.#resourcesOf(plan);
     const port = context?.port(new Map());
-    const shown = await this.#contextFor({ hands, step: STRATEGY, model, port, query: goalOf(plan) });
-    const names = resources.map(({ alias }) => alias);
-    const wish = {
-      goal: plan.description,
-      model,
-      settings: settingsOf(actor),
-      resources: names,
-      decision: root,
-      gaveUp,
-    };
-    for (;;) {
-      const guidance = await this.#guidanceOf(plan);
-      const briefing: Briefing = { ...planBriefing(plan), resources, guidance, steps: [], context: shown };
-      const system = briefed(STRATEGIST_ROLE, actor.systemPrompt, briefing);
-      // Guidance that came since a strategy was made is heard: the strategy is made anew, under a key of its own.
-      const heard = guidance.length === 0 ? hands : below(hands, `after-${guidance.length}`);
-      const strategy = await this.#orGiveUp(plan, hands, gaveUp, () => strategize({ ...wish, system }, heard));
-      await this.#letPeopleChoose(lease, strategy);
-      if (await recordWork(lease, strategy, guidance.length)) return;
-    }
+    const resources = await this.#resourcesOf(plan);
+    const begun = await this.#beginning(effects, plan, actor, place, async (heard) => ({
+      ...planBriefing(plan),
+      guidance: heard,
+      earlier: await earlierAttempts(this.#parts.store, plan),
+      steps: [],
+      handover: "",
+      context: await this.#contextFor({ effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
+    }), `Decide how this is done: ${plan.description}`);
+    const talk = this.#talk(plan, actor, begun.system, place);
+    await this.#orGiveUp(plan, effects, gaveUp, () =>
+      strategize(
+        {
+          talk,
+          opening: begun.text,
+          resources: resources.map(({ alias }) => alias),
+          readable: READING_TOOLS,
+          decision: root,
+          gaveUp,
+          accept: async (strategy) => {
+            await this.#letPeopleChoose(lease, strategy);
+            return recordWork(lease, strategy, effects.heard);
+          },
+        },
+        effects,
+      ),
+    );
   }
 
   /** The steps of a graph are its nodes, which its author has decided on: the plan has one step, to run it. */
@@ -114,76 +132,159 @@ export class PlanThinking {
     }
   }
 
-  /** What carries out the steps of a plan that are no single tool calls. */
-  worker(
-    lease: Lease<"execute">,
-    actor: ModelActorDefinition,
-    waves: readonly (readonly DecidedStep[])[],
-  ): (step: WorkStep, place: StepPlace) => Promise<string> {
+  /** Carries out the steps of a plan that are not single tool calls. */
+  worker(lease: Lease<"execute">, actor: ModelActorDefinition): (step: WorkStep, place: StepPlace) => Promise<string> {
     return async (step, place) => {
+      if (step.work.answer !== undefined) return step.work.answer;
       const { plan } = lease;
-      const { hands, gaveUp } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
-      // A graph of tools alone needs none.
-      const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
-      const { description, resources: used } = step.work;
-      const query = `${description}\n${goalOf(plan)}`;
-      const port = place.environment.knowledge;
-      const resources = await this.#resourcesOf(plan);
-      const briefing: Briefing = {
-        ...planBriefing(plan),
-        resources,
-        guidance: await this.#guidanceOf(plan),
-        steps: await this.#stepsSeenFrom(plan, place.order, waves),
-        context: await this.#contextFor({ hands, step: step.id, model, port, query, resources: used }),
-      };
-      const { workspaces } = place.environment;
-      const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
-      const surroundings = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
-      return this.#orGiveUp(plan, hands, gaveUp, async () => {
-        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings, gaveUp });
-        const asked = modelOf(actor);
-        return workOn(
-          {
-            step: step.id,
-            description,
-            decision: step.decision,
-            model: asked,
-            settings: settingsOf(actor),
-            system: briefed(WORKER_ROLE, actor.systemPrompt, briefing),
-            tools: modelTools(actor.tools, surroundings),
-            memory: actor.memory,
-            responseSchema: actor.responseFormat,
-            gaveUp,
-            count: (text: string) => tokenizerNamed(tokenizerOf(asked.model))(text),
-          },
-          hands,
-        );
-      });
+      const { effects, gaveUp } = await this.#effectsFor({ lease, step: step.id, order: place.order, place });
+      return this.#orGiveUp(plan, effects, gaveUp, () =>
+        actor.type === "graph"
+          ? this.#graph(lease, actor, step, { place, effects, gaveUp })
+          : this.#work(lease, actor, step, { place, effects, gaveUp }),
+      );
     };
   }
 
+  async #work(
+    { plan }: Lease<"execute">,
+    actor: ModelActorDefinition,
+    step: WorkStep,
+    { place, effects, gaveUp }: { place: StepPlace; effects: StepEffects; gaveUp: number },
+  ): Promise<string> {
+    const { store } = this.#parts;
+    const waves = await decidedWaves(store, plan.id, plan.attempt);
+    const { system, messages } = await this.#conversation(plan, actor, step, { place, effects, waves });
+    const present = waves.findIndex((wave) => wave.some(({ id }) => id === step.id));
+    const taken = waves.slice(0, present + 1).flat().map(({ id }) => id);
+    return workOn(
+      {
+        talk: { ...this.#talk(plan, actor, system, place), responseSchema: actor.responseFormat },
+        step: step.id,
+        description: step.work.description,
+        messages,
+        decision: step.decision,
+        gaveUp,
+        calls: CALL_LIMIT,
+        names: { resources: [...place.environment.workspaces.keys()], taken },
+        beforeEnd: (acts) => this.#beforeEnd(plan, step, place, acts),
+      },
+      effects,
+    );
+  }
+
+  /** The conversation continues where it can; otherwise it begins with everything that is known. */
+  async #conversation(
+    plan: Plan,
+    actor: ModelActorDefinition,
+    step: WorkStep,
+    parts: { place: StepPlace; effects: StepEffects; waves: readonly (readonly DecidedStep[])[] },
+  ): Promise<{ readonly system: string; readonly messages: readonly ModelMessage[] }> {
+    const { place, effects, waves } = parts;
+    const { store } = this.#parts;
+    const wish = `Carry out the step "${step.id}": ${step.work.description}`;
+    const before = await conversationBefore(store, plan, step.id);
+    const same = plan.actors.strategy === undefined || plan.actors.strategy === plan.actors.execution;
+    if (before !== undefined && same && isSameModel(before.model, modelOf(actor))) {
+      effects.beginsWith(await this.#heardSoFar(plan));
+      return { system: before.system, messages: [...before.messages, { role: "user", content: wish }] };
+    }
+    const { resources: used } = step.work;
+    const port = place.environment.knowledge;
+    const query = `${step.work.description}\n${goalOf(plan)}`;
+    const begun = await this.#beginning(effects, plan, actor, place, async (heard) => ({
+      ...planBriefing(plan),
+      guidance: heard,
+      earlier: [],
+      steps: await this.#stepsSeenFrom(plan, step.id, waves),
+      handover: await workSoFar(store, plan),
+      context: await this.#contextFor({ effects, step: step.id, actor, port, query, resources: used }),
+    }), wish);
+    return { system: begun.system, messages: [{ role: "user", content: begun.text }] };
+  }
+
+  async #beginning(
+    effects: StepEffects,
+    plan: Plan,
+    actor: ModelActorDefinition,
+    place: StepPlace,
+    briefing: (heard: readonly string[]) => Promise<Briefing>,
+    wish: string,
+  ): Promise<Beginning> {
+    const resources = await this.#resourcesOf(plan);
+    // The context is a record of its own, which must not be made within another.
+    const heard = await this.#parts.store.read((reader) => spokenTo(reader, plan));
+    const told = await briefing(heard);
+    const begun = await effects.once("opening", async (): Promise<Beginning> => {
+      const { instructions, facts, checks } = await surroundingsOf(plan, place.environment.workspaces);
+      const system = systemPrompt(actor.systemPrompt, instructions, { resources, facts, checks });
+      return { system, text: opening(told, wish), heard: heard.length };
+    });
+    effects.beginsWith(begun.heard);
+    return begun;
+  }
+
+  /** How many messages of people the plan's one conversation has. */
+  async #heardSoFar(plan: Plan): Promise<number> {
+    const records = await this.#parts.store.read(async (reader) => [
+      ...(await placedRecords(reader, plan.id, plan.attempt, "strategize")),
+      ...(await placedRecords(reader, plan.id, plan.attempt)),
+    ]);
+    const counts = records.flatMap((record) => {
+      if (record.kind !== "once") return [];
+      const { heard, count } = (record.output ?? {}) as { heard?: unknown; count?: unknown };
+      return [heard, count].filter((one) => typeof one === "number");
+    });
+    return Math.max(0, ...counts);
+  }
+
+  /** At the end of the last step, changes that no command has looked at deserve one more word. */
+  async #beforeEnd(plan: Plan, step: WorkStep, place: StepPlace, { unchecked }: Acts): Promise<string | undefined> {
+    if (!unchecked) return undefined;
+    const waves = await decidedWaves(this.#parts.store, plan.id, plan.attempt);
+    if (waves.at(-1)?.some(({ id }) => id === step.id) !== true) return undefined;
+    const { checks } = await surroundingsOf(plan, place.environment.workspaces);
+    if (checks.length === 0) return undefined;
+    const commands = checks.map(({ command }) => command).join(" or ");
+    return `You changed files and ran nothing after that. Run ${commands} and mend what it shows, or say why it cannot be run here.`;
+  }
+
   async #graph(
+    { plan }: Lease<"execute">,
     actor: GraphActorDefinition,
     step: WorkStep,
-    parts: { briefing: Briefing; hands: StepHands; surroundings: Parameters<typeof modelTools>[1]; gaveUp: number },
+    { place, effects, gaveUp }: { place: StepPlace; effects: StepEffects; gaveUp: number },
   ): Promise<string> {
-    const { briefing, hands, surroundings, gaveUp } = parts;
-    const { goal, definitionOfDone, constraints, context } = briefing;
+    const { store } = this.#parts;
+    const waves = await decidedWaves(store, plan.id, plan.attempt);
+    const query = `${step.work.description}\n${goalOf(plan)}`;
+    const { knowledge: port } = place.environment;
+    const context = await this.#contextFor({ effects, step: step.id, actor, port, query, resources: step.work.resources });
+    const briefing: Briefing = {
+      ...planBriefing(plan),
+      guidance: await store.read((reader) => spokenTo(reader, plan)),
+      earlier: await earlierAttempts(store, plan),
+      steps: await this.#stepsSeenFrom(plan, step.id, waves),
+      handover: "",
+      context,
+    };
+    const { goal, definitionOfDone, constraints } = briefing;
     const state = { step: step.id, definition_of_done: definitionOfDone, constraints: [...constraints], context };
+    const surroundings = toolsAt(plan, place);
     const { runGraph } = await import("../actors/graph/run-graph.ts");
     const { output } = await runGraph(
       actor,
       {
         goal: step.id === GRAPH_STEP ? goal : step.work.description,
         state,
-        briefing: briefed("", "", briefing),
+        briefing: opening(briefing, ""),
         decision: step.decision,
         key: "graph",
         gaveUp,
       },
       {
-        hands: limited(hands),
-        actorOf: (name) => this.#parts.store.read((reader) => actorNamed(reader, name)),
+        effects: limited(effects),
+        actorOf: (name) => store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
         toolsFor: (names) => modelTools(names, surroundings),
       },
@@ -191,35 +292,46 @@ export class PlanThinking {
     return typeof output === "string" ? output : JSON.stringify(output);
   }
 
-  async #guidanceOf(plan: Plan): Promise<Briefing["guidance"]> {
-    const said = await this.#parts.store.read((reader) => guidanceOf(reader, plan));
-    return said.map(({ question, text }) => (question === undefined ? text : `${question} ${text}`));
+  #talk(plan: Plan, actor: ModelActorDefinition, system: string, place: StepPlace): Talk {
+    const model = modelOf(actor);
+    const tools = actor.type === "graph" ? [] : modelTools(actor.tools, toolsAt(plan, place));
+    return {
+      model,
+      settings: settingsOf(actor),
+      system,
+      tools: [...tools, ...CONTROL_TOOLS],
+      memory: actor.type === "graph" ? {} : actor.memory,
+      responseSchema: undefined,
+      window: this.#parts.models.windowOf(model),
+      count: (text: string) => tokenizerNamed(tokenizerOf(model.model))(text),
+    };
   }
 
-  async #handsFor(parts: {
+  async #effectsFor(parts: {
     lease: Lease;
     step: string;
     order: Order;
-    place: StepPlace | undefined;
-  }): Promise<{ hands: StepHands; gaveUp: number }> {
-    const { store, models, signal, tell } = this.#parts;
+    place: StepPlace;
+  }): Promise<{ effects: StepEffects; gaveUp: number }> {
+    const { store, models, signal, tell, user } = this.#parts;
     const { lease, step } = parts;
     const all = await store.read((reader) => placedRecords(reader, lease.planId, lease.plan.attempt, lease.phase));
     const own = all.filter(({ id }) => id.startsWith(`${step}/`));
     const recorded = Math.max(0, ...own.map(({ order }) => order.at(-1) ?? 0));
     const gaveUp = own.filter(({ kind }) => kind === "gave_up").length;
     const both = AbortSignal.any([signal, lease.signal]);
-    return { hands: new StepHands({ ...parts, recorded, models, signal: both, tell }), gaveUp };
+    const effects = new StepEffects({ ...parts, recorded, models, signal: both, tell, heard: 0, user });
+    return { effects, gaveUp };
   }
 
-  /** That it gave up is recorded: had to go on by somebody, it goes on from there and not into the same wall. */
-  async #orGiveUp<T>(plan: Plan, hands: StepHands, gaveUp: number, act: () => Promise<T>): Promise<T> {
+  /** That it gave up is recorded: told to continue, it does so from there and not into the same wall. */
+  async #orGiveUp<T>(plan: Plan, effects: StepEffects, gaveUp: number, act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
       if (error instanceof ModelError) throw error.goingOn(nextStep("plan.execute", { plan: plan.id }));
       if (!(error instanceof AgentsError && GIVES_UP.has(error.code))) throw error;
-      await hands.recorded("gave_up", String(gaveUp + 1), () => Promise.resolve(error.message));
+      await effects.recorded("gave_up", String(gaveUp + 1), () => Promise.resolve(error.message));
       const { code, message, kept, detail, next } = error;
       throw new AgentsError(code, message, {
         ...(kept === undefined ? {} : { kept }),
@@ -236,18 +348,20 @@ export class PlanThinking {
 
   /** What the code says about it, assembled once: a resumed run shows the same. */
   async #contextFor(wish: {
-    hands: StepHands;
+    effects: StepEffects;
     step: string;
-    model: ModelRef | undefined;
+    actor: ModelActorDefinition;
     port: ContextPort | undefined;
     query: string;
     resources?: readonly string[];
   }): Promise<string> {
-    const { hands, step, model, port, query, resources = [] } = wish;
+    const { effects, step, actor, port, query, resources = [] } = wish;
     const { models, tell } = this.#parts;
     if (port === undefined) return "";
+    // A graph of tools alone has none.
+    const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
     const window = model === undefined ? undefined : models.windowOf(model);
-    const answer = await hands.recorded("context", "1", async () => {
+    const answer = await effects.recorded("context", "1", async () => {
       const question = {
         query: query.slice(0, 10_000),
         entities: [],
@@ -262,14 +376,14 @@ export class PlanThinking {
         budget: Math.min(CONTEXT_LIMIT, Math.floor((window ?? Infinity) / CONTEXT_SHARE)),
         resources: resources.length === 0 ? undefined : resources,
       };
-      const assembled = await port.requestContext(question, limits, hands.signal);
+      const assembled = await port.requestContext(question, limits, effects.signal);
       tell({ type: "context_assembled", step, tokens: assembled.tokens, files: assembled.files_indexed });
       return assembled;
     });
     return answer.text;
   }
 
-  async #resourcesOf(plan: Plan): Promise<Briefing["resources"]> {
+  async #resourcesOf(plan: Plan): Promise<readonly BriefedResource[]> {
     const resources = await this.#parts.store.read((reader) => planResources(reader, plan));
     return resources.map(({ alias, type: kind, readOnly, planReadOnly }) => ({
       alias,
@@ -278,19 +392,20 @@ export class PlanThinking {
     }));
   }
 
-  /** Seen from one step: what its earlier waves came to, who is at work beside it, and what comes later. The same for every try. */
+  /** Seen from one step: what its earlier waves came to, which steps run at the same time, and what comes later. */
   async #stepsSeenFrom(
     plan: Plan,
-    [here = 0, position = 0]: Order,
+    here: string,
     waves: readonly (readonly DecidedStep[])[],
   ): Promise<BriefedStep[]> {
     const summaries = await this.#parts.store.read((reader) => stepSummaries(reader, plan.id, plan.attempt));
+    const own = waves.findIndex((wave) => wave.some(({ id }) => id === here));
     return waves.flatMap((wave, index) =>
-      wave.map((step, place): BriefedStep => {
+      wave.map((step): BriefedStep => {
         const { id } = step;
         const description = step.tool === undefined ? step.work.description : step.tool;
-        if (index > here) return { id, description, state: "later" };
-        if (index === here) return { id, description, state: place === position ? "this" : "meanwhile" };
+        if (index > own && own !== -1) return { id, description, state: "later" };
+        if (index === own) return { id, description, state: id === here ? "this" : "meanwhile" };
         const summary = summaries.get(id);
         return { id, description, state: "done", ...(summary === undefined ? {} : { summary }) };
       }),
@@ -298,25 +413,31 @@ export class PlanThinking {
   }
 }
 
-/** The same hands, under keys of their own. */
-function below(hands: ActorHands, place: string): ActorHands {
+/** Tools by which nothing can be changed. */
+const READING_TOOLS: ReadonlySet<string> = new Set(
+  [...TOOLS.values()].filter(({ writes }) => !writes).map(({ name }) => name),
+);
+
+/** The same effects; answers through them have a limit, also where the node's author gave none. */
+function limited(effects: ActorEffects): ActorEffects {
   return {
-    signal: hands.signal,
-    ask: (key, call, about) => hands.ask(`${place}/${key}`, call, about),
-    callTool: (key, call) => hands.callTool(`${place}/${key}`, call),
-    once: (key, fn) => hands.once(`${place}/${key}`, fn),
+    signal: effects.signal,
+    ask: (key, call, about) =>
+      effects.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
+    callTool: (key, call) => effects.callTool(key, call),
+    once: (key, fn) => effects.once(key, fn),
   };
 }
 
-/** The same hands; answers through them have a limit, also where the node's author gave none. */
-function limited(hands: ActorHands): ActorHands {
-  return {
-    signal: hands.signal,
-    ask: (key, call, about) =>
-      hands.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
-    callTool: (key, call) => hands.callTool(key, call),
-    once: (key, fn) => hands.once(key, fn),
-  };
+/** The same tools while the strategy is decided, when most of them are refused, and later. */
+function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof modelTools>[1] {
+  const { workspaces } = environment;
+  const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
+  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
+}
+
+function isSameModel(a: ModelRef, b: ModelRef): boolean {
+  return a.provider === b.provider && a.model === b.model;
 }
 
 function goalOf(plan: Plan): string {
@@ -332,8 +453,8 @@ function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | 
   };
 }
 
-/** What an answer may be long unless its actor says otherwise: without a limit, nobody could say what a call may cost. */
-const OUTPUT_TOKENS = 8_192;
+/** How long an answer may be unless its actor says otherwise: without a limit, the cost of a call has no bound. */
+const OUTPUT_TOKENS = 32_000;
 
 function settingsOf({ options }: ModelActorDefinition): ModelSettings {
   const { baseUrl: _endpoint, ...settings } = options;

@@ -1,5 +1,5 @@
-import type { ModelRef, Shown } from "../actors/models/model.ts";
-import { storedMessage } from "./stored-answer.ts";
+import type { ModelMessage, ModelRef, Shown } from "../actors/models/model.ts";
+import { readMessage, storedMessage } from "./stored-answer.ts";
 
 /**
  * Exactly what a model was shown, as bytes: JSON with its keys in order and without spaces, so that the same question is always the same
@@ -16,6 +16,20 @@ export function snapshotBytes(model: ModelRef, shown: Shown): Uint8Array {
     response_schema: responseSchema ?? null,
   };
   return Buffer.from(JSON.stringify(sorted(JSON.parse(JSON.stringify(snapshot)))), "utf8");
+}
+
+/** The part of a snapshot with which a conversation continues. */
+export function readSnapshot(bytes: Uint8Array): {
+  readonly model: ModelRef;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+} {
+  const snapshot = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
+    model: ModelRef;
+    system: string;
+    messages: readonly Parameters<typeof readMessage>[0][];
+  };
+  return { model: snapshot.model, system: snapshot.system, messages: snapshot.messages.map(readMessage) };
 }
 
 function sorted(value: unknown): unknown {

@@ -1,5 +1,13 @@
 import { hash } from "node:crypto";
-import type { About, ActorHands, Asked, HandsCall, Told } from "../actors/loop/actor-effects.ts";
+import type {
+  About,
+  AgentEffects,
+  Asked,
+  ChecklistItem,
+  EffectCall,
+  Revision,
+  Told,
+} from "../actors/loop/actor-effects.ts";
 import type { ToolOutcome } from "../domain/plan/tool-outcome.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
@@ -13,14 +21,16 @@ import { insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
 import { stepKey } from "../ledger/records.ts";
-import { runStep } from "../ledger/steps.ts";
+import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
 import { stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
+import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
+import { refusalOf, reviseSteps } from "./strategy-revision.ts";
 
-/** Where and for what somebody acts. */
-export interface HandsParts {
+/** Where and for what an actor acts. */
+export interface EffectsParts {
   readonly lease: Lease;
   /** Of the plan's decided steps; "strategy" for what is done before there are any. */
   readonly step: string;
@@ -33,22 +43,28 @@ export interface HandsParts {
   readonly place: StepPlace | undefined;
   readonly signal: AbortSignal;
   readonly tell: Tell;
+  /** How many messages of people the conversation has already. */
+  readonly heard: number;
+  /** In whose name questions are asked. */
+  readonly user: string;
 }
 
 /**
- * The hands of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the decision it
+ * The effects of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the decision it
  * stands for and what it cost are recorded in one transaction, or none of them is. Records carry their position in the program, in the
  * order in which the step made them.
  */
-export class StepHands implements ActorHands {
+export class StepEffects implements AgentEffects {
   readonly signal: AbortSignal;
-  readonly #parts: HandsParts;
+  readonly #parts: EffectsParts;
   readonly #ids: IdGenerator = monotonicIds();
   #made: number;
+  #heard: number;
 
-  constructor(parts: HandsParts) {
+  constructor(parts: EffectsParts) {
     this.#parts = parts;
     this.#made = parts.recorded;
+    this.#heard = parts.heard;
     this.signal = parts.signal;
   }
 
@@ -74,9 +90,9 @@ export class StepHands implements ActorHands {
     return { answer: readAnswer(answer), decision };
   }
 
-  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+  async callTool(key: string, call: EffectCall): Promise<ToolOutcome> {
     const { place, step, tell } = this.#parts;
-    if (place === undefined) return { ok: false, error: "No tool can be called while the strategy is made." };
+    if (place === undefined) return { ok: false, error: "No tool can be called here." };
     const started = performance.now();
     const about = { step, key, tool: call.tool, target: targetOf(call.params) };
     tell({ type: "tool_started", ...about });
@@ -90,6 +106,70 @@ export class StepHands implements ActorHands {
 
   async once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T> {
     return this.recorded("once", key, fn);
+  }
+
+  /** How many messages of people the conversation has by now. */
+  get heard(): number {
+    return this.#heard;
+  }
+
+  /** The conversation begins with so many messages of people. */
+  beginsWith(heard: number): void {
+    this.#heard = heard;
+  }
+
+  async hear(key: string): Promise<readonly string[]> {
+    const { lease, step } = this.#parts;
+    const record = stepKey("once", nameOf(step, `heard-${key}`));
+    // An answer that is recorded was given without what has been said since.
+    if (await isRecorded(lease, stepKey("answer", nameOf(step, key)))) {
+      const known = await recordedStep<HeardRecord>(lease, record);
+      if (known === undefined) return [];
+      this.#heard = known.result.output.count;
+      return known.result.output.texts;
+    }
+    const said = await lease.store.read((reader) => spokenTo(reader, lease.plan));
+    if (said.length <= this.#heard && !(await isRecorded(lease, record))) return [];
+    const { count, texts } = await this.once(`heard-${key}`, async () => ({
+      count: said.length,
+      texts: said.slice(this.#heard),
+    }));
+    this.#heard = count;
+    return texts;
+  }
+
+  isAnswered(key: string): Promise<boolean> {
+    const { lease, step } = this.#parts;
+    return isRecorded(lease, stepKey("answer", nameOf(step, key)));
+  }
+
+  async askUser(key: string, question: string, options: readonly string[]): Promise<string> {
+    const { lease, step, user } = this.#parts;
+    return answerOf(lease, { key: `${ASKED_USER}${nameOf(step, key)}`, question, options }, user);
+  }
+
+  async revise(
+    key: string,
+    revision: Revision,
+  ): Promise<{ readonly steps: readonly string[] } | { readonly refused: string }> {
+    const { lease, step, user } = this.#parts;
+    if (lease.phase !== "execute") return { refused: "The strategy is not recorded yet." };
+    const held = lease as Lease<"execute">;
+    const refused = await refusalOf(held, { key: nameOf(step, key), ...revision }, user);
+    if (refused !== undefined) return { refused };
+    const name = nameOf(step, `revised-${key}`);
+    const record = await runStep(
+      lease,
+      stepKey("once", name),
+      async () => plain({ order: this.#next(), output: revision.steps.map(({ id }) => id) }),
+      (tx) => reviseSteps(tx, held, { step: step.split("/", 1)[0] ?? step, revision }),
+    );
+    return { steps: (record as { readonly output: readonly string[] }).output };
+  }
+
+  showChecklist(items: readonly ChecklistItem[]): void {
+    const { step, tell } = this.#parts;
+    tell({ type: "checklist", step, items });
   }
 
   /** The same under a kind of its own, for what others look for among the records. */
@@ -125,7 +205,7 @@ export class StepHands implements ActorHands {
         onRestart: () => tell({ type: "text_void", step }),
       });
     } catch (error) {
-      // Whoever lost the lease hears of that, and not that a call was stopped because of it.
+      // A process that lost the lease hears of that, and not that a call was stopped because of it.
       lease.signal.throwIfAborted();
       tell({ type: "ask_failed", step, key, error: error instanceof Error ? error.message : String(error) });
       if (error instanceof ModelError) await this.#failed(error, recordKey);
@@ -217,6 +297,10 @@ export class StepHands implements ActorHands {
     const { plan, phase } = this.#parts.lease;
     return { id: this.#ids(), planId: plan.id, attempt: plan.attempt, phase, stepKey: recordKey };
   }
+}
+
+interface HeardRecord extends JsonObject {
+  readonly output: { readonly count: number; readonly texts: string[] };
 }
 
 /** The parameter by which a person knows what a call is about. */

@@ -22,6 +22,14 @@ export function storedMessage(message: ModelMessage): object {
   return message.role === "assistant" ? { ...message, toolCalls: message.toolCalls.map(storedToolCall) } : message;
 }
 
+export type StoredMessage =
+  | Exclude<ModelMessage, { role: "assistant" }>
+  | (Omit<Extract<ModelMessage, { role: "assistant" }>, "toolCalls"> & { readonly toolCalls: readonly StoredToolCall[] });
+
+export function readMessage(stored: StoredMessage): ModelMessage {
+  return stored.role === "assistant" ? { ...stored, toolCalls: stored.toolCalls.map(readToolCall) } : stored;
+}
+
 function storedToolCall({ params, ...call }: ModelToolCall): StoredToolCall {
   return { ...call, parameters: params };
 }

@@ -1,6 +1,7 @@
 import { argumentText } from "../domain/action/arguments.ts";
 import type { ChosenCall, ChosenWork, Thought } from "../domain/plan/decision.ts";
-import type { Strategy, StrategyStep } from "../actors/loop/strategist.ts";
+import type { Strategy } from "../actors/loop/strategist.ts";
+import type { StrategyStep } from "../actors/loop/strategy-form.ts";
 import { monotonicIds, type DecisionId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { renderParams, stepOrder, type ToolActorDefinition } from "../domain/actor/tool-actor.ts";
@@ -116,11 +117,11 @@ export async function recordWork(lease: Lease<"strategize">, strategy: Strategy,
   });
 }
 
-function workOf({ description, resources, complexity, risk }: StrategyStep): ChosenWork {
-  return { description, resources, complexity, risk };
+export function workOf({ description, resources, complexity, risk, answer }: StrategyStep): ChosenWork {
+  return { description, resources, complexity, risk, ...(answer === undefined ? {} : { answer }) };
 }
 
-function thoughtOf({ confidence, rationale, alternatives }: StrategyStep): Thought {
+export function thoughtOf({ confidence, rationale, alternatives }: StrategyStep): Thought {
   return {
     ...(confidence === null ? {} : { confidence }),
     ...(rationale.trim() === "" ? {} : { rationale: storable(rationale) }),

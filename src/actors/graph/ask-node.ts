@@ -1,10 +1,10 @@
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonValue } from "../../domain/values/json.ts";
 import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
-import type { ActorHands } from "../loop/actor-effects.ts";
+import type { ActorEffects } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
 import type { ModelMessage, ModelRef, ModelTool } from "../models/model.ts";
-import { carriedOut, shortened } from "../loop/tool-turn.ts";
+import { carriedOut, resultText } from "../loop/tool-turn.ts";
 import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
 import type { ModelActor, PreparedNode } from "./prepared-graph.ts";
@@ -14,7 +14,7 @@ import type { GraphState } from "./state.ts";
 export const TURN_LIMIT = 25;
 
 export interface AskPorts {
-  readonly hands: ActorHands;
+  readonly effects: ActorEffects;
   readonly modelOf: (actor: ModelActor) => ModelRef;
   readonly toolsFor: (names: readonly string[]) => readonly ModelTool[];
 }
@@ -54,7 +54,7 @@ export async function askNode(
   const messages: ModelMessage[] = [{ role: "user", content: filledText(node.prompt, state, "prompt") }];
   for (let turn = 1, recovers = false; ; turn += 1) {
     const type = recovers ? "error_recovery" : "implementation_choice";
-    const { answer, decision } = await ports.hands.ask(
+    const { answer, decision } = await ports.effects.ask(
       `${key}/ask-${turn}`,
       // A copy: the conversation goes on while this is being recorded.
       { ...call, messages: [...remembered(messages, by.memory, count)] },
@@ -74,10 +74,10 @@ export async function askNode(
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {
       const outcome = await carriedOut(asked, call.tools, (params) =>
-        ports.hands.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
+        ports.effects.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
       );
       recovers ||= !outcome.ok;
-      const output = outcome.ok ? shortened(outcome.output) : outcome.error;
+      const output = outcome.ok ? resultText(outcome.output) : outcome.error;
       messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
     }
   }

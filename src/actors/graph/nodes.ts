@@ -31,13 +31,13 @@ export async function runNode(node: PreparedNode, moment: Moment, ports: AskPort
       return await askNode(node, moment, ports);
     case "tool": {
       const params = filledParams(node.params, state);
-      const outcome = await ports.hands.callTool(key, { tool: node.tool, params, decision });
+      const outcome = await ports.effects.callTool(key, { tool: node.tool, params, decision });
       if (!outcome.ok) throw new NodeFailure(`${node.tool}: ${outcome.error.replace(/\.$/, "")}`);
       return outcome.output;
     }
     case "validation": {
       const params = filledParams(node.params, state);
-      const outcome = await ports.hands.callTool(key, { tool: node.tool, params, decision });
+      const outcome = await ports.effects.callTool(key, { tool: node.tool, params, decision });
       if (!outcome.ok) return { passed: false, error: outcome.error };
       const { output } = outcome;
       return { passed: holds(node.check, { ...state, output }), output };

@@ -26,12 +26,12 @@ describe("any graph", () => {
         entry: "n0",
         exits: nodes.map(({ id }) => id),
       });
-      const hands = new TestHands();
-      const { visits } = await runGraph(actor, input(), ports(hands));
+      const effects = new TestHands();
+      const { visits } = await runGraph(actor, input(), ports(effects));
       const reached = new Set([0]);
       for (const [from, to] of pairs.toSorted(([a], [b]) => a - b)) if (reached.has(from)) reached.add(to);
       expect(visits).toEqual(Object.fromEntries([...reached].map((index) => [`n${index}`, 1])));
-      const roundOf = new Map(hands.called.map(({ key }) => [key.split(".")[1], Number(/\d+/.exec(key)?.[0])]));
+      const roundOf = new Map(effects.called.map(({ key }) => [key.split(".")[1], Number(/\d+/.exec(key)?.[0])]));
       for (const [from, to] of pairs) {
         if (reached.has(from)) expect(roundOf.get(`n${from}`)).toBeLessThan(roundOf.get(`n${to}`) ?? 0);
       }
@@ -49,12 +49,12 @@ describe("any graph", () => {
         limits: { maxVisits: 5, maxRounds: 40 },
       });
       const once = async (): Promise<unknown> => {
-        const hands = new TestHands();
-        const outcome = await runGraph(actor, input(), ports(hands)).then(
+        const effects = new TestHands();
+        const outcome = await runGraph(actor, input(), ports(effects)).then(
           ({ visits }) => visits,
           (error: unknown) => String(error),
         );
-        return [hands.called.map(({ key }) => key), outcome];
+        return [effects.called.map(({ key }) => key), outcome];
       };
       const first = await once();
       expect(JSON.stringify(first)).toMatch(/does not come to an end|"n0":1/);

@@ -82,7 +82,7 @@ class GraphRun {
     let due = new Set([this.#graph.actor.route.entry]);
     let returned: readonly Returned[] = [];
     for (let round = 1; due.size > 0; round += 1) {
-      this.#ports.hands.signal.throwIfAborted();
+      this.#ports.effects.signal.throwIfAborted();
       const ready = this.#ready(due);
       this.#count(ready, round);
       returned = await this.#runRound(ready, round);

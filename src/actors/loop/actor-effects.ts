@@ -1,26 +1,51 @@
+/**
+ * What an actor of a plan can do, be it a model with tools or a graph. Each of these is a durable step under its key:
+ * asked again, also after a crash by another process, it returns what was recorded and does nothing. Keys say the
+ * position in the program, never a time or something random.
+ */
 import type { DecisionType } from "../../domain/plan/decision.ts";
-import type { DecisionId } from "../../domain/names/ids.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelAnswer, ModelCall } from "../models/model.ts";
+import type { StrategyStep } from "./strategy-form.ts";
 
-/**
- * What somebody who acts in a plan can do, be it a model with tools or a graph. Each of these is a durable step under its key: asked again,
- * also after a crash by another process, it returns what was recorded and does nothing. Keys say the position in the program, never a time
- * or something drawn by lot.
- */
-export interface ActorHands {
+export interface ActorEffects {
   /** Asks a model. The answer, what exactly the model was shown, and the decision it stands for are recorded together. */
   ask(key: string, call: Asked, about: About): Promise<{ readonly answer: Told; readonly decision: DecisionId }>;
-  /** Calls a tool through the one pipeline; its changes are credited to the decision. A failure is an outcome, recorded like any other. */
-  callTool(key: string, call: HandsCall): Promise<ToolOutcome>;
+  /** Calls a tool through the one pipeline; its changes are credited to the decision. A failure is recorded, too. */
+  callTool(key: string, call: EffectCall): Promise<ToolOutcome>;
   once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T>;
   readonly signal: AbortSignal;
 }
 
+/** What a model can do besides, that has a conversation of its own. */
+export interface AgentEffects extends ActorEffects {
+  /** Messages of people that the conversation does not have yet; a later run gets the same ones at the same key. */
+  hear(key: string): Promise<readonly string[]>;
+  /** Whether a model answered under this key in an earlier run. */
+  isAnswered(key: string): Promise<boolean>;
+  /** The user's answer. Without one the plan waits, and this rejects with an AwaitingInputError. */
+  askUser(key: string, question: string, options: readonly string[]): Promise<string>;
+  /** Replaces the steps that have not begun; returns the ids of the steps to come, or why it cannot be done. */
+  revise(key: string, revision: Revision): Promise<{ readonly steps: readonly string[] } | { readonly refused: string }>;
+  showChecklist(items: readonly ChecklistItem[]): void;
+}
+
+export interface Revision {
+  readonly reason: string;
+  readonly steps: readonly StrategyStep[];
+  readonly decision: DecisionId;
+}
+
+export interface ChecklistItem {
+  readonly text: string;
+  readonly state: "open" | "doing" | "done";
+}
+
 export type Asked = Omit<ModelCall, "signal" | "beforeTry" | "afterTry" | "onShown">;
 
-/** What is kept of an answer, and comes back when it is asked for again. */
+/** The part of an answer that is kept, and comes back when it is asked for again. */
 export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "finish" | "model" | "usage">;
 
 /** What the question decides. */
@@ -31,7 +56,7 @@ export interface About {
   readonly parent: DecisionId;
 }
 
-export interface HandsCall {
+export interface EffectCall {
   readonly tool: string;
   readonly params: JsonObject;
   readonly decision: DecisionId;

@@ -1,17 +1,16 @@
+/** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { ModelTool, ModelToolCall } from "../models/model.ts";
 
-/** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
-
 /** Characters of one tool result that a model is shown. */
 const OUTPUT_LIMIT = 50_000;
 
 /**
- * What cannot be a call at all is answered here, and told to the model like any other failure: the tools that were offered are all it has.
- * Whether a call may be made and how it went is the pipeline's business.
+ * A call that cannot be one is answered here, and told to the model like any other failure: the tools that were offered
+ * are all it has. Whether a call may be made and how it went is for the pipeline to say.
  */
 export async function carriedOut(
   asked: ModelToolCall,
@@ -25,14 +24,14 @@ export async function carriedOut(
     return { ok: false, error: `There is no tool ${shown(asked.tool)}. ${hint}` };
   }
   if (asked.params === undefined)
-    return { ok: false, error: `The parameters are no JSON object: ${shown(asked.raw, 500)}` };
+    return { ok: false, error: `The parameters are not a JSON object: ${shown(asked.raw, 500)}` };
   return await call(asked.params);
 }
 
-/** An output that would fill the model's window is cut, and says so. */
-export function shortened(output: JsonValue): JsonValue {
+/** As a model is shown it: text. An output that would fill the model's window is cut, and says so. */
+export function resultText(output: JsonValue): string {
   const text = typeof output === "string" ? output : JSON.stringify(output);
-  if (text.length <= OUTPUT_LIMIT) return output;
+  if (text.length <= OUTPUT_LIMIT) return text;
   const kept = text.slice(0, OUTPUT_LIMIT).toWellFormed();
   return `${kept}\n[cut here: ${OUTPUT_LIMIT} of ${text.length} characters are shown; ask for less at a time]`;
 }

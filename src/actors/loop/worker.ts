@@ -1,142 +1,161 @@
-import { StuckError } from "../../domain/errors/errors.ts";
-import type { DecisionId } from "../../domain/names/ids.ts";
-import type { JsonObject } from "../../domain/values/json.ts";
-import { shown } from "../../domain/text/text.ts";
-import type { ActorMemory } from "../../domain/actor/actor.ts";
-import { remembered } from "./memory.ts";
-import type { ActorHands, Told } from "./actor-effects.ts";
-import { carriedOut, shortened } from "./tool-turn.ts";
-import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
-
 /**
- * A model that carries out one step of a plan: it is shown the step, asks for tools, is shown what came of them, and so on until it
- * answers with text alone, which is the step's summary. Everything it does goes through its hands and is a durable step there, so this
- * is a plain loop: repeated after a crash it goes the same way, without asking or doing anything twice.
+ * A model that carries out one step of a plan: it is told the step, calls tools, sees what came of them, until it ends
+ * the step by `step_done` or by an answer without calls, which is the step's summary.
  */
+import { listIssues, StuckError } from "../../domain/errors/errors.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
+import { shown } from "../../domain/text/text.ts";
+import type { ModelMessage, ModelToolCall } from "../models/model.ts";
+import type { AgentEffects, Told } from "./actor-effects.ts";
+import { converse, modelName, type Reply, type Talk } from "./agent-loop.ts";
+import { askedUser, isQuestion } from "./ask-user.ts";
+import { ASK_USER, doneSchema, REVISE_STRATEGY, STEP_DONE } from "./control-tools.ts";
+import { revisionSchema, stepIssues } from "./strategy-form.ts";
+
 export interface Work {
+  readonly talk: Talk;
   readonly step: string;
   readonly description: string;
-  /** That the step is to be done. */
+  /** The conversation up to the step; the last message tells the model what to do. */
+  readonly messages: readonly ModelMessage[];
+  /** The decision that the step is to be done. */
   readonly decision: DecisionId;
-  readonly model: ModelRef;
-  readonly settings: ModelSettings;
-  /** The whole system prompt; the same at every call. */
-  readonly system: string;
-  readonly tools: readonly ModelTool[];
-  readonly memory: ActorMemory;
-  readonly responseSchema: JsonObject | undefined;
-  /** How often the step gave up before: each time somebody had it go on, and so it gets its limits once more. */
+  /** How often the step gave up before: each time the user let it continue, and so it gets its limits once more. */
   readonly gaveUp: number;
-  /** Counts tokens as the model's family does. */
-  readonly count: (text: string) => number;
+  /** Calls of the model that the step may take. */
+  readonly calls: number;
+  /** Aliases of the plan, and the ids of steps that began: for a revision of the strategy. */
+  readonly names: { readonly resources: readonly string[]; readonly taken: readonly string[] };
+  /** Said once when the model ends the step without it; undefined when all is well. */
+  readonly beforeEnd?: ((acts: Acts) => Promise<string | undefined>) | undefined;
 }
 
-export const WORKER_ROLE = `You carry out one step of a larger plan, in a sandbox, by calling tools. What you do not do by a tool is not done.
+/** What the model did in the step so far. */
+export interface Acts {
+  /** A call that may have changed something went well, and no command ran after it. */
+  readonly unchecked: boolean;
+  readonly called: number;
+}
 
-- Do what the step asks and nothing else; other steps are not your business.
-- Look at files before you change them. Paths are relative to the resource.
-- When a tool fails, read why and do something about it; the same call fails the same way.
-- When the step is done, answer without calling a tool: say in a few sentences what you did and what the next steps should know.
-- If nothing has to be done, answer "NOTHING TO DO:" and why.`;
-
-/** So many calls of the model a step may take before somebody should look at it. */
-export const CALL_LIMIT = 25;
 const SAME_FAILURE_LIMIT = 3;
 const REMINDERS = 1;
-
 const NOTHING_TO_DO = /^\W*nothing to do\b/i;
 
 /** Returns the step's summary. */
-export async function workOn(work: Work, hands: ActorHands): Promise<string> {
-  const { decision: parent, model, system, tools, settings } = work;
+export async function workOn(work: Work, effects: AgentEffects): Promise<string> {
   const rounds = work.gaveUp + 1;
-  const failures = new Failures(SAME_FAILURE_LIMIT * rounds);
-  const messages: ModelMessage[] = [
-    { role: "user", content: `Carry out the step "${work.step}": ${work.description}` },
-  ];
-  let [reminders, acted, failed] = [0, false, false];
-  for (let turn = 1; turn <= CALL_LIMIT * rounds; turn += 1) {
-    const recovers = failed;
-    const type = (told: Told): "error_recovery" | "tool_invocation" | "implementation_choice" =>
-      recovers ? "error_recovery" : told.toolCalls.length > 0 ? "tool_invocation" : "implementation_choice";
-    const question = recovers ? "A tool failed. What now?" : turn === 1 ? work.description : "What is next?";
-    const call = {
-      model,
-      system,
-      // A copy: the conversation goes on while this is being recorded.
-      messages: [...remembered(messages, work.memory, work.count)],
-      tools,
-      settings,
-      ...(work.responseSchema === undefined ? {} : { responseSchema: work.responseSchema }),
-    };
-    const { answer, decision } = await hands.ask(String(turn), call, { type, question, parent });
-    if (answer.text !== "" || answer.toolCalls.length > 0)
-      messages.push({ role: "assistant", content: answer.text, toolCalls: answer.toolCalls });
-    if (answer.toolCalls.length === 0) {
-      const reminder = reminderFor(answer, acted || tools.length === 0);
-      if (reminder === undefined) return answer.text.trim();
-      if (reminders >= REMINDERS * rounds) throw useless(work, answer);
-      reminders += 1;
-      messages.push({ role: "user", content: reminder });
-      continue;
-    }
-    failed = false;
-    for (const [index, asked] of answer.toolCalls.entries()) {
-      const outcome = await carriedOut(asked, tools, (params) =>
-        hands.callTool(`${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
-      );
-      acted = true;
-      if (!outcome.ok) failed = true;
-      const output = outcome.ok ? shortened(outcome.output) : outcome.error;
-      messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
-      if (!outcome.ok && failures.isTooMuch(asked, outcome.error)) throw repeating(work, asked, outcome.error);
-    }
-  }
-  throw new StuckError(`The step "${work.step}" is not done after ${CALL_LIMIT * rounds} calls of ${nameOf(model)}.`, {
-    detail: { step: work.step, calls: CALL_LIMIT * rounds },
-  });
+  const ending = new Ending(work, rounds);
+  return converse<string>(
+    {
+      talk: work.talk,
+      messages: work.messages,
+      limit: work.calls * rounds,
+      name: `The step "${work.step}"`,
+      parent: work.decision,
+      sameFailures: SAME_FAILURE_LIMIT * rounds,
+      typeOf: ({ toolCalls }, recovers) =>
+        recovers ? "error_recovery" : toolCalls.length > 0 ? "tool_invocation" : "implementation_choice",
+      handoverType: "implementation_choice",
+      questionAt: (turn, recovers) =>
+        recovers ? "A tool failed. What now?" : turn === 1 ? work.description : "What is next?",
+      refused: () => undefined,
+      control: (call, at) => control(call, at, { work, effects, ending }),
+      said: (answer, at) => ending.said(answer, { ...at, effects }),
+      watch: (call, outcome) => ending.watch(call, outcome.ok),
+    },
+    effects,
+  );
 }
 
-/** What the model must be told about an answer without tool calls; undefined when it ends the step. */
+async function control(
+  call: ModelToolCall,
+  at: { readonly key: string; readonly decision: DecisionId },
+  parts: { readonly work: Work; readonly effects: AgentEffects; readonly ending: Ending },
+): Promise<Reply<string>> {
+  const { work, effects, ending } = parts;
+  if (call.tool === ASK_USER) return askedUser(call, at.key, effects);
+  if (call.tool === STEP_DONE) return ending.done(call);
+  if (call.tool !== REVISE_STRATEGY) {
+    return { told: `The strategy is recorded already. To change it call ${REVISE_STRATEGY}.`, failed: true };
+  }
+  const parsed = revisionSchema.safeParse(call.params);
+  const issues = parsed.success
+    ? stepIssues(parsed.data.steps, work.names)
+    : parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  if (!parsed.success || issues.length > 0) return { told: listIssues(issues.slice(0, 20)), failed: true };
+  const revised = await effects.revise(at.key, { ...parsed.data, decision: at.decision });
+  if ("refused" in revised) return { told: revised.refused, failed: true };
+  const ahead = revised.steps.length === 0 ? "No step comes after this one" : `After this one come: ${revised.steps.join(", ")}`;
+  return { told: `The strategy is revised. ${ahead}. Finish the present step, "${work.step}".` };
+}
+
+/** When a step may end, and what the model is told before it may. */
+class Ending {
+  readonly #work: Work;
+  readonly #limit: number;
+  #reminders = 0;
+  #askedBefore = false;
+  #called = 0;
+  #wrote = false;
+  #unchecked = false;
+
+  constructor(work: Work, rounds: number) {
+    this.#work = work;
+    this.#limit = REMINDERS * rounds;
+  }
+
+  watch({ tool }: ModelToolCall, ok: boolean): void {
+    this.#called += 1;
+    const runs = tool === "shell_execute";
+    const writes = ok && WRITING.test(tool);
+    this.#wrote ||= runs || writes;
+    this.#unchecked = !runs && (this.#unchecked || writes);
+  }
+
+  async done({ params }: ModelToolCall): Promise<Reply<string>> {
+    const parsed = doneSchema.safeParse(params);
+    if (!parsed.success) return { told: `The summary does not fit: ${parsed.error.issues[0]?.message}`, failed: true };
+    return this.#end(parsed.data.summary);
+  }
+
+  async said(
+    answer: Told,
+    at: { readonly key: string; readonly acted: boolean; readonly effects: AgentEffects },
+  ): Promise<Reply<string>> {
+    const text = answer.text.trim();
+    const acted = at.acted || this.#work.talk.tools.length === 0;
+    const reminder = reminderFor(answer, acted);
+    if (reminder === undefined && isQuestion(text) && !this.#wrote)
+      return { told: `The user answers: ${await at.effects.askUser(at.key, text, [])}` };
+    if (reminder === undefined) return this.#end(text);
+    if (this.#reminders >= this.#limit) throw uselessError(this.#work, answer);
+    this.#reminders += 1;
+    return { told: reminder };
+  }
+
+  async #end(summary: string): Promise<Reply<string>> {
+    const acts = { unchecked: this.#unchecked, called: this.#called };
+    const said = this.#askedBefore ? undefined : await this.#work.beforeEnd?.(acts);
+    if (said === undefined) return { end: summary };
+    this.#askedBefore = true;
+    return { told: said };
+  }
+}
+
+const WRITING = /^(?:write|edit|apply|delete|move|copy|rewrite|create)_/;
+
+/** What the model must be told about an answer without tool calls; undefined when it can end the step. */
 function reminderFor({ text, finish }: Told, acted: boolean): string | undefined {
   if (text.trim() === "") return "Your answer was empty. Call a tool, or say what you did to end the step.";
   if (finish === "length")
     return "Your answer was cut off at its limit. Call a tool, or end the step with a shorter answer.";
-  if (acted || NOTHING_TO_DO.test(text)) return undefined;
+  if (acted || NOTHING_TO_DO.test(text) || isQuestion(text)) return undefined;
   return 'You called no tool, so nothing was done: text alone changes no file. Call the tools that do the step, or answer "NOTHING TO DO:" and why.';
 }
 
-/** The same call that fails in the same way again and again leads nowhere. */
-class Failures {
-  readonly #limit: number;
-  readonly #seen = new Map<string, number>();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  isTooMuch({ tool, raw }: ModelToolCall, error: string): boolean {
-    const key = JSON.stringify([tool, raw, error]);
-    const times = (this.#seen.get(key) ?? 0) + 1;
-    this.#seen.set(key, times);
-    return times >= this.#limit;
-  }
-}
-
-function repeating({ step, model }: Work, { tool }: ModelToolCall, error: string): StuckError {
-  return new StuckError(
-    `${nameOf(model)} keeps calling ${shown(tool)} in the step "${step}" in the same way, and it keeps failing: ${error}`,
-    { detail: { step, tool, error } },
-  );
-}
-
-function useless({ step, model }: Work, answer: Told): StuckError {
+function uselessError({ step, talk }: Work, answer: Told): StuckError {
   const said = answer.text.trim() === "" ? "nothing" : shown(answer.text, 2_000);
-  return new StuckError(`${nameOf(model)} does nothing in the step "${step}". It answered: ${said}`, {
+  return new StuckError(`${modelName(talk.model)} does nothing in the step "${step}". It answered: ${said}`, {
     detail: { step, answer: answer.text },
   });
-}
-
-export function nameOf({ provider, model }: ModelRef): string {
-  return `${provider}/${model}`;
 }

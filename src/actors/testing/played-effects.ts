@@ -1,7 +1,7 @@
 /** Hands whose model answers what a test wrote down, and whose tools do what a test says. Nothing is durable. */
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
-import type { About, ActorHands, Asked, HandsCall, Told } from "../loop/actor-effects.ts";
+import type { About, AgentEffects, Asked, ChecklistItem, EffectCall, Revision, Told } from "../loop/actor-effects.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 
 export interface PlayedCall {
@@ -16,17 +16,24 @@ export interface Played {
   readonly finish?: Told["finish"];
 }
 
-export class PlayedHands implements ActorHands {
+export class PlayedEffects implements AgentEffects {
   readonly signal: AbortSignal = new AbortController().signal;
   readonly asked: { readonly key: string; readonly call: Asked; readonly type: string; readonly question: string }[] =
     [];
-  readonly called: { readonly key: string; readonly call: HandsCall }[] = [];
+  /** What people say, by the key of the turn before which they say it. */
+  readonly says = new Map<string, readonly string[]>();
+  /** The user's answers, in order. */
+  readonly userAnswers: string[] = [];
+  readonly userQuestions: string[] = [];
+  readonly revisions: Revision[] = [];
+  readonly lists: (readonly ChecklistItem[])[] = [];
+  readonly called: { readonly key: string; readonly call: EffectCall }[] = [];
   readonly #answers: (turn: number) => Played;
-  readonly #tool: (call: HandsCall) => ToolOutcome;
+  readonly #tool: (call: EffectCall) => ToolOutcome;
 
   constructor(
     answers: readonly Played[] | ((turn: number) => Played),
-    tool: (call: HandsCall) => ToolOutcome = () => ({ ok: true, output: "done" }),
+    tool: (call: EffectCall) => ToolOutcome = () => ({ ok: true, output: "done" }),
   ) {
     const at = (turn: number): Played => {
       const answer = typeof answers === "function" ? answers(turn) : answers[turn - 1];
@@ -57,12 +64,36 @@ export class PlayedHands implements ActorHands {
     return { answer, decision: `decision-${turn}` as DecisionId };
   }
 
-  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+  async callTool(key: string, call: EffectCall): Promise<ToolOutcome> {
     this.called.push({ key, call });
     return this.#tool(call);
   }
 
   async once<T extends JsonValue>(_key: string, fn: () => Promise<T>): Promise<T> {
     return fn();
+  }
+
+  async hear(key: string): Promise<readonly string[]> {
+    return this.says.get(key) ?? [];
+  }
+
+  async isAnswered(): Promise<boolean> {
+    return false;
+  }
+
+  async askUser(_key: string, question: string): Promise<string> {
+    this.userQuestions.push(question);
+    const answer = this.userAnswers.shift();
+    if (answer === undefined) throw new Error(`the user was asked: ${question}`);
+    return answer;
+  }
+
+  async revise(_key: string, revision: Revision): Promise<{ readonly steps: readonly string[] }> {
+    this.revisions.push(revision);
+    return { steps: revision.steps.map(({ id }) => id) };
+  }
+
+  showChecklist(items: readonly ChecklistItem[]): void {
+    this.lists.push(items);
   }
 }

@@ -67,6 +67,8 @@ const ANYWHERE: readonly DecisionType[] = ["resource_selection", "subplan_spawn"
 export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
   strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
   execute: [
+    // The work showed that the strategy must change, or a person asked for more.
+    "strategy_choice",
     "implementation_choice",
     "tool_invocation",
     "error_recovery",
@@ -83,8 +85,10 @@ export interface ChosenWork extends JsonObject {
   /** Aliases; empty for all that the plan has. */
   readonly resources: readonly string[];
   readonly complexity: string;
-  /** From 0 to 1; null when nobody said. */
+  /** From 0 to 1; null when the strategist did not say. */
   readonly risk: number | null;
+  /** The strategist's answer to a request that needs no work: carrying the step out is giving this answer. */
+  readonly answer?: string;
 }
 
 /** What is chosen for a step of a tool actor. */

@@ -102,10 +102,16 @@ export function mustBeApproved({ requireHumanApproval, guards }: AutomationProfi
 
 export const BUILT_IN: readonly AutomationProfile[] = [
   profile("manual", "Every step waits for a person", 1),
-  profile("review", "Phases start by themselves, decisions and apply wait", 1, { autoStrategize: 0, autoExecute: 0 }),
+  profile("review", "Phases start by themselves, decisions and apply wait", 1, {
+    autoStrategize: 0,
+    autoExecute: 0,
+    autoValidationFix: 0,
+  }),
   profile("supervised", "Planning runs by itself, execution waits", 1, {
     autoStrategize: 0,
     autoDecisionsStrategize: 0,
+    // The work was approved, and mending it happens in the same sandbox.
+    autoValidationFix: 0,
   }),
   profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1 }),
   profile("trusted", "Executes by itself, apply and going back wait", 0, {

@@ -17,7 +17,7 @@ import { findDecisions, insertDecision } from "../../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../../ledger/leases.ts";
 import { stepKey, type StepKey } from "../../ledger/records.ts";
 import { findStepsOfKind, runStep } from "../../ledger/steps.ts";
-import { comparedOrder } from "../../changes/step-records.ts";
+import { comparedOrder, nextWave } from "../../changes/step-records.ts";
 import { maskedText } from "../../platform/masking.ts";
 import type { Store } from "../../store/port.ts";
 import { commitMessage } from "../../changes/commit-message.ts";
@@ -37,19 +37,21 @@ export interface HookRun extends OpenSandboxes {
   readonly verify: boolean;
   readonly signal: AbortSignal;
   readonly tell: Tell;
+  /** 0 for the first time; what is mended after a failing check is looked at by the hooks again. */
+  readonly round: number;
 }
 
 export interface HookId {
   /** The alias of the resource. */
   readonly resource: string;
   readonly hook: HookName;
+  readonly round: number;
 }
 
 const TIMEOUT_MS = 600_000;
-/** Behind every wave of steps. */
-const LAST_WAVE: number = Number.MAX_SAFE_INTEGER;
-
 export async function runHooks(run: HookRun): Promise<void> {
+  const { lease, round } = run;
+  const wave = await lease.store.read((reader) => nextWave(reader, lease.plan));
   for (const [index, [resource, workspace]] of [...run.workspaces].entries()) {
     if (workspace.sandbox.strategy !== "git_worktree") continue;
     if ((await changesOf(run, resource)).size === 0) continue;
@@ -57,8 +59,8 @@ export async function runHooks(run: HookRun): Promise<void> {
     for (const [place, hook] of HOOK_NAMES.entries()) {
       const program = programs.get(hook);
       if (program === undefined) continue;
-      const order = [LAST_WAVE, index * HOOK_NAMES.length + place] as const;
-      await oneHook(run, { id: { resource, hook }, workspace, program, directory, order });
+      const order = [wave, index * HOOK_NAMES.length + place] as const;
+      await oneHook(run, { id: { resource, hook, round }, workspace, program, directory, order });
     }
   }
 }
@@ -75,7 +77,13 @@ interface Hook {
 async function oneHook(run: HookRun, hook: Hook): Promise<void> {
   const started = performance.now();
   const tell = (event: HookEvent["event"]): void =>
-    run.tell({ type: "hook", ...hook.id, event, durationMs: performance.now() - started });
+    run.tell({
+      type: "hook",
+      resource: hook.id.resource,
+      hook: hook.id.hook,
+      event,
+      durationMs: performance.now() - started,
+    });
   let ran = false;
   try {
     const record = await runStep(run.lease, hookKey(hook.id), async (): Promise<HookRecord> => {
@@ -100,8 +108,8 @@ type HookRecord = {
   readonly message?: string;
 };
 
-function hookKey({ resource, hook }: HookId): StepKey {
-  return stepKey("hook", `${resource}:${hook}`);
+function hookKey({ resource, hook, round }: HookId): StepKey {
+  return stepKey("hook", round === 0 ? `${resource}:${hook}` : `${resource}:${hook}:${round}`);
 }
 
 /** The hooks of the plan's current attempt that ran to their end or were skipped. */
@@ -113,8 +121,8 @@ export async function recordedHooks(
   return records
     .sort((a, b) => comparedOrder(a.order, b.order))
     .map(({ id, skipped }) => {
-      const [resource = "", hook = ""] = id.split(":");
-      return { resource, hook: hook as HookName, skipped: skipped === true };
+      const [resource = "", hook = "", round = "0"] = id.split(":");
+      return { resource, hook: hook as HookName, round: Number(round), skipped: skipped === true };
     });
 }
 

@@ -85,9 +85,9 @@ export async function validateSandboxes(
   work: Pick<PlanValidation, "lease" | "validations" | "signal" | "tell"> & {
     readonly workspaces: ReadonlyMap<string, Workspace>;
   },
-): Promise<void> {
+): Promise<readonly ValidationResult[]> {
   const { lease, workspaces, validations } = work;
-  if (validations.length === 0) return;
+  if (validations.length === 0) return [];
   const entries = await planChanges(lease.store, lease.planId, lease.plan.attempt);
   const fingerprint = createHash("sha256");
   const roots = new Map<string, ValidationRoot>();
@@ -101,5 +101,6 @@ export async function validateSandboxes(
       restore: () => workspace.restore(changes),
     });
   }
-  await validatePlan({ ...work, where: "sandbox", tree: fingerprint.digest("hex"), roots });
+  const { results } = await validatePlan({ ...work, where: "sandbox", tree: fingerprint.digest("hex"), roots });
+  return results;
 }

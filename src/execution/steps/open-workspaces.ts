@@ -18,7 +18,7 @@ import type { PlanExecutionContext } from "../workspace/plan-execution-context.t
 import type { Workspace } from "../workspace/workspace.ts";
 
 export interface OpenWorkspacesParts {
-  readonly lease: Lease<"execute">;
+  readonly lease: Lease;
   /** Sandboxes are kept below it. */
   readonly directory: string;
   readonly targets: readonly SandboxTarget[];

@@ -32,7 +32,7 @@ export interface RecordedCalls {
 }
 
 export function recordedCalls(parts: {
-  readonly lease: Lease<"execute">;
+  readonly lease: Lease;
   readonly environment: ToolEnvironment;
   readonly landStep: LandStep | undefined;
 }): RecordedCalls {
@@ -40,7 +40,7 @@ export function recordedCalls(parts: {
   return landStep === undefined ? callsInSandbox(lease, environment) : callsInPlace(lease, environment, landStep);
 }
 
-function callsInSandbox(lease: Lease<"execute">, environment: ToolEnvironment): RecordedCalls {
+function callsInSandbox(lease: Lease, environment: ToolEnvironment): RecordedCalls {
   const recorded = (call: KeyedCall, made: () => Promise<ToolOutcome>): Promise<CallRecord> =>
     runStep(lease, stepKey("tool_call", call.key), async () => {
       const outcome = await made();
@@ -52,7 +52,7 @@ function callsInSandbox(lease: Lease<"execute">, environment: ToolEnvironment): 
   };
 }
 
-function callsInPlace(lease: Lease<"execute">, environment: ToolEnvironment, land: LandStep): RecordedCalls {
+function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep): RecordedCalls {
   const workspaces = [...environment.workspaces.values()];
   const landing = async <T>(call: KeyedCall, made: (endCall: EndCall) => Promise<T>): Promise<T> => {
     const { by, decision } = call;

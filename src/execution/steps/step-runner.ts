@@ -7,7 +7,7 @@
  */
 import type { DecidedStep, WorkStep } from "../../changes/decided-steps.ts";
 import { planChanges, type PlanChange } from "../../changes/plan-changes.ts";
-import { endedSteps, planStepOf, type Order } from "../../changes/step-records.ts";
+import { endedSteps, nextWave, planStepOf, waveOf, type Order } from "../../changes/step-records.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { Tell } from "../../domain/run-event.ts";
 import type { Lease } from "../../ledger/leases.ts";
@@ -36,6 +36,8 @@ export interface StepRun {
   readonly targets: readonly SandboxTarget[];
   /** Steps of one wave do not need each other. */
   readonly waves: readonly (readonly DecidedStep[])[];
+  /** The waves as they are now, asked for after each wave: a step may have revised the strategy. */
+  readonly revisedWaves?: (() => Promise<readonly (readonly DecidedStep[])[]>) | undefined;
   /** Carries out a step that is not a single tool call, and returns its summary. */
   readonly work?: (step: WorkStep, place: StepPlace) => Promise<string>;
   readonly signal: AbortSignal;
@@ -55,20 +57,25 @@ export interface OpenSandboxes extends AsyncDisposable {
   readonly workspaces: ReadonlyMap<string, Workspace>;
 }
 
+/** The same, with a way to have further steps worked out there. */
+export interface OpenSteps extends OpenSandboxes {
+  /** Carries the step out, unless that is recorded. */
+  work(step: WorkStep): Promise<void>;
+}
+
 /** One run, with its steps' surroundings. */
 interface StartedRun extends StepRun {
   readonly environment: ToolEnvironment;
   readonly calls: RecordedCalls;
 }
 
-export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
-  const { lease, waves } = run;
+export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
+  const { lease } = run;
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
   await using opened = new AsyncDisposableStack();
   const changes = await planChanges(store, plan.id, plan.attempt);
   const workspaces = await openWorkspaces({ ...run, context, changes }, opened);
-  const recorded = await endedSteps(store, plan.id, plan.attempt);
   const environment: ToolEnvironment = {
     context,
     workspaces,
@@ -78,20 +85,83 @@ export async function runToolSteps(run: StepRun): Promise<OpenSandboxes> {
   };
   const calls = recordedCalls({ lease, environment, landStep: run.landStep });
   const started = { ...run, environment, calls };
-  for (const [index, wave] of waves.entries()) {
-    for (const [alias, workspace] of workspaces) workspace.beginWave(touchedIn(wave, alias, changes));
-    const outcomes = await settled(wave, async (step, position) =>
-      recorded.has(step.id)
-        ? run.tell({ type: "step_recorded", ...aboutStep(step) })
-        : oneStep(started, step, [index, position]),
-    );
-    const [failed, ...others] = outcomes.filter((outcome) => outcome.status === "rejected");
-    if (failed === undefined) continue;
-    if (others.length > 0) run.onOtherFailures?.(others.map(({ reason }) => reason as unknown));
-    throw failed.reason;
+  const done = new Set(await endedSteps(store, plan.id, plan.attempt));
+  let { waves } = run;
+  for (const step of waves.flat()) if (done.has(step.id)) run.tell({ type: "step_recorded", ...aboutStep(step) });
+  for (let wave = firstOpen(waves, done); wave !== undefined; wave = firstOpen(waves, done)) {
+    await runWave(started, wave, { done, changes });
+    for (const { id } of wave) done.add(id);
+    waves = (await run.revisedWaves?.()) ?? waves;
   }
   const kept = opened.move();
-  return { context, workspaces, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return {
+    context,
+    workspaces,
+    work: async (step) => {
+      if (!done.has(step.id)) await runWave(started, [step], { done, changes: [] });
+      done.add(step.id);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/**
+ * Opens the sandboxes for a strategy that is being decided: a model may look at everything, and nothing can be changed.
+ */
+export async function openForReading(
+  run: Pick<StepRun, "directory" | "targets" | "signal" | "knowledge" | "tell"> & {
+    readonly lease: Lease<"strategize">;
+  },
+): Promise<AsyncDisposable & { readonly place: StepPlace }> {
+  const { lease } = run;
+  const { store, plan } = lease;
+  const context = new PlanExecutionContext({ store, plan, lease });
+  await using opened = new AsyncDisposableStack();
+  const workspaces = await openWorkspaces({ ...run, context, changes: [] }, opened);
+  const environment: ToolEnvironment = {
+    context,
+    workspaces,
+    knowledge: run.knowledge?.(workspaces),
+    readOnly: true,
+    signal: AbortSignal.any([run.signal, lease.signal]),
+  };
+  const calls = recordedCalls({ lease, environment, landStep: undefined });
+  const place = { order: [0, 0], environment, call: (one: KeyedCall) => calls.attempt(one) };
+  const kept = opened.move();
+  return { place, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+function firstOpen(
+  waves: readonly (readonly DecidedStep[])[],
+  done: ReadonlySet<string>,
+): readonly DecidedStep[] | undefined {
+  return waves.find((wave) => wave.some(({ id }) => !done.has(id)));
+}
+
+async function runWave(
+  run: StartedRun,
+  wave: readonly DecidedStep[],
+  known: { readonly done: ReadonlySet<string>; readonly changes: readonly PlanChange[] },
+): Promise<void> {
+  const { lease, environment } = run;
+  for (const [alias, workspace] of environment.workspaces)
+    workspace.beginWave(touchedIn(wave, alias, known.changes));
+  const number = await waveNumber(lease, wave);
+  const outcomes = await settled(wave, async (step, position) =>
+    known.done.has(step.id) ? undefined : oneStep(run, step, [number, position]),
+  );
+  const [failed, ...others] = outcomes.filter((outcome) => outcome.status === "rejected");
+  if (failed === undefined) return;
+  if (others.length > 0) run.onOtherFailures?.(others.map(({ reason }) => reason as unknown));
+  throw failed.reason;
+}
+
+/** The number that an earlier run gave the wave; a new wave comes behind everything that is recorded. */
+async function waveNumber({ store, plan }: Lease<"execute">, wave: readonly DecidedStep[]): Promise<number> {
+  return store.read(async (reader) => {
+    const known = await waveOf(reader, plan, new Set(wave.map(({ id }) => id)));
+    return known ?? nextWave(reader, plan);
+  });
 }
 
 /**

@@ -3,19 +3,19 @@ import type { DecisionId } from "../../../domain/names/ids.ts";
 import type { JsonValue } from "../../../domain/values/json.ts";
 import type { Lease } from "../../../ledger/leases.ts";
 import { runStep } from "../../../ledger/steps.ts";
-import type { ActorHands, Asked, HandsCall, Told } from "../../loop/actor-effects.ts";
+import type { ActorEffects, Asked, EffectCall, Told } from "../../loop/actor-effects.ts";
 import type { ToolOutcome } from "../../../domain/plan/tool-outcome.ts";
 import type { ModelAnswer } from "../../models/model.ts";
 import { DECISION } from "./graphs.ts";
 
 export interface Doing {
   readonly ask?: (call: Asked, key: string) => Promise<ModelAnswer>;
-  readonly callTool?: (call: HandsCall, key: string) => Promise<ToolOutcome & JsonValue>;
+  readonly callTool?: (call: EffectCall, key: string) => Promise<ToolOutcome & JsonValue>;
   /** After each step that was not on record before. */
   readonly onRecorded?: () => void;
 }
 
-export class LeasedHands implements ActorHands {
+export class LeasedHands implements ActorEffects {
   readonly #lease: Lease;
   readonly #doing: Doing;
 
@@ -39,7 +39,7 @@ export class LeasedHands implements ActorHands {
     return { answer: answer as unknown as Told, decision: DECISION };
   }
 
-  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+  async callTool(key: string, call: EffectCall): Promise<ToolOutcome> {
     return await this.once(key, async () => (await this.#doing.callTool?.(call, key)) ?? { ok: true, output: null });
   }
 

@@ -1,0 +1,224 @@
+/**
+ * The conversation between a model and its tools, the same for deciding and for working: ask, do what the answer asks
+ * for, show what came of it, ask again. Everything that happens goes through the effects and is a durable step there, so
+ * this is a plain loop: run again after a crash it takes the same way, without asking or doing anything twice.
+ */
+import type { DecisionType } from "../../domain/plan/decision.ts";
+import type { ActorMemory } from "../../domain/actor/actor.ts";
+import { StuckError } from "../../domain/errors/errors.ts";
+import type { DecisionId } from "../../domain/names/ids.ts";
+import { shown } from "../../domain/text/text.ts";
+import type { JsonObject } from "../../domain/values/json.ts";
+import { ModelError } from "../models/model-error.ts";
+import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
+import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
+import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
+import { Compaction } from "./compaction.ts";
+import { remembered } from "./memory.ts";
+import { carriedOut, resultText } from "./tool-turn.ts";
+
+/** What stays the same through a conversation. */
+export interface Talk {
+  readonly model: ModelRef;
+  readonly settings: ModelSettings;
+  /** The same bytes at every call, so that the provider can keep what it has read. */
+  readonly system: string;
+  /** Also those that cannot be used now. */
+  readonly tools: readonly ModelTool[];
+  readonly memory: ActorMemory;
+  readonly responseSchema: JsonObject | undefined;
+  /** Tokens that the model can read at most; undefined when that is not known. */
+  readonly window: number | undefined;
+  /** Counts tokens as the model's family does. */
+  readonly count: (text: string) => number;
+}
+
+/** The answer to a control call: what the model is told, or the end of the conversation. */
+export type Reply<T> = { readonly end: T } | { readonly told: string; readonly failed?: boolean };
+
+export interface Course<T> {
+  readonly talk: Talk;
+  /** The conversation so far; the last message is what the model answers first. */
+  readonly messages: readonly ModelMessage[];
+  /** Calls of the model before a person should look at it. */
+  readonly limit: number;
+  /** What the course is called in messages: `The step "fix"`. */
+  readonly name: string;
+  /** The decision that the answers belong to. */
+  readonly parent: DecisionId;
+  readonly typeOf: (answer: Told, recovers: boolean) => DecisionType;
+  /** As which decision the handover of a long conversation is recorded. */
+  readonly handoverType: DecisionType;
+  readonly questionAt: (turn: number, recovers: boolean) => string;
+  /** Answers a control call that was made alone. */
+  readonly control: (call: ModelToolCall, at: { readonly key: string; readonly decision: DecisionId }) => Promise<Reply<T>>;
+  /** What an answer without tool calls means; `acted` when tools were called before. */
+  readonly said: (answer: Told, at: { readonly key: string; readonly decision: DecisionId; readonly acted: boolean }) => Promise<Reply<T>>;
+  /** Why a tool cannot be called at the moment; undefined when it can. */
+  readonly refused: (tool: string) => string | undefined;
+  /** The same call that fails in the same way so often is the end. */
+  readonly sameFailures: number;
+  /** Told of each call and its outcome. */
+  readonly watch?: (call: ModelToolCall, outcome: { readonly ok: boolean; readonly text: string }) => void;
+}
+
+/** So many calls before the limit, the model is told of it. */
+const WARNED_BEFORE = 5;
+
+export async function converse<T>(course: Course<T>, effects: AgentEffects): Promise<T> {
+  const { talk, parent } = course;
+  const messages = [...course.messages];
+  const compaction = new Compaction(talk, { type: course.handoverType, parent }, effects);
+  const failures = new Failures(course.sameFailures);
+  let [acted, failed] = [false, false];
+  for (let turn = 1; turn <= course.limit; turn += 1) {
+    const key = String(turn);
+    for (const text of await effects.hear(key)) messages.push({ role: "user", content: `The user says: ${text}` });
+    if (turn === course.limit - WARNED_BEFORE + 1 && turn > 1) messages.push(limitNote());
+    await compaction.before(turn, messages);
+    const recovers = failed;
+    const about = {
+      type: (told: Told): DecisionType => course.typeOf(told, recovers),
+      question: course.questionAt(turn, recovers),
+      parent,
+    };
+    const { answer, decision } = await asked(key, messages, { talk, compaction, effects, turn, about });
+    const spoken = answer.text !== "" || answer.toolCalls.length > 0;
+    if (spoken) messages.push(assistantMessage(answer));
+    if (answer.toolCalls.length === 0) {
+      const reply = await course.said(answer, { key, decision, acted });
+      if ("end" in reply) return reply.end;
+      messages.push({ role: "user", content: reply.told });
+      continue;
+    }
+    failed = false;
+    for (const [index, call] of answer.toolCalls.entries()) {
+      const at = { key: `${key}.${index + 1}`, decision };
+      const outcome = await oneCall(call, { course, effects, at, alone: answer.toolCalls.length === 1, answer });
+      if ("end" in outcome) return outcome.end;
+      acted = true;
+      const { told: output, failed: wrong = false } = outcome;
+      failed ||= wrong;
+      course.watch?.(call, { ok: !wrong, text: output });
+      messages.push({ role: "tool", callId: call.id, tool: call.tool, output, failed: wrong });
+      if (wrong && failures.isTooMuch(call, output)) throw repeatingError(course, call, output);
+      if (!wrong && !isControlTool(call.tool)) failures.forget();
+    }
+  }
+  throw new StuckError(`${course.name} is not done after ${course.limit} calls of ${modelName(talk.model)}.`, {
+    detail: { calls: course.limit },
+  });
+}
+
+/** A conversation that grew too long is made shorter and continues; once, because a second refusal has another cause. */
+async function asked(
+  key: string,
+  messages: ModelMessage[],
+  parts: {
+    readonly talk: Talk;
+    readonly compaction: Compaction;
+    readonly effects: AgentEffects;
+    readonly turn: number;
+    readonly about: Parameters<AgentEffects["ask"]>[2];
+  },
+): Promise<{ readonly answer: Told; readonly decision: DecisionId }> {
+  const { talk, compaction, effects, turn, about } = parts;
+  const call = (): Asked => ({
+    model: talk.model,
+    system: talk.system,
+    // A copy: the conversation grows while this is being recorded.
+    messages: [...remembered(messages, talk.memory, talk.count)],
+    tools: talk.tools,
+    settings: talk.settings,
+    ...(talk.responseSchema === undefined ? {} : { responseSchema: talk.responseSchema }),
+  });
+  try {
+    return await effects.ask(key, call(), about);
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.kind !== "context_too_long") throw error;
+    if (!(await compaction.now(turn, messages))) throw error;
+    return effects.ask(key, call(), about);
+  }
+}
+
+async function oneCall<T>(
+  call: ModelToolCall,
+  parts: {
+    readonly course: Course<T>;
+    readonly effects: AgentEffects;
+    readonly at: { readonly key: string; readonly decision: DecisionId };
+    readonly alone: boolean;
+    readonly answer: Told;
+  },
+): Promise<Reply<T>> {
+  const { course, effects, at, alone, answer } = parts;
+  if (call.params === undefined && answer.finish === "length") return { told: cutOff(answer), failed: true };
+  if (call.tool === UPDATE_CHECKLIST) return checklist(call, effects);
+  if (isControlTool(call.tool)) {
+    if (alone) return course.control(call, at);
+    return { told: `Call ${call.tool} alone, after you have seen the results of your other calls.`, failed: true };
+  }
+  const refusal = course.refused(call.tool);
+  if (refusal !== undefined) return { told: refusal, failed: true };
+  const outcome = await carriedOut(call, course.talk.tools, (params) =>
+    effects.callTool(at.key, { tool: call.tool, params, decision: at.decision }),
+  );
+  return outcome.ok ? { told: resultText(outcome.output) } : { told: outcome.error, failed: true };
+}
+
+function checklist<T>(call: ModelToolCall, effects: AgentEffects): Reply<T> {
+  const parsed = checklistSchema.safeParse(call.params);
+  if (!parsed.success) return { told: `The checklist does not fit: ${parsed.error.issues[0]?.message}`, failed: true };
+  effects.showChecklist(parsed.data.items);
+  return { told: "The user sees it." };
+}
+
+function cutOff({ usage }: Told): string {
+  return (
+    `Your call was cut off after ${usage.outputTokens} tokens, and nothing was done. Write less at a time: ` +
+    "for a long file call write_file with its first part, then with append for each further part."
+  );
+}
+
+function limitNote(): ModelMessage {
+  return {
+    role: "user",
+    content: `Note: you have ${WARNED_BEFORE} calls left. Bring the work to a state that can stay, and end it.`,
+  };
+}
+
+/** The one place where an answer becomes a message of the conversation. */
+export function assistantMessage({ text, toolCalls }: Pick<Told, "text" | "toolCalls">): ModelMessage {
+  return { role: "assistant", content: text, toolCalls };
+}
+
+/** The same call that fails in the same way again and again leads nowhere. */
+class Failures {
+  readonly #limit: number;
+  readonly #seen = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  isTooMuch({ tool, raw }: ModelToolCall, error: string): boolean {
+    const key = JSON.stringify([tool, raw, error]);
+    const times = (this.#seen.get(key) ?? 0) + 1;
+    this.#seen.set(key, times);
+    return times >= this.#limit;
+  }
+
+  /** After a call that went well, the same call may come to something else. */
+  forget(): void {
+    this.#seen.clear();
+  }
+}
+
+function repeatingError<T>({ name, talk }: Course<T>, { tool }: ModelToolCall, error: string): StuckError {
+  const message = `${modelName(talk.model)} keeps calling ${shown(tool)} in the same way, and it keeps failing: ${error}`;
+  return new StuckError(`${name}: ${message}`, { detail: { tool, error } });
+}
+
+export function modelName({ provider, model }: ModelRef): string {
+  return `${provider}/${model}`;
+}

@@ -1,0 +1,94 @@
+/**
+ * The form of a strategy as a model writes it, in `record_strategy` before the work and in `revise_strategy` during it,
+ * and the checks that a schema cannot say: ids, needs, resources and circles.
+ */
+import * as z from "zod";
+import { firstCycles } from "../../domain/actor/step-graph.ts";
+import type { ValidationIssue } from "../../domain/errors/errors.ts";
+import { nearest } from "../../domain/text/suggest.ts";
+import { shown } from "../../domain/text/text.ts";
+import type { JsonObject } from "../../domain/values/json.ts";
+
+const STEP_LIMIT = 100;
+const TEXT_LIMIT = 20_000;
+const line = z.string().trim().min(1).max(TEXT_LIMIT);
+const share = z.number().min(0).max(1);
+
+const stepSchema = z.object({
+  id: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_-]{0,59}$/, { message: 'must be a letter, then up to 59 letters, digits, "_" or "-"' })
+    .describe("short name of the step, such as write-tests"),
+  description: line.describe("what has to be done, complete enough for a colleague who knows only the goal"),
+  needs: z.array(z.string()).max(STEP_LIMIT).default([]).describe("ids of the steps that must be done before"),
+  resources: z.array(z.string()).max(STEP_LIMIT).default([]).describe("names of the resources it works on"),
+  complexity: z.enum(["low", "medium", "high"]).default("medium"),
+  risk: share.nullable().default(null),
+  confidence: share.nullable().default(null),
+  rationale: z.string().max(TEXT_LIMIT).default("").describe("why it is done, and done so"),
+  alternatives: z.array(line).max(20).default([]).describe("other ways to do it"),
+});
+
+const stepsSchema = z
+  .array(stepSchema)
+  .max(STEP_LIMIT, { message: `must not have more than ${STEP_LIMIT} steps` });
+
+export const strategySchema = z.object({
+  steps: stepsSchema.default([]),
+  answer: z
+    .string()
+    .max(TEXT_LIMIT)
+    .default("")
+    .describe("only for a request that needs no change, such as a question: the answer; leave steps empty then"),
+});
+
+export const revisionSchema = z.object({
+  reason: line.describe("what you found that makes the present strategy wrong"),
+  steps: stepsSchema.describe("all steps that are still to be done after the present one; they replace those"),
+});
+
+export type StrategyStep = z.output<typeof stepSchema> & {
+  /** Of a request that needs no work: the answer itself. */
+  readonly answer?: string;
+};
+
+export function parametersOf(schema: z.ZodType): JsonObject {
+  return z.toJSONSchema(schema, { io: "input" }) as unknown as JsonObject;
+}
+
+/** `taken` are the ids of steps that began or are done: new steps cannot have them, but may need them. */
+export function stepIssues(
+  steps: readonly StrategyStep[],
+  names: { readonly resources: readonly string[]; readonly taken?: readonly string[] },
+): ValidationIssue[] {
+  const { resources, taken = [] } = names;
+  const issues: ValidationIssue[] = [];
+  const ids = steps.map(({ id }) => id);
+  const known = new Set([...ids, ...taken]);
+  for (const [index, { id, needs, resources: used }] of steps.entries()) {
+    const at = `steps.${index}`;
+    if (ids.indexOf(id) !== index) issues.push({ path: `${at}.id`, message: `"${id}" is the id of two steps` });
+    if (taken.includes(id))
+      issues.push({ path: `${at}.id`, message: `"${id}" is the id of a step that has begun; choose another` });
+    for (const need of needs) {
+      if (need === id) issues.push({ path: `${at}.needs`, message: `the step "${id}" cannot need itself` });
+      else if (!known.has(need)) issues.push({ path: `${at}.needs`, message: unknown("step", need, [...known]) });
+    }
+    for (const name of used) {
+      if (!resources.includes(name))
+        issues.push({ path: `${at}.resources`, message: unknown("resource", name, resources) });
+    }
+  }
+  // Circles can only be found in a graph whose needs are all there.
+  if (issues.length > 0) return issues;
+  const own = steps.map((step) => ({ ...step, needs: step.needs.filter((need) => ids.includes(need)) }));
+  return firstCycles(own).map((cycle) => ({
+    path: "steps",
+    message: `the steps wait for each other: ${cycle.join(" → ")}`,
+  }));
+}
+
+function unknown(kind: string, name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
+  return `there is no ${kind} ${shown(name)}${near === undefined ? "" : `; did you mean "${near}"?`}`;
+}

@@ -1,0 +1,53 @@
+/** What a new attempt at a plan should know of the earlier ones: how far each came, and why it was given up. */
+import { diffOf } from "../changes/diff-cache.ts";
+import { planChanges } from "../changes/plan-changes.ts";
+import { stepSummaries } from "../changes/step-records.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { findEvents } from "../ledger/event-log.ts";
+import type { Reader, Store } from "../store/port.ts";
+import { findFailures } from "../store/tables/plans.ts";
+
+/** Characters of an earlier attempt's patch: what was tried, not every line of it. */
+const PATCH_LIMIT = 4_000;
+
+export async function earlierAttempts(store: Store, plan: Plan): Promise<string[]> {
+  const told: string[] = [];
+  for (let attempt = 1; attempt < plan.attempt; attempt += 1) {
+    const { failures, summaries, reason } = await store.read(async (reader) => ({
+      failures: (await findFailures(reader, plan.id)).filter((failure) => failure.attempt === attempt),
+      summaries: await stepSummaries(reader, plan.id, attempt),
+      reason: await reasonOf(reader, plan, attempt),
+    }));
+    const { patch } = await diffOf(store, await planChanges(store, plan.id, attempt));
+    const parts = [
+      `Attempt ${attempt} was given up${reason === undefined ? "." : `: ${reason}`}`,
+      ...failures.map(({ message }) => `It failed: ${message}`),
+      ...[...summaries].map(([step, summary]) => `Its step "${step}": ${summary}`),
+      ...(patch === "" ? [] : [`Its changes, which are not in the sandbox now:\n${cut(patch)}`]),
+    ];
+    told.push(parts.join("\n  ").replaceAll("\n", "\n  "));
+  }
+  return told;
+}
+
+/** Why a person sent the plan back after this attempt. */
+async function reasonOf(reader: Reader, plan: Plan, attempt: number): Promise<string | undefined> {
+  const moves = [
+    ...(await findEvents(reader, plan.id, "plan.phase_changed")),
+    ...(await findEvents(reader, plan.id, "plan.state_changed")),
+  ];
+  const back = moves.find(({ details }) => details["operation"] === "revertPlan" && details["attempt"] === attempt + 1);
+  const reason = back?.details["reason"];
+  return typeof reason === "string" ? reason : undefined;
+}
+
+/** The work of the present attempt so far, for a conversation that begins in the middle of it. */
+export async function workSoFar(store: Store, plan: Plan): Promise<string> {
+  const { patch } = await diffOf(store, await planChanges(store, plan.id, plan.attempt));
+  return patch === "" ? "" : `The changes so far:\n\n${cut(patch)}`;
+}
+
+function cut(patch: string): string {
+  if (patch.length <= PATCH_LIMIT) return patch;
+  return `${patch.slice(0, PATCH_LIMIT).toWellFormed()}\n[cut here: ${patch.length} characters in all]`;
+}
