@@ -17,10 +17,7 @@ const STEPS = [
 ];
 const TURNS = [
   {
-    match: {
-      user: "Decide",
-      system: "/different from this strategy: note \\(Write the note\\)\\? say it aloud, and twice/",
-    },
+    match: { user: "/different from this strategy: note \\(Write the note\\)\\? say it aloud, and twice/" },
     tool_calls: [
       { tool: "record_strategy", parameters: { steps: [{ id: "aloud", description: "Say it aloud, and twice" }] } },
     ],
@@ -33,7 +30,13 @@ const TURNS = [
   },
   { match: { user: "step", tool: "write_file" }, text: "Done.", times: "always" },
   {
-    match: { user: "step", system: 'How is the step "note" done? Say it aloud' },
+    match: { user: 'How is the step "note" done? Say it aloud' },
+    tool_calls: [
+      { tool: "record_strategy", parameters: { steps: [{ id: "voice", description: "Say it aloud" }] } },
+    ],
+  },
+  {
+    match: { user: 'step "voice"' },
     tool_calls: [{ tool: "write_file", parameters: { path: "aloud.txt", content: "x\n" } }],
   },
   {

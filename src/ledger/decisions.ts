@@ -129,7 +129,13 @@ export async function supersedeDecisions(tx: Tx, decisions: readonly Decision[],
  * Decides the same things again: the old decisions are superseded, and new ones stand in their places, also where one
  * of them needed another. All in the caller's transaction.
  */
-export async function renewDecisions(tx: Tx, ids: IdGenerator, decisions: readonly Decision[]): Promise<void> {
+export async function renewDecisions(
+  tx: Tx,
+  ids: IdGenerator,
+  decisions: readonly Decision[],
+  /** Superseded before, by a decision that counts no more: they are decided again, too. */
+  restored: readonly Decision[] = [],
+): Promise<void> {
   // Of the decisions that count there is one for each step, so the old ones go first.
   await supersedeDecisions(tx, decisions);
   const renewed = new Map<DecisionId, DecisionId>();
@@ -139,6 +145,10 @@ export async function renewDecisions(tx: Tx, ids: IdGenerator, decisions: readon
     const id = await insertDecisionAgain(tx, ids, { ...decision, parent, needs: decision.needs.map(now) });
     await tx.run("UPDATE decisions SET superseded_by = ? WHERE id = ?", id, decision.id);
     renewed.set(decision.id, id);
+  }
+  for (const decision of restored) {
+    const parent = decision.parent === undefined ? undefined : now(decision.parent);
+    renewed.set(decision.id, await insertDecisionAgain(tx, ids, { ...decision, parent, needs: decision.needs.map(now) }));
   }
 }
 

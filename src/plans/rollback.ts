@@ -61,7 +61,7 @@ export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Check
     { id: BEGINNING, step: undefined, at: plan.createdAt, changes: 0, files: [], order: [] },
   ];
   for (const { kind, id: step, changeset, order } of await stepRecords(reader, plan.id, plan.attempt)) {
-    // Hooks end an execution, and whoever goes back goes back to before them.
+    // Hooks end an execution; going back means going back to before them.
     if (kind !== "tool_call") continue;
     const found = await findChangeset(reader, changeset);
     if (found === undefined || found.entryCount === 0) continue;
@@ -105,7 +105,7 @@ export async function rollBack(
   permitted(seen, { operation: "rollbackPlan", expectedVersion });
   await requireSandboxToRollBack(tx, seen);
   const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
-  const { keptKeys, changesets, calls, renewed, dropped, impact } = await behind(tx, seen, checkpoint);
+  const { keptKeys, changesets, calls, renewed, restored, dropped, impact } = await behind(tx, seen, checkpoint);
   const { steps, decisions, toolCalls } = impact;
   const facts = { checkpoint: checkpoint.id, superseded: { steps, decisions, tool_calls: toolCalls } };
   const lease = { kind: "lapsed" } as const;
@@ -120,7 +120,7 @@ export async function rollBack(
   await supersedeChangesets(tx, changesets);
   await supersedeInvocations(tx, calls);
   await supersedeDecisions(tx, dropped);
-  await renewDecisions(tx, ambience.ids, renewed);
+  await renewDecisions(tx, ambience.ids, renewed, restored);
   return { plan, checkpoint, impact };
 }
 
@@ -133,27 +133,41 @@ interface Behind {
   readonly calls: readonly InvocationId[];
   /** Decisions on steps, which are decided on again. */
   readonly renewed: readonly Decision[];
-  /** Decisions made on the way, which come anew when the way is gone again. */
+  /** Decisions on steps that a revision behind the checkpoint had replaced: they are decided on again. */
+  readonly restored: readonly Decision[];
+  /** Decisions made on the way, which come again when the way is taken again. */
   readonly dropped: readonly Decision[];
   readonly impact: RollbackImpact;
 }
 
-async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): Promise<Behind> {
+async function behind(reader: Reader, plan: Plan, { order }: Checkpoint): Promise<Behind> {
   const records = await placedRecords(reader, plan.id, plan.attempt);
   const decisions = await findDecisions(reader, plan.id, plan.attempt);
   const kept = records.filter((record) => comparedOrder(record.order, order) <= 0);
   const gone = records.filter((record) => comparedOrder(record.order, order) > 0);
-  const onSteps = decisionWaves(decisions).flat();
-  const last = onSteps.findIndex((decision) => step !== undefined && decision.step === planStepOf(step));
-  const renewed = step === undefined ? onSteps : last === -1 ? [] : onSteps.slice(last + 1);
-  // What a model decided on the way stands as long as its answer does; hooks come last, and are always behind.
-  const standing = new Set(kept.flatMap((record) => (record.kind === "answer" ? [record.decision] : [])));
-  const dropped = decisions.filter(
-    ({ id, phase, type }) =>
-      phase === "execute" &&
-      // What a person said stays said.
-      type !== "user_intervention" &&
-      !standing.has(id),
+  const begun = new Set(kept.map((record) => (record.kind === "hook" ? record.key : planStepOf(record.id))));
+  // What a model decided on the way stands as long as its answer does.
+  const answers = new Set(kept.flatMap((record) => (record.kind === "answer" ? [record.decision] : [])));
+  const stands = ({ id, phase, type, step }: Decision): boolean =>
+    phase !== "execute" ||
+    // What a person said stays said.
+    type === "user_intervention" ||
+    answers.has(id) ||
+    (step !== undefined && begun.has(step));
+  const standing = new Set(decisions.filter(stands).map(({ id }) => id));
+  const renewed = decisionWaves(decisions)
+    .flat()
+    .filter(({ phase, parent, step }) => {
+      if (step !== undefined && begun.has(step)) return false;
+      return phase !== "execute" || (parent !== undefined && standing.has(parent));
+    });
+  const again = new Set(renewed.map(({ id }) => id));
+  const dropped = decisions.filter(({ id }) => !standing.has(id) && !again.has(id));
+  const goneIds = new Set(dropped.map(({ id }) => id));
+  const all = await findDecisions(reader, plan.id, plan.attempt, { superseded: true });
+  const restored = all.filter(
+    ({ type, step, supersededBy }) =>
+      type === "strategy_choice" && step !== undefined && supersededBy !== undefined && goneIds.has(supersededBy),
   );
   const superseded = new Set([...renewed, ...dropped].map(({ id }) => id));
   const goneSteps = gone.filter(canChangeFiles);
@@ -168,6 +182,7 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
     changesets: [...new Set([...calls.map(({ changesetId }) => changesetId), ...goneChangesets])],
     calls: calls.map(({ id }) => id),
     renewed,
+    restored,
     dropped,
     impact: {
       steps: goneSteps.flatMap((record) => (record.changeset === undefined ? [] : [changingStepName(record)])),

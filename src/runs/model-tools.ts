@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { parametersOf as jsonSchemaOf } from "../actors/loop/strategy-form.ts";
 import type { ModelTool } from "../actors/models/model.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
@@ -22,7 +22,7 @@ export function modelTools(
 }
 
 function parametersOf(tool: Tool, resources: readonly string[]): JsonObject {
-  const schema = z.toJSONSchema(tool.parameters, { io: "input" }) as unknown as JsonObject;
+  const schema = jsonSchemaOf(tool.parameters);
   if ("ask" in tool) return schema;
   const resource = { type: "string", enum: [...resources], description: "in which resource" };
   const properties = { ...(schema["properties"] as JsonObject | undefined), resource };

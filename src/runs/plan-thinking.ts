@@ -92,13 +92,14 @@ export class PlanThinking {
       steps: [],
       handover: "",
       context: await this.#contextFor({ effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
-    }), `Decide how this is done: ${plan.description}`);
+    }));
     const talk = this.#talk(plan, actor, begun.system, place);
     await this.#orGiveUp(plan, effects, gaveUp, () =>
       strategize(
         {
           talk,
           opening: begun.text,
+          wish: `Decide how this is done: ${plan.description}`,
           resources: resources.map(({ alias }) => alias),
           readable: READING_TOOLS,
           decision: root,
@@ -199,8 +200,14 @@ export class PlanThinking {
       steps: await this.#stepsSeenFrom(plan, step.id, waves),
       handover: await workSoFar(store, plan),
       context: await this.#contextFor({ effects, step: step.id, actor, port, query, resources: used }),
-    }), wish);
-    return { system: begun.system, messages: [{ role: "user", content: begun.text }] };
+    }));
+    return {
+      system: begun.system,
+      messages: [
+        { role: "user", content: begun.text },
+        { role: "user", content: wish },
+      ],
+    };
   }
 
   async #beginning(
@@ -209,7 +216,6 @@ export class PlanThinking {
     actor: ModelActorDefinition,
     place: StepPlace,
     briefing: (heard: readonly string[]) => Promise<Briefing>,
-    wish: string,
   ): Promise<Beginning> {
     const resources = await this.#resourcesOf(plan);
     // The context is a record of its own, which must not be made within another.
@@ -218,7 +224,7 @@ export class PlanThinking {
     const begun = await effects.once("opening", async (): Promise<Beginning> => {
       const { instructions, facts, checks } = await surroundingsOf(plan, place.environment.workspaces);
       const system = systemPrompt(actor.systemPrompt, instructions, { resources, facts, checks });
-      return { system, text: opening(told, wish), heard: heard.length };
+      return { system, text: opening(told), heard: heard.length };
     });
     effects.beginsWith(begun.heard);
     return begun;
@@ -277,7 +283,7 @@ export class PlanThinking {
       {
         goal: step.id === GRAPH_STEP ? goal : step.work.description,
         state,
-        briefing: opening(briefing, ""),
+        briefing: opening(briefing),
         decision: step.decision,
         key: "graph",
         gaveUp,

@@ -79,8 +79,8 @@ export function systemPrompt(own: string, instructions: readonly Instructions[],
   ]);
 }
 
-/** The first message: everything about the plan. `wish` is what the model is asked to do now. */
-export function opening(briefing: Briefing, wish: string): string {
+/** The first message: everything about the plan. What the model is asked to do comes in a message of its own. */
+export function opening(briefing: Briefing): string {
   const { goal, definitionOfDone, constraints, guidance, earlier, steps, handover, context } = briefing;
   return joined([
     section("What was found for it", context),
@@ -93,7 +93,6 @@ export function opening(briefing: Briefing, wish: string): string {
     section("What the user has said since, which counts more than what was decided before", list(guidance)),
     section("Decided steps", list(steps.map(stepLine))),
     section("So far", handover),
-    wish,
   ]);
 }
 

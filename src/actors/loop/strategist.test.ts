@@ -20,7 +20,8 @@ const STRATEGIST: Omit<Strategist, "accept"> = {
     window: undefined,
     count: (text) => text.length,
   },
-  opening: "Decide how this is done: Fix it",
+  opening: "The goal is to fix it",
+  wish: "Decide how this is done: Fix it",
   resources: ["api", "web"],
   readable: new Set(["read_file"]),
   decision: "root" as DecisionId,
@@ -114,7 +115,7 @@ describe("it looks before it decides", () => {
     // The same bytes in front, so that the provider need not read them again.
     const [first, second] = effects.asked;
     expect(second?.call.tools).toEqual(first?.call.tools);
-    expect(second?.call.messages.slice(0, 1)).toEqual(first?.call.messages);
+    expect(second?.call.messages.slice(0, 2)).toEqual(first?.call.messages);
   });
 
   test("a tool that writes is refused and not called", async () => {
@@ -146,6 +147,6 @@ describe("it looks before it decides", () => {
     );
     expect(seen).toEqual(["a", "b"]);
     const roles = effects.asked[1]?.call.messages.map(({ role }) => role);
-    expect(roles).toEqual(["user", "assistant", "tool", "user"]);
+    expect(roles).toEqual(["user", "user", "assistant", "tool", "user"]);
   });
 });

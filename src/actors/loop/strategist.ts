@@ -15,8 +15,10 @@ import { stepIssues, strategySchema, type StrategyStep } from "./strategy-form.t
 
 export interface Strategist {
   readonly talk: Talk;
-  /** Everything the model is told about the plan; ends with what it has to decide. */
+  /** Everything the model is told about the plan. */
   readonly opening: string;
+  /** What it has to decide. */
+  readonly wish: string;
   /** Aliases of the plan. */
   readonly resources: readonly string[];
   /** Names of the tools that only read. */
@@ -47,7 +49,10 @@ const SAME_FAILURE_LIMIT = 3;
 export async function strategize(strategist: Strategist, effects: AgentEffects): Promise<void> {
   const rounds = strategist.gaveUp + 1;
   const unfit = new Unfit(UNFIT_LIMIT * rounds, strategist);
-  const messages: ModelMessage[] = [{ role: "user", content: strategist.opening }];
+  const messages: ModelMessage[] = [
+    { role: "user", content: strategist.opening },
+    { role: "user", content: strategist.wish },
+  ];
   await converse<void>(
     {
       talk: strategist.talk,

@@ -52,8 +52,10 @@ export type StrategyStep = z.output<typeof stepSchema> & {
   readonly answer?: string;
 };
 
+/** As models are sent it; which version of JSON Schema it is, is clear to all of them. */
 export function parametersOf(schema: z.ZodType): JsonObject {
-  return z.toJSONSchema(schema, { io: "input" }) as unknown as JsonObject;
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: "input" });
+  return parameters as unknown as JsonObject;
 }
 
 /** `taken` are the ids of steps that began or are done: new steps cannot have them, but may need them. */
