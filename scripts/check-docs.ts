@@ -35,6 +35,7 @@ const DRAWN = {
   constrainApply: true,
   failApply: true,
   reviseStrategy: true,
+  continuePlan: true,
   revertPlan: true,
   rollbackPlan: true,
   undoPlan: false,

@@ -31,9 +31,7 @@ const TURNS = [
   { match: { user: "step", tool: "write_file" }, text: "Done.", times: "always" },
   {
     match: { user: 'How is the step "note" done? Say it aloud' },
-    tool_calls: [
-      { tool: "record_strategy", parameters: { steps: [{ id: "voice", description: "Say it aloud" }] } },
-    ],
+    tool_calls: [{ tool: "record_strategy", parameters: { steps: [{ id: "voice", description: "Say it aloud" }] } }],
   },
   {
     match: { user: 'step "voice"' },

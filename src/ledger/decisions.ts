@@ -148,7 +148,10 @@ export async function renewDecisions(
   }
   for (const decision of restored) {
     const parent = decision.parent === undefined ? undefined : now(decision.parent);
-    renewed.set(decision.id, await insertDecisionAgain(tx, ids, { ...decision, parent, needs: decision.needs.map(now) }));
+    renewed.set(
+      decision.id,
+      await insertDecisionAgain(tx, ids, { ...decision, parent, needs: decision.needs.map(now) }),
+    );
   }
 }
 

@@ -119,7 +119,12 @@ export async function mayMend(store: Store, plan: Plan): Promise<boolean> {
   const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, 0));
   const threshold = plan.profile.thresholds.autoValidationFix;
   const go = decide(threshold, assessment.confidence) === "go";
-  await recordAssessment(store, plan, { question: "Does the model mend what a check showed?", threshold, assessment, go });
+  await recordAssessment(store, plan, {
+    question: "Does the model mend what a check showed?",
+    threshold,
+    assessment,
+    go,
+  });
   return go;
 }
 

@@ -118,14 +118,21 @@ describe("without a question", () => {
     expect(await texts()).toEqual(["mind the tests", "and the docs"]);
   });
 
-  test("a plan that has not begun, is executed, applied or cancelled has nobody to be guided", async () => {
+  test("a plan that has not begun is told at its beginning", async () => {
+    await using at = await world();
+    const { id } = await at.service.useAction({ action: ACTION_NAME });
+    await promptPlan(at.store, { planId: id, text: "hello", answering: undefined, user: "ann" });
+    const said = await at.store.read((reader) => guidanceOf(reader, { id }));
+    expect(said).toMatchObject([{ text: "hello", question: undefined }]);
+  });
+
+  test("a plan that is executed without a model, applied or cancelled has no step that guidance could reach", async () => {
     await using at = await world();
     const { store, service, lease, id } = at;
     const unheard = async (planId: PlanId) => {
       const said = promptPlan(store, { planId, text: "hello", answering: undefined, user: "ann" });
       await expect(said).rejects.toBeInstanceOf(PlanError);
     };
-    await unheard((await service.useAction({ action: ACTION_NAME })).id);
     await service.completeExecute(lease);
     await unheard(id);
     await service.applyPlan(id);

@@ -27,7 +27,10 @@ import {
 } from "../ledger/questions.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
+import { canFollowUp, followUp } from "./follow-up.ts";
 import { isByModel, isRevisable } from "./revise-strategy.ts";
+import { insertRootDecision } from "./root-decision.ts";
+import { ambienceOf } from "./transition.ts";
 
 /** Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked. */
 export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
@@ -75,7 +78,9 @@ export async function answerOf(
   const { key, question, options } = asking;
   const answer = await lease.store.read(async (reader) => {
     const id = await answerAt(reader, lease.plan, key);
-    return id === undefined ? undefined : (await guidanceOf(reader, lease.plan)).find(({ decision }) => decision === id);
+    return id === undefined
+      ? undefined
+      : (await guidanceOf(reader, lease.plan)).find(({ decision }) => decision === id);
   });
   if (answer !== undefined) return answer.text;
   throw await pauseFor(lease, { key, question, alternatives: options, assessment: undefined }, user);
@@ -84,7 +89,8 @@ export async function answerOf(
 /** What people said to the plan that a conversation is told in their name; answers to `answerOf` are told there. */
 export async function spokenTo(reader: Reader, plan: Pick<Plan, "id">): Promise<string[]> {
   const asked = await answersAt(reader, plan.id, ASKED_USER);
-  const said = (await guidanceOf(reader, plan)).filter(({ decision }) => !asked.has(decision));
+  // What was said to an executed plan is a step of its own, and is told as that.
+  const said = (await guidanceOf(reader, plan)).filter(({ decision, isStep }) => !asked.has(decision) && !isStep);
   return said.map(({ question, text }) => (question === undefined ? text : `${question} ${text}`));
 }
 
@@ -95,6 +101,8 @@ export interface Prompted {
   readonly answered: Question | undefined;
   /** Whether it comes between a model's strategy and its first step: the strategist is asked again. */
   readonly revises: boolean;
+  /** Whether the plan was executed, and continues with what was said. */
+  readonly continues: boolean;
 }
 
 /**
@@ -110,6 +118,7 @@ export async function promptPlan(
     readonly user: string;
   },
 ): Promise<Prompted> {
+  const ambience = ambienceOf({ store, user: said.user });
   const text = said.text.trim();
   const problem = text === "" ? "is empty" : textProblem(text);
   if (problem !== undefined)
@@ -118,16 +127,19 @@ export async function promptPlan(
     const plan = await findPlan(tx, said.planId);
     if (plan === undefined) throw new NotFoundError("plan", said.planId, { next: [nextStep("plan.list")] });
     const open = await openQuestion(tx, plan.id);
-    if (open?.id !== said.answering) throw answeredMeanwhile(plan, open);
+    if (open?.id !== said.answering) throw answeredMeanwhileError(plan, open);
     const decisions = await findDecisions(tx, plan.id, plan.attempt);
     const revises = isRevisable(plan) && isByModel(decisions);
     const question = open?.question ?? (revises ? aboutStrategy(decisions) : undefined);
-    const decision = await recordIntervention(tx, plan, text, { question, decisions });
-    if (open !== undefined && !(await answerQuestion(tx, open.id, decision))) throw answeredMeanwhile(plan, undefined);
+    const continues = open === undefined && canFollowUp(plan, decisions);
+    const decision = await recordIntervention(tx, plan, text, { question, decisions, continues });
+    if (open !== undefined && !(await answerQuestion(tx, open.id, decision)))
+      throw answeredMeanwhileError(plan, undefined);
     const type = open === undefined ? "plan.guided" : "plan.answered";
     const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
-    await recordSystemEvent(tx, { type, user: said.user, planId: plan.id, details });
-    return { plan, decision, answered: open, revises };
+    await recordSystemEvent(tx, { type, user: ambience.user, planId: plan.id, details });
+    const moved = continues ? await followUp(tx, ambience, { plan, decisions, said: decision, text }) : plan;
+    return { plan: moved, decision, answered: open, revises, continues };
   });
 }
 
@@ -137,6 +149,8 @@ export interface Guidance {
   readonly question: string | undefined;
   readonly text: string;
   readonly at: number;
+  /** It became a further step of an executed plan. */
+  readonly isStep: boolean;
 }
 
 /** What people said to the plan, in order, over all attempts: every prompt from then on has it. */
@@ -145,24 +159,27 @@ export async function guidanceOf(reader: Reader, plan: Pick<Plan, "id">): Promis
 }
 
 function readGuidance({ id, chosen, createdAt }: Decision): Guidance {
-  const { guidance, question } = chosen as Said;
-  return { decision: id, question: question ?? undefined, text: guidance, at: createdAt };
+  const { guidance, question, step } = chosen as Said;
+  return { decision: id, question: question ?? undefined, text: guidance, at: createdAt, isStep: step === true };
 }
 
 interface Said extends JsonObject {
   readonly guidance: string;
   readonly question: string | null;
+  readonly step?: true;
 }
 
 async function recordIntervention(
   tx: Tx,
   plan: Plan,
   text: string,
-  { question, decisions }: { question: string | undefined; decisions: readonly Decision[] },
+  parts: { question: string | undefined; decisions: readonly Decision[]; continues: boolean },
 ): Promise<DecisionId> {
-  const root = decisions.find(({ parent }) => parent === undefined);
-  if (root === undefined || !isActive(plan)) throw notActive(plan);
-  const chosen: Said = { guidance: text, question: question ?? null };
+  const { question, decisions, continues } = parts;
+  if (!isActive(plan) && !continues) throw notActiveError(plan);
+  // Before the plan has begun, what it is asked to do is decided here: guidance stands below it.
+  const root = decisions.find(({ parent }) => parent === undefined)?.id ?? (await insertRootDecision(tx, plan));
+  const chosen: Said = { guidance: text, question: question ?? null, ...(continues ? { step: true } : {}) };
   return insertDecision(tx, ids, {
     planId: plan.id,
     attempt: plan.attempt,
@@ -171,7 +188,7 @@ async function recordIntervention(
     step: undefined,
     question: question ?? "What should be kept in mind from here on?",
     chosen,
-    parent: root.id,
+    parent: root,
     needs: [],
   });
 }
@@ -189,17 +206,14 @@ function isActive(plan: Plan): boolean {
   return !isTerminal(plan) && plan.phase !== "apply" && statusKey(plan) !== "execute/complete";
 }
 
-function notActive(plan: Plan): PlanError {
-  const before = plan.phase === "strategize";
-  return new PlanError(
-    before
-      ? `The plan ${plan.id} is ${statusKey(plan)} and has not begun: there is nobody to be guided yet.`
-      : `The plan ${plan.id} is ${statusKey(plan)}: nothing is ahead that guidance could reach.`,
-    { next: [before ? nextStep("plan.execute", { plan: plan.id }) : nextStep("plan.status", { plan: plan.id })] },
-  );
+function notActiveError(plan: Plan): PlanError {
+  const applied = plan.phase === "apply" && plan.state === "applied";
+  return new PlanError(`The plan ${plan.id} is ${statusKey(plan)}: it has no step ahead that guidance could reach.`, {
+    next: applied ? [nextStep("run", { request: "<what comes next>" })] : [nextStep("plan.status", { plan: plan.id })],
+  });
 }
 
-function answeredMeanwhile(plan: Plan, open: Question | undefined): ConflictError {
+function answeredMeanwhileError(plan: Plan, open: Question | undefined): ConflictError {
   const now = open === undefined ? "it asks nothing any more" : `it asks now: ${open.question}`;
   return new ConflictError(
     `The plan ${plan.id} got another answer meanwhile; ${now}.`,

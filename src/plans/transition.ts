@@ -307,6 +307,7 @@ const VERBS = {
   redoPlan: "redone",
   cancelPlan: "cancelled",
   reviseStrategy: "given another strategy",
+  continuePlan: "continued",
   revertPlan: "sent back to strategize",
   rollbackPlan: "rolled back",
 } as const satisfies Record<Operation, string>;

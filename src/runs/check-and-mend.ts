@@ -80,7 +80,9 @@ async function failureIn(run: CheckRun, round: number): Promise<CheckFailure | u
   const results = await validateSandboxes({ lease, workspaces: steps.workspaces, validations, signal, tell });
   const failed = results.filter(({ mode, passed }) => mode === "required" && !passed);
   if (failed.length === 0) return undefined;
-  const each = failed.map(({ validation, message, output }) => told(`The check ${validation} failed: ${message}`, output));
+  const each = failed.map(({ validation, message, output }) =>
+    told(`The check ${validation} failed: ${message}`, output),
+  );
   return { told: each.join("\n\n") };
 }
 

@@ -4,7 +4,13 @@
  * it does goes through `StepEffects`.
  */
 import type { Talk } from "../actors/loop/agent-loop.ts";
-import { opening, systemPrompt, type BriefedResource, type BriefedStep, type Briefing } from "../actors/loop/briefing.ts";
+import {
+  opening,
+  systemPrompt,
+  type BriefedResource,
+  type BriefedStep,
+  type Briefing,
+} from "../actors/loop/briefing.ts";
 import type { ActorEffects } from "../actors/loop/actor-effects.ts";
 import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
 import { strategize, type Strategy } from "../actors/loop/strategist.ts";
@@ -157,7 +163,10 @@ export class PlanThinking {
     const waves = await decidedWaves(store, plan.id, plan.attempt);
     const { system, messages } = await this.#conversation(plan, actor, step, { place, effects, waves });
     const present = waves.findIndex((wave) => wave.some(({ id }) => id === step.id));
-    const taken = waves.slice(0, present + 1).flat().map(({ id }) => id);
+    const taken = waves
+      .slice(0, present + 1)
+      .flat()
+      .map(({ id }) => id);
     return workOn(
       {
         talk: { ...this.#talk(plan, actor, system, place), responseSchema: actor.responseFormat },
@@ -265,7 +274,14 @@ export class PlanThinking {
     const waves = await decidedWaves(store, plan.id, plan.attempt);
     const query = `${step.work.description}\n${goalOf(plan)}`;
     const { knowledge: port } = place.environment;
-    const context = await this.#contextFor({ effects, step: step.id, actor, port, query, resources: step.work.resources });
+    const context = await this.#contextFor({
+      effects,
+      step: step.id,
+      actor,
+      port,
+      query,
+      resources: step.work.resources,
+    });
     const briefing: Briefing = {
       ...planBriefing(plan),
       guidance: await store.read((reader) => spokenTo(reader, plan)),
@@ -399,11 +415,7 @@ export class PlanThinking {
   }
 
   /** Seen from one step: what its earlier waves came to, which steps run at the same time, and what comes later. */
-  async #stepsSeenFrom(
-    plan: Plan,
-    here: string,
-    waves: readonly (readonly DecidedStep[])[],
-  ): Promise<BriefedStep[]> {
+  async #stepsSeenFrom(plan: Plan, here: string, waves: readonly (readonly DecidedStep[])[]): Promise<BriefedStep[]> {
     const summaries = await this.#parts.store.read((reader) => stepSummaries(reader, plan.id, plan.attempt));
     const own = waves.findIndex((wave) => wave.some(({ id }) => id === here));
     return waves.flatMap((wave, index) =>

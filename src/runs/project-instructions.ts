@@ -34,7 +34,10 @@ export async function rootInstructions(
 /** Instructions of the directories between the root and the file, without those of the root itself. */
 export async function nestedInstructions(root: string, file: string): Promise<Instructions[]> {
   const found: Instructions[] = [];
-  const parts = posix.dirname(file).split("/").filter((part) => part !== "" && part !== ".");
+  const parts = posix
+    .dirname(file)
+    .split("/")
+    .filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) return [];
   for (let depth = 1; depth <= parts.length; depth += 1)
     found.push(...(await instructionsIn(root, parts.slice(0, depth).join("/"))));

@@ -25,6 +25,8 @@ import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
 import { stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
+import type { Workspace } from "../execution/workspace/workspace.ts";
+import { nestedInstructions } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
 import { refusalOf, reviseSteps } from "./strategy-revision.ts";
@@ -58,6 +60,8 @@ export class StepEffects implements AgentEffects {
   readonly signal: AbortSignal;
   readonly #parts: EffectsParts;
   readonly #ids: IdGenerator = monotonicIds();
+  /** Nested instructions that this step was told. */
+  readonly #instructions = new Set<string>();
   #made: number;
   #heard: number;
 
@@ -101,7 +105,25 @@ export class StepEffects implements AgentEffects {
     const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id });
     const error = outcome.ok ? {} : { error: outcome.error };
     tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...error });
-    return outcome;
+    return outcome.ok ? { ...outcome, output: await this.#instructed(key, call, outcome.output) } : outcome;
+  }
+
+  /** With the project's instructions for the directory, when the call is the first one there. */
+  async #instructed(key: string, { params }: EffectCall, output: JsonValue): Promise<JsonValue> {
+    const { place } = this.#parts;
+    const { path, resource } = params;
+    const workspaces = place?.environment.workspaces ?? new Map<string, Workspace>();
+    const [only] = workspaces.values();
+    const workspace = typeof resource === "string" ? workspaces.get(resource) : only;
+    if (typeof path !== "string" || workspace === undefined) return output;
+    const found = await nestedInstructions(workspace.sandbox.root, path);
+    const news = found.filter((one) => !this.#instructions.has(`${workspace.sandbox.alias}:${one.path}`));
+    if (news.length === 0) return output;
+    const told = await this.once(`instructions-${key}`, async () =>
+      news.map(({ path: file, text }) => `# Project instructions (${file})\n\n${text}`).join("\n\n"),
+    );
+    for (const one of news) this.#instructions.add(`${workspace.sandbox.alias}:${one.path}`);
+    return `${typeof output === "string" ? output : JSON.stringify(output)}\n\n${told}`;
   }
 
   async once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T> {

@@ -24,7 +24,9 @@ export function storedMessage(message: ModelMessage): object {
 
 export type StoredMessage =
   | Exclude<ModelMessage, { role: "assistant" }>
-  | (Omit<Extract<ModelMessage, { role: "assistant" }>, "toolCalls"> & { readonly toolCalls: readonly StoredToolCall[] });
+  | (Omit<Extract<ModelMessage, { role: "assistant" }>, "toolCalls"> & {
+      readonly toolCalls: readonly StoredToolCall[];
+    });
 
 export function readMessage(stored: StoredMessage): ModelMessage {
   return stored.role === "assistant" ? { ...stored, toolCalls: stored.toolCalls.map(readToolCall) } : stored;

@@ -45,7 +45,9 @@ export async function reviseSteps(
   const begun = waves.slice(0, present + 1).flat();
   await supersedeDecisions(tx, waves.slice(present + 1).flat(), revision.decision);
   const ids = monotonicIds();
-  const known = new Map<string, DecisionId>(begun.flatMap(({ step: id, id: at }) => (id === undefined ? [] : [[id, at]])));
+  const known = new Map<string, DecisionId>(
+    begun.flatMap(({ step: id, id: at }) => (id === undefined ? [] : [[id, at]])),
+  );
   // Behind everything that began, also where the model did not say so.
   const before = (waves[present] ?? []).map(({ id }) => id);
   const byId = new Map(revision.steps.map((one) => [one.id, one]));

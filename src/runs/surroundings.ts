@@ -10,10 +10,7 @@ export interface Surroundings {
   readonly checks: readonly { readonly command: string; readonly from: string }[];
 }
 
-export async function surroundingsOf(
-  plan: Plan,
-  workspaces: ReadonlyMap<string, Workspace>,
-): Promise<Surroundings> {
+export async function surroundingsOf(plan: Plan, workspaces: ReadonlyMap<string, Workspace>): Promise<Surroundings> {
   const roots = new Map([...workspaces].map(([alias, { sandbox }]) => [alias, sandbox.root]));
   const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
   const facts = [

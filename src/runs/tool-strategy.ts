@@ -14,8 +14,9 @@ import {
   supersedeDecisions,
 } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
+import { insertRootDecision } from "../plans/root-decision.ts";
+import { spokenTo } from "../plans/plan-questions.ts";
 import type { StagedContent } from "../store/contents/contents.ts";
-import type { Tx } from "../store/port.ts";
 
 /** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
 export interface ChosenStep {
@@ -48,8 +49,9 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
   for (const { chosen } of steps) staged.push(await stageExact(lease.store, chosen));
   await lease.store.transaction(async (tx) => {
     await assertHeld(tx, lease);
-    if ((await findDecisions(tx, plan.id, plan.attempt)).length > 0) return;
-    const root = await insertRoot(tx, lease);
+    const known = await findDecisions(tx, plan.id, plan.attempt);
+    if (known.some(({ step }) => step !== undefined)) return;
+    const root = known.find(({ parent }) => parent === undefined)?.id ?? (await insertRootDecision(tx, plan));
     const decided = new Map<string, DecisionId>();
     for (const [index, { id, needs, chosen }] of steps.entries()) {
       const exact = staged[index];
@@ -75,7 +77,7 @@ export async function rootDecision(lease: Lease<"strategize">): Promise<Decision
   return lease.store.transaction(async (tx) => {
     await assertHeld(tx, lease);
     const known = await findDecisions(tx, plan.id, plan.attempt);
-    return known.find(({ parent }) => parent === undefined)?.id ?? (await insertRoot(tx, lease));
+    return known.find(({ parent }) => parent === undefined)?.id ?? (await insertRootDecision(tx, plan));
   });
 }
 
@@ -91,10 +93,10 @@ export async function recordWork(lease: Lease<"strategize">, strategy: Strategy,
     await assertHeld(tx, lease);
     const known = await findDecisions(tx, plan.id, plan.attempt);
     if (known.some(({ step }) => step !== undefined)) return true;
-    const said = await findInterventions(tx, plan.id);
+    const said = await spokenTo(tx, plan);
     if (heard !== undefined && said.length > heard) {
       const unheeding = known.filter(({ id }) => id === strategy.decision);
-      await supersedeDecisions(tx, unheeding, said.at(-1)?.id);
+      await supersedeDecisions(tx, unheeding, (await findInterventions(tx, plan.id)).at(-1)?.id);
       return false;
     }
     const decided = new Map<string, DecisionId>();
@@ -127,18 +129,4 @@ export function thoughtOf({ confidence, rationale, alternatives }: StrategyStep)
     ...(rationale.trim() === "" ? {} : { rationale: storable(rationale) }),
     alternatives: alternatives.map((one) => storable(one)),
   };
-}
-
-function insertRoot(tx: Tx, { plan, phase }: Lease<"strategize">): Promise<DecisionId> {
-  return insertDecision(tx, monotonicIds(), {
-    planId: plan.id,
-    attempt: plan.attempt,
-    phase,
-    type: "prompt_definition",
-    step: undefined,
-    question: "What is to become true?",
-    chosen: { description: plan.description, definition_of_done: plan.definitionOfDone },
-    parent: undefined,
-    needs: [],
-  });
 }

@@ -151,7 +151,8 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
     case "revertPlan":
       return service.revertPlan(planId);
     case "reviseStrategy":
-      throw new Error(`${operation} comes only with guidance for a model's strategy`);
+    case "continuePlan":
+      throw new Error(`${operation} comes only with what a person says to a plan of a model`);
     case "undoPlan":
     case "redoPlan":
       throw new Error(`${operation} comes only with a landing in the resources`);

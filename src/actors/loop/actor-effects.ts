@@ -28,7 +28,10 @@ export interface AgentEffects extends ActorEffects {
   /** The user's answer. Without one the plan waits, and this rejects with an AwaitingInputError. */
   askUser(key: string, question: string, options: readonly string[]): Promise<string>;
   /** Replaces the steps that have not begun; returns the ids of the steps to come, or why it cannot be done. */
-  revise(key: string, revision: Revision): Promise<{ readonly steps: readonly string[] } | { readonly refused: string }>;
+  revise(
+    key: string,
+    revision: Revision,
+  ): Promise<{ readonly steps: readonly string[] } | { readonly refused: string }>;
   showChecklist(items: readonly ChecklistItem[]): void;
 }
 

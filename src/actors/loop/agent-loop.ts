@@ -51,9 +51,15 @@ export interface Course<T> {
   readonly handoverType: DecisionType;
   readonly questionAt: (turn: number, recovers: boolean) => string;
   /** Answers a control call that was made alone. */
-  readonly control: (call: ModelToolCall, at: { readonly key: string; readonly decision: DecisionId }) => Promise<Reply<T>>;
+  readonly control: (
+    call: ModelToolCall,
+    at: { readonly key: string; readonly decision: DecisionId },
+  ) => Promise<Reply<T>>;
   /** What an answer without tool calls means; `acted` when tools were called before. */
-  readonly said: (answer: Told, at: { readonly key: string; readonly decision: DecisionId; readonly acted: boolean }) => Promise<Reply<T>>;
+  readonly said: (
+    answer: Told,
+    at: { readonly key: string; readonly decision: DecisionId; readonly acted: boolean },
+  ) => Promise<Reply<T>>;
   /** Why a tool cannot be called at the moment; undefined when it can. */
   readonly refused: (tool: string) => string | undefined;
   /** The same call that fails in the same way so often is the end. */

@@ -42,12 +42,14 @@ export const UPDATE_CHECKLIST = "update_checklist";
 export const CONTROL_TOOLS: readonly ModelTool[] = [
   {
     name: RECORD_STRATEGY,
-    description: "Before the work, alone: records how the goal is reached, as steps in the order in which they read best",
+    description:
+      "Before the work, alone: records how the goal is reached, as steps in the order in which they read best",
     parameters: parametersOf(strategySchema),
   },
   {
     name: REVISE_STRATEGY,
-    description: "During a step, alone: replaces the steps that have not begun, because something turned out differently",
+    description:
+      "During a step, alone: replaces the steps that have not begun, because something turned out differently",
     parameters: parametersOf(revisionSchema),
   },
   {

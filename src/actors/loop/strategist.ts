@@ -64,7 +64,11 @@ export async function strategize(strategist: Strategist, effects: AgentEffects):
       typeOf: ({ toolCalls }) => (toolCalls.some(isLook) ? "resource_selection" : "strategy_choice"),
       handoverType: "strategy_choice",
       questionAt: (turn, recovers) =>
-        turn === 1 ? "How is it done?" : recovers ? "How is it done, without what was wrong?" : "What is there to know?",
+        turn === 1
+          ? "How is it done?"
+          : recovers
+            ? "How is it done, without what was wrong?"
+            : "What is there to know?",
       refused: (tool) => {
         if (strategist.readable.has(tool) || !strategist.talk.tools.some(({ name }) => name === tool)) return undefined;
         return `${tool} may change something, and there is no strategy yet. Call record_strategy first.`;

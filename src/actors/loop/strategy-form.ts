@@ -29,9 +29,7 @@ const stepSchema = z.object({
   alternatives: z.array(line).max(20).default([]).describe("other ways to do it"),
 });
 
-const stepsSchema = z
-  .array(stepSchema)
-  .max(STEP_LIMIT, { message: `must not have more than ${STEP_LIMIT} steps` });
+const stepsSchema = z.array(stepSchema).max(STEP_LIMIT, { message: `must not have more than ${STEP_LIMIT} steps` });
 
 export const strategySchema = z.object({
   steps: stepsSchema.default([]),

@@ -67,7 +67,11 @@ describe("what goes wrong is told to the model", () => {
       params["content"] === "1" ? { ok: false, error: "The disk says no." } : { ok: true, output: "ok" },
     );
     expect(await workOn(WORK, effects)).toBe("done");
-    expect(effects.asked.map(({ type }) => type)).toEqual(["tool_invocation", "error_recovery", "implementation_choice"]);
+    expect(effects.asked.map(({ type }) => type)).toEqual([
+      "tool_invocation",
+      "error_recovery",
+      "implementation_choice",
+    ]);
     expect(effects.asked[1]?.call.messages.at(-1)).toMatchObject({ failed: true, output: "The disk says no." });
   });
 });
@@ -145,17 +149,16 @@ describe("the model steers its own work", () => {
   const STEP_DONE = { calls: [{ tool: "step_done", params: { summary: "It is written." } }] };
 
   test("step_done ends the step, alone only", async () => {
-    const effects = new PlayedEffects([
-      { calls: [...(write().calls ?? []), ...STEP_DONE.calls] },
-      STEP_DONE,
-    ]);
+    const effects = new PlayedEffects([{ calls: [...(write().calls ?? []), ...STEP_DONE.calls] }, STEP_DONE]);
     expect(await workOn(WORK, effects)).toBe("It is written.");
     const results = effects.asked[1]?.call.messages.filter(({ role }) => role === "tool");
     expect(results).toMatchObject([{ failed: false }, { failed: true, output: expect.stringMatching(/alone/) }]);
   });
 
   test("a question reaches the user, and the answer the model", async () => {
-    const asks = { calls: [{ tool: "ask_user", params: { question: "Tabs or spaces?", options: ["tabs", "spaces"] } }] };
+    const asks = {
+      calls: [{ tool: "ask_user", params: { question: "Tabs or spaces?", options: ["tabs", "spaces"] } }],
+    };
     const effects = new PlayedEffects([asks, write(), { text: "done" }]);
     effects.userAnswers.push("tabs");
     expect(await workOn(WORK, effects)).toBe("done");
@@ -165,7 +168,12 @@ describe("the model steers its own work", () => {
 
   test("a text that only asks, after nothing was written, is a question too", async () => {
     const read = { calls: [{ tool: "read_file", params: { path: "a" } }] };
-    const effects = new PlayedEffects([read, { text: "Which of the two files?" }, write(), { text: "Done. Anything else?" }]);
+    const effects = new PlayedEffects([
+      read,
+      { text: "Which of the two files?" },
+      write(),
+      { text: "Done. Anything else?" },
+    ]);
     effects.userAnswers.push("the first");
     expect(await workOn(WORK, effects)).toBe("Done. Anything else?");
     expect(effects.userQuestions).toEqual(["Which of the two files?"]);
@@ -189,7 +197,11 @@ describe("the model steers its own work", () => {
 
   test("a checklist is shown", async () => {
     const items = [{ text: "look", state: "doing" }];
-    const effects = new PlayedEffects([{ calls: [{ tool: "update_checklist", params: { items } }] }, write(), { text: "done" }]);
+    const effects = new PlayedEffects([
+      { calls: [{ tool: "update_checklist", params: { items } }] },
+      write(),
+      { text: "done" },
+    ]);
     await workOn(WORK, effects);
     expect(effects.lists).toEqual([items]);
   });
@@ -226,7 +238,9 @@ describe("a long conversation is made shorter, and never ends the work", () => {
     const big = "line\n".repeat(100_000);
     const effects = new PlayedEffects(
       (turn) =>
-        effects.asked.at(-1) === undefined || turn < 4 ? { calls: [{ tool: "read_file", params: { path: String(turn) } }] } : { text: "done" },
+        effects.asked.at(-1) === undefined || turn < 4
+          ? { calls: [{ tool: "read_file", params: { path: String(turn) } }] }
+          : { text: "done" },
       () => ({ ok: true, output: big.slice(0, 45_000) }),
     );
     await workOn({ ...WORK, talk: { ...talk, window: 100_000 } }, effects);

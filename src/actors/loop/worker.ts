@@ -85,7 +85,8 @@ async function control(
   if (!parsed.success || issues.length > 0) return { told: listIssues(issues.slice(0, 20)), failed: true };
   const revised = await effects.revise(at.key, { ...parsed.data, decision: at.decision });
   if ("refused" in revised) return { told: revised.refused, failed: true };
-  const ahead = revised.steps.length === 0 ? "No step comes after this one" : `After this one come: ${revised.steps.join(", ")}`;
+  const ahead =
+    revised.steps.length === 0 ? "No step comes after this one" : `After this one come: ${revised.steps.join(", ")}`;
   return { told: `The strategy is revised. ${ahead}. Finish the present step, "${work.step}".` };
 }
 

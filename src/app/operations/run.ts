@@ -7,6 +7,7 @@ import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { isTerminal } from "../../domain/plan/transitions.ts";
 import { decidedWaves } from "../../changes/decided-steps.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { shouldApply } from "../../plans/autonomy.ts";
@@ -46,6 +47,8 @@ export const operation = defineOperation({
     automationProfile: z.string().optional(),
     includeDirty: z.boolean().default(false),
     verify: z.boolean().default(true),
+    /** Continue the newest unfinished plan here instead of making one; the request is what comes next. */
+    continue: z.boolean().default(false),
   }),
   output: z.union([
     StrategyReady.extend({ ...Made.shape, executed: z.literal(false).optional() }),
@@ -53,11 +56,14 @@ export const operation = defineOperation({
     Executed.extend({ ...Applied.shape, changes: Executed.shape.changes, ...Made.shape }),
   ]),
   run: async (app, input, call) => {
-    const { plan, made, uncommitted } = await makePlan(app, input, call);
+    const { plan, made, uncommitted } = await (input.continue
+      ? continuedPlan(app, input, call)
+      : makePlan(app, input, call));
     const executed = await carryOut(app, plan, input, call);
     if (executed.outcome === "strategy") return { ...executed, made, uncommitted };
     const outcome = { ...executed, made, uncommitted };
-    if (executed.obstacle !== null) return outcome;
+    // A request that needed no change is answered, and that is all.
+    if (executed.obstacle !== null || (executed.changes.files === 0 && executed.answer !== null)) return outcome;
     const agreed = await mayApply(app, plan);
     if (!agreed && call.answers === "none") return outcome;
     const seen = await (await app.plans()).getPlan(plan.id);
@@ -115,6 +121,27 @@ async function makePlan(
     call.tell({ type: "notice", level: "warning", text });
   }
   return { plan, made, uncommitted };
+}
+
+/** The newest plan of the directory's project that is not at its end, told what comes next. */
+async function continuedPlan(
+  app: App,
+  wish: Wish,
+  call: Call,
+): Promise<{ readonly plan: Plan; readonly made: readonly string[]; readonly uncommitted: number }> {
+  const plans = await app.plans();
+  const services = { plans, projects: await app.projects(), resources: await app.resources() };
+  const { project } = await setUpRun(services, { directory: wish.directory, project: wish.project });
+  const found = (await plans.listPlans({ project, limit: 50 })).plans.find(({ plan }) => !isTerminal(plan))?.plan;
+  if (found === undefined) {
+    throw new UsageError(`The project ${project} has no plan that could continue.`, {
+      kept: "Nothing was written.",
+      next: [nextStep("run", { request: wish.request.trim() || "<request>" })],
+    });
+  }
+  call.tell({ type: "notice", level: "info", text: `Continuing plan ${found.id}.` });
+  if (wish.request.trim() !== "") await guidePlan(app, found.id, wish.request);
+  return { plan: await plans.getPlan(found.id), made: [], uncommitted: 0 };
 }
 
 /** Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants asked. */

@@ -11,6 +11,7 @@ import type { Assessment } from "../../domain/plan/confidence.ts";
 import { recordedHooks } from "../../execution/checks/hooks.ts";
 import { diffOf } from "../../changes/diff-cache.ts";
 import { leftOut } from "../../execution/sandbox/unapplied-files.ts";
+import { planAnswer } from "../../changes/plan-answer.ts";
 import { planChanges } from "../../changes/plan-changes.ts";
 import { planSpending, type Spending } from "../../ledger/budget-report.ts";
 import { PlanExecutor } from "../../runs/plan-executor.ts";
@@ -61,6 +62,8 @@ export const Executed = PlanFacts.extend({
   ),
   hooks: z.array(z.strictObject({ resource: z.string(), hook: z.string(), skipped: z.boolean() })),
   changes: z.strictObject({ files: z.int(), insertions: z.int(), deletions: z.int() }),
+  /** The model's answer in words; null when no model worked on it. */
+  answer: z.string().nullable(),
   /** Files that were replaced in place while another program was still writing into them. */
   keptFiles: z.array(z.string()).readonly(),
   cost: SpendingFacts,
@@ -132,17 +135,25 @@ export async function executePlan(
     steps: seen.steps,
     hooks: (await recordedHooks(store, plan)).map(({ resource, hook, skipped }) => ({ resource, hook, skipped })),
     changes: { files: files.length, insertions, deletions },
+    answer: (await planAnswer(store, plan)) ?? null,
     keptFiles: seen.keptFiles,
     cost,
     leftOut: (await leftOut(app.paths.sandboxes, plan, entries)) ?? null,
     validations: validated.results,
     validationSummary: validated.summary,
     obstacle: validated.obstacle ?? null,
-    nextSteps: [
-      nextStep("plan.diff", { plan: plan.id }),
-      nextStep(validated.obstacle === undefined ? "plan.apply" : "plan.revert", { plan: plan.id }),
-    ],
+    nextSteps: executedNext(plan.id, files.length, validated.obstacle !== undefined),
   };
+}
+
+function executedNext(plan: PlanId, files: number, blocked: boolean): NextStep[] {
+  const more = nextStep("plan.prompt", { plan, text: "<what should be different>" });
+  if (files === 0) return [more];
+  return [
+    nextStep("plan.diff", { plan }),
+    blocked ? nextStep("plan.revert", { plan }) : nextStep("plan.apply", { plan }),
+    more,
+  ];
 }
 
 async function spendingBefore(app: App, id: PlanId): Promise<Spending> {

@@ -15,6 +15,8 @@ export const Prompted = z.strictObject({
   /** The question that this answers; null for guidance. */
   answered: z.string().nullable(),
   revisesStrategy: z.boolean(),
+  /** The plan was executed, and continues with this in the same conversation and sandbox. */
+  continuesPlan: z.boolean(),
   phase: z.enum(PHASES),
   state: z.enum(STATES),
   nextSteps: NextSteps,
@@ -24,7 +26,8 @@ export async function guidePlan(app: App, planId: PlanId, text: string): Promise
   const store = await app.store();
   const open = await store.read((reader) => openQuestion(reader, planId));
   const user = await app.user();
-  const { plan, decision, answered, revises } = await promptPlan(store, { planId, text, answering: open?.id, user });
+  const prompted = await promptPlan(store, { planId, text, answering: open?.id, user });
+  const { plan, decision, answered, revises, continues } = prompted;
   const worked = answered === undefined && plan.state === "processing";
   return {
     planId,
@@ -32,6 +35,7 @@ export async function guidePlan(app: App, planId: PlanId, text: string): Promise
     guidance: text.trim(),
     answered: answered?.question ?? null,
     revisesStrategy: revises,
+    continuesPlan: continues,
     phase: plan.phase,
     state: plan.state,
     nextSteps: [nextStep(worked ? "plan.status" : "plan.execute", { plan: planId })],

@@ -5,6 +5,7 @@ import type { Picture, Show } from "../show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
 import { strategyElement } from "./strategy.ts";
 import { validationView } from "./validations.ts";
+import type { View } from "../view.ts";
 
 type Output = OutputOf<"plan.execute">;
 
@@ -29,11 +30,11 @@ function strategyPicture(output: Extract<Output, { outcome: "strategy" }>): Pict
 }
 
 function executedPicture(output: Extract<Output, { outcome: "executed" }>, includeDirty: boolean): Picture {
-  const { planId, ran, changes, cost, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
+  const { planId, ran, changes, answer, cost, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
   const paid = cost.calls === 0 ? "" : ` ${paidText(cost)}.`;
   const amount = `${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions})`;
   return {
-    view: validationView(validations),
+    view: [...answerElement(answer), ...validationView(validations)],
     messages: [
       ...(includeDirty ? sandboxes.flatMap(madeWithoutDirty) : []),
       ...info(
@@ -47,6 +48,11 @@ function executedPicture(output: Extract<Output, { outcome: "executed" }>, inclu
     ],
     status: obstacle === null ? "ok" : "warn",
   };
+}
+
+/** The model's own words come first: they are what the user asked for. */
+function answerElement(answer: string | null): View {
+  return answer === null ? [] : [{ kind: "lines", title: "Answer", lines: answer.split("\n") }];
 }
 
 /** "in the sandbox" only where nothing else could have been changed. */

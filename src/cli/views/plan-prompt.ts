@@ -1,10 +1,12 @@
 import { info } from "../outcome.ts";
 import type { Show } from "../show.ts";
 
-export const show: Show<"plan.prompt"> = ({ planId, answered, revisesStrategy }) => {
+export const show: Show<"plan.prompt"> = ({ planId, answered, revisesStrategy, continuesPlan }) => {
   const noted = revisesStrategy
     ? `Noted: plan ${planId} gets another strategy, which is shown before anything is done.`
-    : `Noted: plan ${planId} will be told at its next step.`;
+    : continuesPlan
+      ? `Noted: plan ${planId} continues with this when you execute it.`
+      : `Noted: plan ${planId} will be told at its next step.`;
   const text = answered === null ? noted : `Answered: "${answered}" Plan ${planId} can continue.`;
   return { view: [], messages: info(text) };
 };

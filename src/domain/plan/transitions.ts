@@ -46,11 +46,18 @@ type ForwardOperation =
 
 /**
  * `reviseStrategy` has the strategy made anew within the attempt, for guidance that came before its first step;
+ * `continuePlan` has more done on an executed plan, in the same attempt and sandbox;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
  * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once its lease
  * has lapsed.
  */
-type BackwardOperation = "reviseStrategy" | "revertPlan" | "rollbackPlan" | "executePlan" | "applyPlan";
+type BackwardOperation =
+  | "reviseStrategy"
+  | "continuePlan"
+  | "revertPlan"
+  | "rollbackPlan"
+  | "executePlan"
+  | "applyPlan";
 
 export type Operation = ForwardOperation | BackwardOperation;
 
@@ -111,7 +118,11 @@ const BACKWARD = {
   "strategize/cancelled": {},
   "execute/queued": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
   "execute/processing": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
-  "execute/complete": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
+  "execute/complete": {
+    continuePlan: "execute/queued",
+    revertPlan: "strategize/queued",
+    rollbackPlan: "execute/queued",
+  },
   "execute/errored": {
     revertPlan: "strategize/queued",
     rollbackPlan: "execute/queued",

@@ -21,6 +21,7 @@ import { comparedOrder, nextWave } from "../../changes/step-records.ts";
 import { maskedText } from "../../platform/masking.ts";
 import type { Store } from "../../store/port.ts";
 import { commitMessage } from "../../changes/commit-message.ts";
+import { planAnswer } from "../../changes/plan-answer.ts";
 import { git } from "../../git/git.ts";
 import { findHooks, HOOK_NAMES, identityOf, stageChanges, type HookName } from "./hook-files.ts";
 import { netChanges, type NetChange } from "../../changes/net-changes.ts";
@@ -190,7 +191,8 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
   const file = join(repository, "COMMIT_EDITMSG");
   try {
     await stageChanges(workspace.sandbox, changes, repository);
-    await writeFile(file, commitMessage(run.lease.plan), { flag: "wx" });
+    const { store, plan } = run.lease;
+    await writeFile(file, commitMessage(plan, await planAnswer(store, plan)), { flag: "wx" });
     const environment = {
       ...(await identityOf(path)),
       GIT_DIR: repository,

@@ -144,8 +144,7 @@ async function runWave(
   known: { readonly done: ReadonlySet<string>; readonly changes: readonly PlanChange[] },
 ): Promise<void> {
   const { lease, environment } = run;
-  for (const [alias, workspace] of environment.workspaces)
-    workspace.beginWave(touchedIn(wave, alias, known.changes));
+  for (const [alias, workspace] of environment.workspaces) workspace.beginWave(touchedIn(wave, alias, known.changes));
   const number = await waveNumber(lease, wave);
   const outcomes = await settled(wave, async (step, position) =>
     known.done.has(step.id) ? undefined : oneStep(run, step, [number, position]),

@@ -1,0 +1,19 @@
+/** The first decision of an attempt: what the plan is asked to do. Everything that is decided in the attempt hangs on it. */
+import { monotonicIds, type DecisionId } from "../domain/names/ids.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import { insertDecision } from "../ledger/decisions.ts";
+import type { Tx } from "../store/port.ts";
+
+export function insertRootDecision(tx: Tx, plan: Plan): Promise<DecisionId> {
+  return insertDecision(tx, monotonicIds(), {
+    planId: plan.id,
+    attempt: plan.attempt,
+    phase: plan.phase,
+    type: "prompt_definition",
+    step: undefined,
+    question: "What is to become true?",
+    chosen: { description: plan.description, definition_of_done: plan.definitionOfDone },
+    parent: undefined,
+    needs: [],
+  });
+}
