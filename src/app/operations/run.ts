@@ -132,7 +132,7 @@ async function continuedPlan(
   const plans = await app.plans();
   const services = { plans, projects: await app.projects(), resources: await app.resources() };
   const { project } = await setUpRun(services, { directory: wish.directory, project: wish.project });
-  const found = (await plans.listPlans({ project, limit: 50 })).plans.find(({ plan }) => !isTerminal(plan))?.plan;
+  const found = (await plans.listPlans({ project, limit: 50 })).plans.find(({ status }) => !isTerminal(status));
   if (found === undefined) {
     throw new UsageError(`The project ${project} has no plan that could continue.`, {
       kept: "Nothing was written.",
