@@ -27,8 +27,9 @@ import { delayBefore, PATIENCE, type Patience } from "./providers/retry.ts";
 import { Transcripts } from "./scripted/scripted-model.ts";
 
 /**
- * The one door to models. A call is masked, sent to the endpoint of the provider it names, tried again where that may help, and then to
- * the fallbacks the user listed, if any. Whatever happens, every try is in the answer or in the error.
+ * The one door to models. A call is masked, sent to the endpoint of the provider it names, tried again where that may
+ * help, and then to the fallbacks the user listed, if any. Whatever happens, every try is in the answer or in the
+ * error.
  */
 export class ModelGateway implements Models {
   readonly providers: readonly Provider[];

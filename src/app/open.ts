@@ -1,6 +1,7 @@
 /**
- * The door. `openCleverAgents` opens the application on a data directory and recovers what a crash left there; `run` carries out one
- * operation of the table. Command line, servers and programs all come through here, so that no promise depends on the door.
+ * The door. `openCleverAgents` opens the application on a data directory and recovers what a crash left there; `run`
+ * carries out one operation of the table. Command line, servers and programs all come through here, so that no promise
+ * depends on the door.
  */
 import type * as z from "zod";
 import { App, type Environment } from "./base/app.ts";
@@ -17,7 +18,10 @@ export interface OpenOptions {
   readonly configPath?: string | undefined;
   /** Where relative paths begin; the working directory of this process unless given. */
   readonly directory?: string | undefined;
-  /** Settings that win over the environment and the configuration file, by key: `{ "core.automation-profile": "manual" }`. */
+  /**
+   * Settings that win over the environment and the configuration file, by key: `{ "core.automation-profile": "manual"
+   * }`.
+   */
   readonly settings?: Readonly<Record<string, string>>;
   /** Variables to read settings and credentials from; those of this process unless given. */
   readonly environment?: Environment;

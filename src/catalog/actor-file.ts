@@ -12,7 +12,10 @@ export interface ActorFile {
   readonly variables: readonly string[];
 }
 
-/** The loader of actor files, in today's form or an older one. Variables are filled in now: what is stored says what it meant then. */
+/**
+ * The loader of actor files, in today's form or an older one. Variables are filled in now: what is stored says what it
+ * meant then.
+ */
 export function parseActorFile(text: string, file: string, environment: Environment): ActorDefinition[] {
   return readActorFile(text, file, environment, []).definitions;
 }

@@ -12,8 +12,8 @@ import { recordEvent, type Ambience } from "../plans/transition.ts";
 import { notFound } from "../domain/names/not-found.ts";
 
 /**
- * Links between projects and resources, for the services of both. Every function works in the caller's transaction, so that a
- * project comes into being together with its links, and goes together with them.
+ * Links between projects and resources, for the services of both. Every function works in the caller's transaction, so
+ * that a project comes into being together with its links, and goes together with them.
  */
 export interface ResourceLinkInput {
   readonly resource: string;
@@ -40,7 +40,10 @@ function names(named: readonly { readonly name: QualifiedName }[]): QualifiedNam
   return named.map(({ name }) => name);
 }
 
-/** Links the resource to the project; the row, the event and the audit entry together. `first` is to be done before another try. */
+/**
+ * Links the resource to the project; the row, the event and the audit entry together. `first` is to be done before
+ * another try.
+ */
 export async function addLink(
   tx: Tx,
   ambience: Ambience,

@@ -40,8 +40,8 @@ export interface ListedResource extends Resource {
 }
 
 /**
- * Resources and their links to projects. Of any number of concurrent callers, also in other processes, one adds a name, and a
- * link never outlives its resource: both are decided by the statement that writes.
+ * Resources and their links to projects. Of any number of concurrent callers, also in other processes, one adds a name,
+ * and a link never outlives its resource: both are decided by the statement that writes.
  */
 export class ResourceService {
   readonly #store: Store;
@@ -91,7 +91,9 @@ export class ResourceService {
     });
   }
 
-  /** Forgets the resource; what is on the disk stays. Refused while a project has it or a validation is attached to it. */
+  /**
+   * Forgets the resource; what is on the disk stays. Refused while a project has it or a validation is attached to it.
+   */
   async removeResource(name: string): Promise<Resource> {
     return this.#store.transaction(async (tx) => {
       const resource = await requireResource(tx, name);

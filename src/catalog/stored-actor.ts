@@ -7,7 +7,10 @@ import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { findActor } from "../store/tables/actors.ts";
 import type { Reader } from "../store/port.ts";
 
-/** Whoever a name stands for: a registered actor, or a model that needs no registration, with all tools and nothing of its own to say. */
+/**
+ * Whoever a name stands for: a registered actor, or a model that needs no registration, with all tools and nothing of
+ * its own to say.
+ */
 export async function actorNamed(reader: Reader, name: QualifiedName): Promise<ActorDefinition> {
   const registered = await findActor(reader, name);
   if (registered !== undefined) return registered;

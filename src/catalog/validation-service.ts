@@ -39,8 +39,8 @@ export interface AttachInput {
 }
 
 /**
- * Registered validations and what they are attached to. The service holds no state; each change is one transaction with its event
- * and its audit entry, and of any number of concurrent callers one adds a name or makes an attachment.
+ * Registered validations and what they are attached to. The service holds no state; each change is one transaction with
+ * its event and its audit entry, and of any number of concurrent callers one adds a name or makes an attachment.
  *
  * ```ts
  * const validations = new ValidationService({ store });

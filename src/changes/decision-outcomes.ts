@@ -91,7 +91,10 @@ function stateOf(decision: Decision, { calls, recorded, working, ended, begun }:
   return working !== undefined && last.epoch === working ? "running" : "interrupted";
 }
 
-/** The decision with that id or a beginning of it, or the one on the step of that name: names begin with a letter, ids do not. */
+/**
+ * The decision with that id or a beginning of it, or the one on the step of that name: names begin with a letter, ids
+ * do not.
+ */
 export async function requireDecision(reader: Reader, plan: Plan, given: string): Promise<Decision> {
   const next = [nextStep("plan.tree", { plan: plan.id })];
   if (/^[A-Za-z][A-Za-z0-9_:.-]{0,199}$/.test(given)) {

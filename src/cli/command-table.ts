@@ -1,6 +1,6 @@
 /**
- * The commands: the operations of the application, spelled as words, and the few words that only a command line has. Nothing here
- * loads an operation: help and completion must not pay for zod or the database.
+ * The commands: the operations of the application, spelled as words, and the few words that only a command line has.
+ * Nothing here loads an operation: help and completion must not pay for zod or the database.
  */
 import { OPERATIONS, type OperationName } from "../app/table/index.ts";
 import type { Parameter, TableEntry } from "../app/base/operation.ts";
@@ -52,7 +52,9 @@ export const COMMANDS: readonly Command[] = [
   ...OWN_COMMANDS,
 ];
 
-/** The option's word: `--strategy-actor` for `strategyActor`, `--no-verify` for a flag that holds unless switched off. */
+/**
+ * The option's word: `--strategy-actor` for `strategyActor`, `--no-verify` for a flag that holds unless switched off.
+ */
 export function optionWord({ name, word, on }: Parameter): string {
   const spelled = word ?? name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return on === true ? `no-${spelled}` : spelled;

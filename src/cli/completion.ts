@@ -5,8 +5,8 @@ import { COMMANDS, GROUPS, optionWord, SUBGROUPS, type Command } from "./command
 import type { Outcome } from "./outcome.ts";
 
 /**
- * Completion scripts, generated from the table of commands. Written here rather than taken from a library because a static
- * script answers at once, while a generic one starts the program at every press of the key.
+ * Completion scripts, generated from the table of commands. Written here rather than taken from a library because a
+ * static script answers at once, while a generic one starts the program at every press of the key.
  */
 const SHELLS = ["bash", "zsh", "fish"] as const;
 const GLOBAL_OPTIONS = ["--format", "--data-dir", "--config-path", "--verbose", "--help", "--version"];

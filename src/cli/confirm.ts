@@ -15,7 +15,9 @@ export function canAsk({ input, output }: Asking): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
-/** Asks before something that cannot be taken back. Without a terminal nobody can answer, so `--yes` is required there. */
+/**
+ * Asks before something that cannot be taken back. Without a terminal nobody can answer, so `--yes` is required there.
+ */
 export async function confirmed(question: string, yes: boolean, asking: Asking): Promise<boolean> {
   if (yes) return true;
   if (!canAsk(asking)) {
@@ -50,9 +52,10 @@ const LONGEST_MS = 2_000;
 const CTRL_C = "\u0003";
 
 /**
- * Takes away what was typed before the question is seen, because it answers something else. Raw mode makes the terminal hand out a line
- * that is not ended too. What was typed is on its way for a moment, so the input must stay quiet for a few milliseconds. False when
- * there is nothing to ask: Ctrl-C came meanwhile, which in raw mode is a character and no signal, or the input ended or never gets quiet.
+ * Takes away what was typed before the question is seen, because it answers something else. Raw mode makes the terminal
+ * hand out a line that is not ended too. What was typed is on its way for a moment, so the input must stay quiet for a
+ * few milliseconds. False when there is nothing to ask: Ctrl-C came meanwhile, which in raw mode is a character and no
+ * signal, or the input ended or never gets quiet.
  */
 async function discardTyped(input: Asking["input"]): Promise<boolean> {
   let typed = "";

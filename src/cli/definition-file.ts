@@ -16,8 +16,8 @@ export async function readDocument(io: Io, file: string): Promise<{ text: string
 }
 
 /**
- * A file may come from another person if it is not a file of the user (standard input, or another owner), or lies in a repository
- * that has a remote, where others write.
+ * A file may come from another person if it is not a file of the user (standard input, or another owner), or lies in a
+ * repository that has a remote, where others write.
  */
 function isOutside(file: string): boolean {
   const { uid } = statSync(file);

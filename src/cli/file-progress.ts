@@ -1,7 +1,10 @@
 import { print, type Sink } from "./gate.ts";
 import type { Io } from "./io.ts";
 
-/** Progress on stderr: one line that is drawn over on a terminal, a plain line now and then elsewhere. Nothing for what takes under a second. */
+/**
+ * Progress on stderr: one line that is drawn over on a terminal, a plain line now and then elsewhere. Nothing for what
+ * takes under a second.
+ */
 export interface Progress {
   readonly update: (done: number, total: number) => void;
   /** Takes the line away. */

@@ -5,9 +5,9 @@ import { isList, type Movement, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
 
 /**
- * The gate between the program and a person's terminal. It stands at the streams themselves, so that everything written to one passes
- * it, also what a library or Node prints: there, everything hidden becomes visible. Codes come from `print` alone, which makes them from
- * the parts of a text that are no strings.
+ * The gate between the program and a person's terminal. It stands at the streams themselves, so that everything written
+ * to one passes it, also what a library or Node prints: there, everything hidden becomes visible. Codes come from
+ * `print` alone, which makes them from the parts of a text that are no strings.
  */
 const ungated = new WeakMap<object, (text: string) => unknown>();
 
@@ -18,7 +18,10 @@ export interface Output extends Sink {
   readonly rows?: number | undefined;
 }
 
-/** The stream behind a gate. One whose gate is closed is used as it is; another one is left alone, because it belongs to the caller. */
+/**
+ * The stream behind a gate. One whose gate is closed is used as it is; another one is left alone, because it belongs to
+ * the caller.
+ */
 export function gated(stream: Output): Output {
   if (ungated.has(stream)) return stream;
   const behind: Output = {
@@ -93,8 +96,8 @@ function moved(movement: Movement): string {
 }
 
 /**
- * Where the line editor of a question draws. It has codes of its own, so it writes behind the gate: what it writes is the prompt, which
- * must have been made visible before, and what the person types.
+ * Where the line editor of a question draws. It has codes of its own, so it writes behind the gate: what it writes is
+ * the prompt, which must have been made visible before, and what the person types.
  */
 export function editorOutput(stream: Output): NodeJS.WritableStream {
   const write = ungated.get(stream) ?? ((text: string) => stream.write(text));

@@ -1,7 +1,7 @@
 /**
- * What a call of the command line stands in: three streams, the environment, the working directory, and a way to be interrupted. Commands
- * reach these only through this object, so that several calls can run in one process, one after the other or side by side; `main.ts`
- * alone knows the process itself.
+ * What a call of the command line stands in: three streams, the environment, the working directory, and a way to be
+ * interrupted. Commands reach these only through this object, so that several calls can run in one process, one after
+ * the other or side by side; `main.ts` alone knows the process itself.
  */
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -21,7 +21,9 @@ export interface IoParts {
   readonly cwd: string;
   /** Stops the work where it can be continued later. */
   readonly signal?: AbortSignal | undefined;
-  /** Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given. */
+  /**
+   * Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given.
+   */
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
   /** Everything on standard input; read from `stdin` when it is not given. */
   readonly readInput?: (() => string) | undefined;
@@ -43,7 +45,8 @@ export class Io {
     this.env = parts.env;
     this.cwd = parts.cwd;
     this.asking = {
-      // Taken only when it is needed: to open the standard input of a process costs time, and changes how its pipe can be read.
+      // Taken only when it is needed: to open the standard input of a process costs time, and changes how its pipe can
+      // be read.
       get input() {
         return parts.stdin;
       },

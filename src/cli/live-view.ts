@@ -8,8 +8,9 @@ import { fit, oneLine, width, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
 
 /**
- * What a person sees while a plan is carried out: on a terminal a few lines that are drawn over, with each step, what it is doing, and what
- * it has cost so far; elsewhere one line for each thing that happened, which can be read later as a log.
+ * What a person sees while a plan is carried out: on a terminal a few lines that are drawn over, with each step, what
+ * it is doing, and what it has cost so far; elsewhere one line for each thing that happened, which can be read later as
+ * a log.
  */
 export interface LiveView {
   readonly on: (event: RunEvent) => void;

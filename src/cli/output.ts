@@ -8,8 +8,8 @@ import { spellNext } from "./spell-next.ts";
 import { joined, type Text } from "./terminal-text.ts";
 
 /**
- * The last step of every command: one envelope on stdout for machines, or a view for people with errors on stderr. Nothing else
- * writes to stdout.
+ * The last step of every command: one envelope on stdout for machines, or a view for people with errors on stderr.
+ * Nothing else writes to stdout.
  */
 export interface Streams {
   readonly out: (text: Text) => void;

@@ -3,7 +3,10 @@ import { visible } from "../domain/text/text.ts";
 import { fit, joined, oneLine, pad, padding, width, type Text } from "./terminal-text.ts";
 import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
 
-/** Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colours, `plain` is bare ASCII decoration. */
+/**
+ * Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colours, `plain` is bare ASCII
+ * decoration.
+ */
 export type HumanFormat = Exclude<OutputFormat, "json" | "yaml">;
 
 export interface Screen {

@@ -1,6 +1,6 @@
 /**
- * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process only through `Io`,
- * so that a program or a test can call it as often as it likes.
+ * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process
+ * only through `Io`, so that a program or a test can call it as often as it likes.
  */
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
 import type { Invocation } from "./invoke.ts";
@@ -19,8 +19,8 @@ interface Understood {
 }
 
 /**
- * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data directory of its own:
- * within one data directory they are one owner of leases, as one process is.
+ * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data
+ * directory of its own: within one data directory they are one owner of leases, as one process is.
  */
 export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
   const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");

@@ -1,6 +1,7 @@
 /**
- * Spells a call of an operation as the command a user types. The table says which arguments stand by position and in which order; all
- * others become options. A placeholder such as `<guidance>` stays as it is, so that a user sees what to replace.
+ * Spells a call of an operation as the command a user types. The table says which arguments stand by position and in
+ * which order; all others become options. A placeholder such as `<guidance>` stays as it is, so that a user sees what
+ * to replace.
  */
 import type { Parameter } from "../app/base/operation.ts";
 import type { NextStep } from "../domain/next-step.ts";
@@ -54,7 +55,9 @@ function words(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, one]) => words(one).map((text) => `${name}=${text}`));
 }
 
-/** As a shell reads it back as one word. A text that holds a placeholder is for a person to complete, not for a shell. */
+/**
+ * As a shell reads it back as one word. A text that holds a placeholder is for a person to complete, not for a shell.
+ */
 function quoted(word: string, prose: boolean): string {
   if (/<[^<>]+>/.test(word)) return prose ? `"${word}"` : word;
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;

@@ -2,9 +2,9 @@ import { visible } from "../domain/text/text.ts";
 import type { Tone } from "./view.ts";
 
 /**
- * Text on its way to a terminal, how many columns it takes, and how to fit it into fewer. Colors and cursor movements are no characters
- * of it but parts of their own, which the gate (gate.ts) turns into codes after it has made everything hidden in the strings visible: so
- * no string, wherever it comes from, can move the cursor or color a line.
+ * Text on its way to a terminal, how many columns it takes, and how to fit it into fewer. Colors and cursor movements
+ * are no characters of it but parts of their own, which the gate (gate.ts) turns into codes after it has made
+ * everything hidden in the strings visible: so no string, wherever it comes from, can move the cursor or color a line.
  */
 export type Text = string | { readonly text: string; readonly tone: Tone } | Movement | readonly Text[];
 
@@ -70,12 +70,16 @@ export function oneLine(text: string): string {
   return visible(text).replaceAll(/ *[\n\t]+[ \n\t]*/g, " ");
 }
 
-// A picture with what may follow it, a line end that is half there, half of a character: the next piece may belong to it.
+// A picture with what may follow it, a line end that is half there, half of a character: the next piece may belong to
+// it.
 const UNFINISHED =
   /(?:\r|(?:\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d){0,8}(?:\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)?)[\ud800-\udbff]?$/v;
 const LONGEST_UNFINISHED = 64;
 
-/** Writes a text that arrives in pieces: what looks hidden only because it is cut in the middle waits for the next piece. */
+/**
+ * Writes a text that arrives in pieces: what looks hidden only because it is cut in the middle waits for the next
+ * piece.
+ */
 export class Pieces {
   readonly #write: (text: string) => void;
   #held = "";

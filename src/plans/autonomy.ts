@@ -12,8 +12,8 @@ import type { Reader, Store } from "../store/port.ts";
 import { pauseFor } from "./plan-questions.ts";
 
 /**
- * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and between the
- * confidence decides.
+ * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and
+ * between the confidence decides.
  */
 export type Gate = { readonly go: true } | { readonly go: false; readonly assessment: Assessment };
 
@@ -30,8 +30,9 @@ const ids = monotonicIds();
 const MANY_INVARIANTS = 10;
 
 /**
- * Between strategize and execute. The steps of a tool actor or a graph are in its file, so whoever says `plan execute` has said yes to them; what a
- * model came up with is shown first, unless the profile goes on by itself, and the next `plan execute` is the yes.
+ * Between strategize and execute. The steps of a tool actor or a graph are in its file, so whoever says `plan execute`
+ * has said yes to them; what a model came up with is shown first, unless the profile goes on by itself, and the next
+ * `plan execute` is the yes.
  */
 export async function afterStrategy(
   store: Store,
@@ -49,7 +50,9 @@ export async function afterStrategy(
 
 const STRATEGY_QUESTION = "Is this strategy carried out?";
 
-/** Whether the gate behind this strategy was reached: a process that died before it has shown the strategy to no one. */
+/**
+ * Whether the gate behind this strategy was reached: a process that died before it has shown the strategy to no one.
+ */
 export async function cameToGate(store: Store, { id }: Plan, strategy: DecisionId): Promise<boolean> {
   const events = await store.read((reader) => findEvents(reader, id, "plan.assessed"));
   return events.some(({ details }) => details["question"] === STRATEGY_QUESTION && details["strategy"] === strategy);
@@ -67,9 +70,9 @@ export interface Choice {
 }
 
 /**
- * Before a model's decision counts: resolves when it may, with why; and with the answer once a person has given one. Otherwise the plan
- * asks, gives its lease up, and this rejects with an AwaitingInputError: whoever works on the plan ends here, and comes to the same
- * position again in the next run.
+ * Before a model's decision counts: resolves when it may, with why; and with the answer once a person has given one.
+ * Otherwise the plan asks, gives its lease up, and this rejects with an AwaitingInputError: whoever works on the plan
+ * ends here, and comes to the same position again in the next run.
  */
 export async function beforeDecision(
   lease: Lease<"strategize" | "execute">,

@@ -29,7 +29,10 @@ const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const ROUNDS = FULL ? 300 : 25;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const TTL_MS = 400;
-/** Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then goes on elsewhere. */
+/**
+ * Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then goes on
+ * elsewhere.
+ */
 const HAMMER_TTL_MS = 200;
 
 describe("killed", () => {
@@ -213,8 +216,8 @@ describe("stopped for longer than its lease lasts", () => {
 });
 
 /**
- * Stops the holder and takes over as soon as its lease lapsed. Should it stand still in the middle of a commit (of a renewal), the
- * file is locked for all: then it is woken and stopped again, for that is another story than this one.
+ * Stops the holder and takes over as soon as its lease lapsed. Should it stand still in the middle of a commit (of a
+ * renewal), the file is locked for all: then it is woken and stopped again, for that is another story than this one.
  */
 async function takeOverFromStopped(
   service: PlanLifecycleService,

@@ -38,9 +38,9 @@ export interface GuardReport {
 }
 
 /**
- * The guards of one plan: what they are, how much of them is used up, and the few things a person may do about them. They can be made
- * tighter at any time, also while the plan runs, and count from the next call on; looser than the profile the plan was made with they
- * never get.
+ * The guards of one plan: what they are, how much of them is used up, and the few things a person may do about them.
+ * They can be made tighter at any time, also while the plan runs, and count from the next call on; looser than the
+ * profile the plan was made with they never get.
  */
 export class GuardService {
   readonly #store: Store;
@@ -76,7 +76,10 @@ export class GuardService {
     });
   }
 
-  /** Allows the steps that wait for it to write, and returns them. One approval, one effect: a second one finds nothing waiting. */
+  /**
+   * Allows the steps that wait for it to write, and returns them. One approval, one effect: a second one finds nothing
+   * waiting.
+   */
   async allowWrites(planId: PlanId): Promise<string[]> {
     return this.#store.transaction(async (tx) => {
       const plan = await requireOpen(tx, planId);

@@ -1,4 +1,6 @@
-/** Every operation on a plan at every status, through the service: it does what the lifecycle says, or nothing at all. */
+/**
+ * Every operation on a plan at every status, through the service: it does what the lifecycle says, or nothing at all.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ConflictError,
@@ -85,7 +87,10 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect((await verifyAudit(store, { at: clock.now() })).problem).toBeUndefined();
   });
 
-  /** The lease that belongs to the operation: the holder's own where there is one, else one that was never or is no longer held. */
+  /**
+   * The lease that belongs to the operation: the holder's own where there is one, else one that was never or is no
+   * longer held.
+   */
   function holderLease(operation: Operation, from: StatusKey, lease: Lease | undefined, id: PlanId): Lease | undefined {
     const phase = leasePhase(operation);
     if (phase === undefined) return undefined;
@@ -140,7 +145,10 @@ function expectedType(from: StatusKey, to: StatusKey): string {
   return phase === phaseBefore ? "plan.state_changed" : "plan.phase_changed";
 }
 
-/** Starting takes the next epoch; ending gives the lease up; cancelling, reverting and rolling back raise the epoch so that nobody has it. */
+/**
+ * Starting takes the next epoch; ending gives the lease up; cancelling, reverting and rolling back raise the epoch so
+ * that nobody has it.
+ */
 function expectLease(before: PlanRows, after: PlanRows, operation: Operation): void {
   const epochBefore = Number(before.lease[0]?.["epoch"] ?? 0);
   const lease = after.lease[0];

@@ -1,6 +1,6 @@
 /**
- * Several actors on one plan, in every order a scheduler thinks of, with a clock that any of them may move: what the store
- * answered must be what a small model answers for the order in which the calls took effect.
+ * Several actors on one plan, in every order a scheduler thinks of, with a clock that any of them may move: what the
+ * store answered must be what a small model answers for the order in which the calls took effect.
  */
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
@@ -271,7 +271,8 @@ describe.each(Array.from({ length: BATCHES }, (_, batch) => batch + 1))("actors 
       { numRuns: SCHEDULES },
     );
     expect((await verifyAudit(temporary.store, { at: clock.now() })).problem).toBeUndefined();
-    // The schedules are worth something only if they get far and collide: applied plans, takeovers, refusals of both kinds.
+    // The schedules are worth something only if they get far and collide: applied plans, takeovers, refusals of both
+    // kinds.
     for (const wanted of ["apply/applied", "takeover", "conflict", "stale"]) {
       expect(reached.get(wanted) ?? 0, wanted).toBeGreaterThan(SCHEDULES / 50);
     }

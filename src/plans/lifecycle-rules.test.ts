@@ -1,4 +1,6 @@
-/** What a plan carries along its way: version, attempt, reversions, times, reasons, failures; and who may move it when. */
+/**
+ * What a plan carries along its way: version, attempt, reversions, times, reasons, failures; and who may move it when.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {

@@ -72,9 +72,9 @@ export interface ListedAction extends Action {
 }
 
 /**
- * Actions and the lifecycle of plans. The service holds no state: every call reads the store and changes it in one transaction,
- * so any number of services in any number of threads and processes agree. A long phase is started with a lease
- * (`startExecute`), and only the holder of that lease can end it (`completeExecute(lease)`).
+ * Actions and the lifecycle of plans. The service holds no state: every call reads the store and changes it in one
+ * transaction, so any number of services in any number of threads and processes agree. A long phase is started with a
+ * lease (`startExecute`), and only the holder of that lease can end it (`completeExecute(lease)`).
  *
  * ```ts
  * const service = new PlanLifecycleService({ store });
@@ -206,12 +206,17 @@ export class PlanLifecycleService {
     return this.#end(lease, "failStrategize", failure);
   }
 
-  /** Back to strategize/queued when guidance came after the strategy and before its first step; undefined when none did. */
+  /**
+   * Back to strategize/queued when guidance came after the strategy and before its first step; undefined when none did.
+   */
   async reviseStrategy(planId: PlanId): Promise<Plan | undefined> {
     return this.#store.transaction((tx) => reviseStrategy(tx, this.#ambience, planId));
   }
 
-  /** strategize/complete → execute/queued; an errored execute is queued again with the same strategy and its recorded steps. */
+  /**
+   * strategize/complete → execute/queued; an errored execute is queued again with the same strategy and its recorded
+   * steps.
+   */
   async executePlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
     return this.#move(planId, "executePlan", { kind: "none" }, options);
   }
@@ -242,7 +247,10 @@ export class PlanLifecycleService {
     return this.#start(planId, "apply", "startApply", options);
   }
 
-  /** The result may not be applied as it is. From apply/queued by plan id, from apply/processing only by the lease's holder. */
+  /**
+   * The result may not be applied as it is. From apply/queued by plan id, from apply/processing only by the lease's
+   * holder.
+   */
   async constrainApply(target: PlanId | Lease<"apply">, failure: FailureInput): Promise<Plan> {
     if (typeof target !== "string") return this.#end(target, "constrainApply", failure);
     const checked = checkFailure(failure);
@@ -281,8 +289,8 @@ export class PlanLifecycleService {
   }
 
   /**
-   * Back to execute/queued, with everything behind the checkpoint taken out of what counts: `plan execute` goes on from there. Refused
-   * while somebody executes it.
+   * Back to execute/queued, with everything behind the checkpoint taken out of what counts: `plan execute` goes on from
+   * there. Refused while somebody executes it.
    */
   async rollbackPlan(planId: PlanId, checkpoint: string, options: MoveOptions = {}): Promise<RolledBack> {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");

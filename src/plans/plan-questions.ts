@@ -27,15 +27,17 @@ import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { isByModel, isRevisable } from "./revise-strategy.ts";
 
-/** Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked. */
+/**
+ * Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked.
+ */
 export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
 
 const ids = monotonicIds();
 const LONGEST_LINE = 2_000;
 
 /**
- * Asks, and gives the lease up in the same transaction: from then on the plan waits, and nobody works on it. Returns the error that ends
- * what the caller is doing.
+ * Asks, and gives the lease up in the same transaction: from then on the plan waits, and nobody works on it. Returns
+ * the error that ends what the caller is doing.
  */
 export async function pauseFor(lease: Lease, asking: Asking, user: string): Promise<AwaitingInputError> {
   const { plan, planId, phase } = lease;
@@ -68,8 +70,9 @@ export interface Prompted {
 }
 
 /**
- * Records what a person says as a decision and, if the plan asked, closes the question with it, in one transaction. `answering` is the
- * question the person saw: when another is open by now, or none, somebody else was first and nothing is recorded.
+ * Records what a person says as a decision and, if the plan asked, closes the question with it, in one transaction.
+ * `answering` is the question the person saw: when another is open by now, or none, somebody else was first and nothing
+ * is recorded.
  */
 export async function promptPlan(
   store: Store,
@@ -146,7 +149,10 @@ async function recordIntervention(
   });
 }
 
-/** The strategist does not remember what it answered: guidance such as "leave the second step out" comes with what it is about. */
+/**
+ * The strategist does not remember what it answered: guidance such as "leave the second step out" comes with what it is
+ * about.
+ */
 function aboutStrategy(decisions: readonly Decision[]): string {
   const steps = decisions.flatMap(({ step, chosen }) =>
     step === undefined ? [] : [`${step} (${(chosen as ChosenWork).description})`],

@@ -1,4 +1,7 @@
-/** Guidance between a model's strategy and its first step: the strategy goes, the guidance stays, and nothing else moves. */
+/**
+ * Guidance between a model's strategy and its first step: the strategy goes, the guidance stays, and nothing else
+ * moves.
+ */
 import { expect, test } from "vitest";
 import {
   PlanLifecycleService,

@@ -8,9 +8,9 @@ import type { Tx } from "../store/port.ts";
 import { transition, type Ambience } from "./transition.ts";
 
 /**
- * Guidance that comes after a model has decided on the steps and before the first of them is carried out is about those steps. The plan
- * goes back to its strategist within the same attempt: the strategy that was shown is superseded by the guidance, and what it cost
- * stays on the plan's bill.
+ * Guidance that comes after a model has decided on the steps and before the first of them is carried out is about those
+ * steps. The plan goes back to its strategist within the same attempt: the strategy that was shown is superseded by the
+ * guidance, and what it cost stays on the plan's bill.
  */
 export async function reviseStrategy(tx: Tx, ambience: Ambience, planId: PlanId): Promise<Plan | undefined> {
   const plan = await findPlan(tx, planId);

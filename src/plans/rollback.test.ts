@@ -1,4 +1,7 @@
-/** Rolling back: what is behind the checkpoint counts no more, in one step, and what is before it is there byte for byte. */
+/**
+ * Rolling back: what is behind the checkpoint counts no more, in one step, and what is before it is there byte for
+ * byte.
+ */
 import { describe, expect, test } from "vitest";
 import {
   ConflictError,

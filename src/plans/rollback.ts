@@ -18,10 +18,10 @@ import { requireSandboxToRollBack } from "./in-place-rules.ts";
 import { permitted, transition, type Ambience } from "./transition.ts";
 
 /**
- * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint is no copy of
- * files but a position among those steps: before all of them, or after one that changed something. Rolling back takes what lies
- * behind that position out of what counts, in one transaction; nothing is deleted. The next execution makes the sandboxes what is
- * left and goes on from there.
+ * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint
+ * is no copy of files but a position among those steps: before all of them, or after one that changed something.
+ * Rolling back takes what lies behind that position out of what counts, in one transaction; nothing is deleted. The
+ * next execution makes the sandboxes what is left and goes on from there.
  */
 const BEGINNING = "start";
 
@@ -92,7 +92,9 @@ export async function rollbackImpact(reader: Reader, plan: Plan, checkpoint: Che
   return (await behind(reader, plan, checkpoint)).impact;
 }
 
-/** In the caller's one transaction: the plan goes to execute/queued, and everything behind the checkpoint is superseded. */
+/**
+ * In the caller's one transaction: the plan goes to execute/queued, and everything behind the checkpoint is superseded.
+ */
 export async function rollBack(
   tx: Tx,
   ambience: Ambience,

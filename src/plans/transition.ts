@@ -98,9 +98,9 @@ export interface Transitioned {
 }
 
 /**
- * The only way a plan moves. In the caller's one transaction it checks the plan's (version, phase, state) against the table,
- * takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry. Whoever comes second
- * gets a ConflictError that says what was expected and what is there.
+ * The only way a plan moves. In the caller's one transaction it checks the plan's (version, phase, state) against the
+ * table, takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry.
+ * Whoever comes second gets a ConflictError that says what was expected and what is there.
  */
 export async function transition(tx: Tx, ambience: Ambience, request: TransitionRequest): Promise<Transitioned> {
   const plan = await findPlan(tx, request.planId);

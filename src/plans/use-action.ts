@@ -58,8 +58,9 @@ export interface ProjectLinkInput {
 }
 
 /**
- * The arguments as the action takes them. Done before the transaction, which nobody else can write beside: the patterns of an action
- * are somebody's regular expressions and may take their time. It stays true: of an action only its state ever changes.
+ * The arguments as the action takes them. Done before the transaction, which nobody else can write beside: the patterns
+ * of an action are somebody's regular expressions and may take their time. It stays true: of an action only its state
+ * ever changes.
  */
 export function argumentsFor(action: Action, input: UseActionInput): ReturnType<typeof resolveArguments> {
   assertAvailable(action);
@@ -175,8 +176,8 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
 }
 
 /**
- * The flag, else what is configured (project > global > default), which the action's own profile can only make stricter: an action may
- * come from another person.
+ * The flag, else what is configured (project > global > default), which the action's own profile can only make
+ * stricter: an action may come from another person.
  */
 async function resolveProfile(
   reader: Reader,
@@ -224,8 +225,8 @@ async function resolveActors(reader: Reader, action: Action, input: UseActionInp
 }
 
 /**
- * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with holes in
- * them. An actor that is not registered here says nothing about what it uses.
+ * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with
+ * holes in them. An actor that is not registered here says nothing about what it uses.
  */
 async function checkVariables(reader: Reader, action: Action, execution: QualifiedName | undefined): Promise<void> {
   const actor = execution === undefined ? undefined : await findActor(reader, execution);

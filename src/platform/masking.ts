@@ -3,9 +3,9 @@ import type { JsonValue } from "../domain/values/json.ts";
 import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
 
 /**
- * Secrets are masked where something is written down: in events, the audit log, decisions, tool calls, failures and results of
- * validations. Files are not: their contents are kept apart, exactly as they are. Besides what has the form of a secret, the values of
- * variables that are named like one are known here.
+ * Secrets are masked where something is written down: in events, the audit log, decisions, tool calls, failures and
+ * results of validations. Files are not: their contents are kept apart, exactly as they are. Besides what has the form
+ * of a secret, the values of variables that are named like one are known here.
  */
 let known: readonly string[] | undefined;
 
@@ -35,8 +35,8 @@ export function maskedJson(value: JsonValue): { readonly value: JsonValue; reado
 }
 
 /**
- * Facts of ours, whose keys say nothing about secrets: what stands under "key" in the event of a changed setting is its name.
- * Only the texts are looked at, each by itself.
+ * Facts of ours, whose keys say nothing about secrets: what stands under "key" in the event of a changed setting is its
+ * name. Only the texts are looked at, each by itself.
  */
 export function maskedFacts<T>(value: T): T {
   return walk(value) as T;

@@ -2,8 +2,9 @@ import { statSync, type Stats } from "node:fs";
 import { ConfigurationError } from "../domain/errors/errors.ts";
 
 /**
- * What decides where keys go and what runs must be the user's own, as ssh wants it: nobody else owns it, except root, and nobody else may
- * write to it. Root trusts no file of another user either: `sudo agents` with the user's directories would run as root what the user says.
+ * What decides where keys go and what runs must be the user's own, as ssh wants it: nobody else owns it, except root,
+ * and nobody else may write to it. Root trusts no file of another user either: `sudo agents` with the user's
+ * directories would run as root what the user says.
  */
 export function requireOwn(path: string, what: string): void {
   const { getuid } = process;

@@ -1,6 +1,7 @@
 /**
- * A plan of a model that is killed after any commit, in a process of its own, and taken up again by another: no answer that was recorded is
- * asked for again, no tool call that was recorded is made again, and in the end the files are those of an undisturbed run.
+ * A plan of a model that is killed after any commit, in a process of its own, and taken up again by another: no answer
+ * that was recorded is asked for again, no tool call that was recorded is made again, and in the end the files are
+ * those of an undisturbed run.
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";

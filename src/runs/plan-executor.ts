@@ -57,7 +57,10 @@ export interface ExecuteOptions extends StartOptions {
   readonly verify?: boolean;
   /** Told of everything that happens on the way, models and their tools included. */
   readonly tell?: Tell;
-  /** New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was made of. */
+  /**
+   * New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was
+   * made of.
+   */
   readonly includeDirty?: boolean;
 }
 
@@ -76,9 +79,10 @@ export interface Executed {
 }
 
 /**
- * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records them as
- * decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
- * nothing; called by two at once it runs once, and the other is told.
+ * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records
+ * them as decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a
+ * crash or an error it goes on behind the recorded steps; called on a plan that is executed it does nothing; called by
+ * two at once it runs once, and the other is told.
  */
 export class PlanExecutor {
   readonly #store: Store;
@@ -89,8 +93,8 @@ export class PlanExecutor {
   readonly #models: ModelsOf | undefined;
 
   /**
-   * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the budget of the
-   * lease's plan.
+   * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the
+   * budget of the lease's plan.
    */
   constructor(parts: {
     store: Store;
@@ -354,7 +358,8 @@ function isFailure(error: unknown): boolean {
 }
 
 function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
-  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, there is money, or somebody has approved.
+  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, there is money, or somebody has
+  // approved.
   const waits = error instanceof AgentsError && error.code === "approval_needed";
   const passes = waits || error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
   const message = storable(error instanceof Error ? error.message : String(error));

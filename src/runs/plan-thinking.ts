@@ -47,15 +47,18 @@ const GRAPH_STEP = "run-graph";
 /** Of what a model can read at most: the rest is for the conversation, the tools and the answer. */
 const CONTEXT_SHARE = 4;
 
-/** Tokens. Every call of a step carries its context again and pays for it; a model that needs more can ask for it by a tool. */
+/**
+ * Tokens. Every call of a step carries its context again and pays for it; a model that needs more can ask for it by a
+ * tool.
+ */
 const CONTEXT_LIMIT = 32_000;
 
 /** A step that ended so is told to go on with its limits raised, and does not run into the same wall. */
 const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
 
 /**
- * Models at work on a plan: one decides on its steps, one carries them out. What they are shown is put together here; what they do goes
- * through `StepHands`.
+ * Models at work on a plan: one decides on its steps, one carries them out. What they are shown is put together here;
+ * what they do goes through `StepHands`.
  */
 export class PlanThinking {
   readonly #parts: ThinkingParts;
@@ -278,7 +281,10 @@ export class PlanThinking {
     }));
   }
 
-  /** Seen from one step: what its earlier waves came to, who is at work beside it, and what comes later. The same for every try. */
+  /**
+   * Seen from one step: what its earlier waves came to, who is at work beside it, and what comes later. The same for
+   * every try.
+   */
   async #stepsSeenFrom(
     plan: Plan,
     [here = 0, position = 0]: Order,
@@ -332,7 +338,9 @@ function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | 
   };
 }
 
-/** What an answer may be long unless its actor says otherwise: without a limit, nobody could say what a call may cost. */
+/**
+ * What an answer may be long unless its actor says otherwise: without a limit, nobody could say what a call may cost.
+ */
 const OUTPUT_TOKENS = 8_192;
 
 function settingsOf({ options }: ModelActorDefinition): ModelSettings {

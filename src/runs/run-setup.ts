@@ -11,9 +11,9 @@ import type { ListedProject, ProjectService } from "../catalog/project-service.t
 import type { ListedResource, ResourceService } from "../catalog/resource-service.ts";
 
 /**
- * What a plan needs before it can be made of a sentence: the repository as a resource, a project with it, and the action whose only argument
- * is the request. Each is made once and found from then on, also when several ask at the same moment: whoever comes second to a name looks
- * again.
+ * What a plan needs before it can be made of a sentence: the repository as a resource, a project with it, and the
+ * action whose only argument is the request. Each is made once and found from then on, also when several ask at the
+ * same moment: whoever comes second to a name looks again.
  */
 export interface RunSetup {
   readonly project: QualifiedName;

@@ -36,9 +36,9 @@ export interface HandsParts {
 }
 
 /**
- * The hands of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the decision it
- * stands for and what it cost are recorded in one transaction, or none of them is. Records carry their position in the program, in the
- * order in which the step made them.
+ * The hands of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the
+ * decision it stands for and what it cost are recorded in one transaction, or none of them is. Records carry their
+ * position in the program, in the order in which the step made them.
  */
 export class StepHands implements ActorHands {
   readonly signal: AbortSignal;
@@ -244,7 +244,9 @@ function usageFacts(
   return { provider, model, inputTokens, cachedTokens, outputTokens, estimated, cost };
 }
 
-/** What JSON makes of it: a number that JSON does not know, or a field that is not there, must not come back different. */
+/**
+ * What JSON makes of it: a number that JSON does not know, or a field that is not there, must not come back different.
+ */
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

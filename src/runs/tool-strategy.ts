@@ -16,7 +16,9 @@ import { assertHeld, type Lease } from "../ledger/leases.ts";
 import type { StagedContent } from "../store/contents/contents.ts";
 import type { Tx } from "../store/port.ts";
 
-/** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
+/**
+ * The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in.
+ */
 export interface ChosenStep {
   readonly id: string;
   readonly needs: readonly string[];
@@ -36,8 +38,9 @@ export function chosenSteps(actor: ToolActorDefinition, plan: Plan): ChosenStep[
 }
 
 /**
- * Records what the attempt is asked to do and each step of its strategy as decisions, in one transaction under the lease. An attempt
- * that has its decisions keeps them: recorded by an owner that died before it could complete the phase, they are what counts.
+ * Records what the attempt is asked to do and each step of its strategy as decisions, in one transaction under the
+ * lease. An attempt that has its decisions keeps them: recorded by an owner that died before it could complete the
+ * phase, they are what counts.
  */
 export async function recordStrategy(lease: Lease<"strategize">, steps: readonly ChosenStep[]): Promise<void> {
   const { plan } = lease;
@@ -79,8 +82,9 @@ export async function rootDecision(lease: Lease<"strategize">): Promise<Decision
 }
 
 /**
- * Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are. False when people
- * have said more than the `heard` things the model was told of: its answer is superseded, and it must be asked again.
+ * Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are.
+ * False when people have said more than the `heard` things the model was told of: its answer is superseded, and it must
+ * be asked again.
  */
 export async function recordWork(lease: Lease<"strategize">, strategy: Strategy, heard?: number): Promise<boolean> {
   const { plan } = lease;

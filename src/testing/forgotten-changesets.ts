@@ -1,6 +1,6 @@
 /**
- * Run with `--expose-gc` by a test: opens and closes many changesets in one context, drops them, and prints what is still
- * reachable afterwards.
+ * Run with `--expose-gc` by a test: opens and closes many changesets in one context, drops them, and prints what is
+ * still reachable afterwards.
  */
 import { openStore, PlanExecutionContext, PlanLifecycleService, type ChangesetHandle } from "../index.ts";
 import { ACTION_NAME, actionInput, created } from "./fixtures.ts";

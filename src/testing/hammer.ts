@@ -1,6 +1,6 @@
 /**
- * Run by a test in a process of its own, and killed by it at some moment: carries plans through their lives, several at a time,
- * and tells each thing the store acknowledged. Arguments: the store's url, a seed, the time a lease lasts.
+ * Run by a test in a process of its own, and killed by it at some moment: carries plans through their lives, several at
+ * a time, and tells each thing the store acknowledged. Arguments: the store's url, a seed, the time a lease lasts.
  */
 import {
   ConflictError,

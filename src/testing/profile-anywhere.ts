@@ -1,4 +1,6 @@
-/** The profile of test plans that run commands: as `base`, but where nothing can confine commands they run all the same. */
+/**
+ * The profile of test plans that run commands: as `base`, but where nothing can confine commands they run all the same.
+ */
 import { parseProfile, ProfileService, type Store } from "../index.ts";
 
 export async function profileAnywhere(store: Store, base = "supervised"): Promise<string> {

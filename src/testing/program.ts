@@ -1,4 +1,7 @@
-/** A program of this folder in a process of its own. What it acknowledges goes to a file, line by line, and survives its death. */
+/**
+ * A program of this folder in a process of its own. What it acknowledges goes to a file, line by line, and survives its
+ * death.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";

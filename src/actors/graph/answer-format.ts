@@ -4,7 +4,9 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { QualifiedName } from "../../domain/names/qualified-name.ts";
 import { NodeFailure } from "./graph-error.ts";
 
-/** The form an answer must have. Providers are asked to see to it, but not all of them can, so it is checked here too. */
+/**
+ * The form an answer must have. Providers are asked to see to it, but not all of them can, so it is checked here too.
+ */
 export class AnswerFormat {
   readonly schema: JsonObject;
   readonly #form: z.ZodType;

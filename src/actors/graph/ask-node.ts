@@ -22,8 +22,8 @@ export interface AskPorts {
 type AskNode = Extract<PreparedNode, { type: "llm" }>;
 
 /**
- * What the model of a node answers. It may use the tools of the node first, turn by turn; each question and each call is a step of its own,
- * so a conversation that was cut off goes on with the question that was not answered.
+ * What the model of a node answers. It may use the tools of the node first, turn by turn; each question and each call
+ * is a step of its own, so a conversation that was cut off goes on with the question that was not answered.
  */
 export async function askNode(
   node: AskNode,

@@ -1,4 +1,7 @@
-/** A graph that is killed at any step: another process goes on, repeats nothing that is on record, and comes to the same. */
+/**
+ * A graph that is killed at any step: another process goes on, repeats nothing that is on record, and comes to the
+ * same.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -30,8 +30,8 @@ export class NodeFailure extends Error {
 }
 
 /**
- * What went wrong with the node itself, with the node and the round. Everything else (a lost lease, a spent budget, a stop, a full disk) is
- * about the whole run and stays what it is, because whoever runs plans looks at its kind.
+ * What went wrong with the node itself, with the node and the round. Everything else (a lost lease, a spent budget, a
+ * stop, a full disk) is about the whole run and stays what it is, because whoever runs plans looks at its kind.
  */
 export function placed(error: unknown, place: NodePlace): unknown {
   const { graph, node, round } = place;

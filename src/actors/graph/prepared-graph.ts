@@ -14,8 +14,8 @@ import { GraphError } from "./graph-error.ts";
 import { GraphOrder } from "./order.ts";
 
 /**
- * A graph with everything it refers to: inner graphs, actors that answer, checks that were read. Whatever is missing is found before the
- * first model is asked, not after half of them were paid.
+ * A graph with everything it refers to: inner graphs, actors that answer, checks that were read. Whatever is missing is
+ * found before the first model is asked, not after half of them were paid.
  */
 export interface PreparedGraph {
   readonly actor: GraphActorDefinition;

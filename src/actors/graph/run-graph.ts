@@ -10,10 +10,10 @@ import { prepareGraph, type ActorOf, type PreparedGraph, type PreparedNode } fro
 import { deeplyFrozen, updated, valueBelow, type GraphState } from "./state.ts";
 
 /**
- * Runs a graph in rounds. The nodes of a round run side by side on the same frozen state; then their results are taken in one after the other
- * in the order of the file, and the edges say who runs next. So the state after each round is a function of what the nodes returned, whoever
- * was fastest: a run that was killed does the same rounds again, with what was recorded in place of models and tools, and goes on
- * where there is no record. The state itself is never stored.
+ * Runs a graph in rounds. The nodes of a round run side by side on the same frozen state; then their results are taken
+ * in one after the other in the order of the file, and the edges say who runs next. So the state after each round is a
+ * function of what the nodes returned, whoever was fastest: a run that was killed does the same rounds again, with what
+ * was recorded in place of models and tools, and goes on where there is no record. The state itself is never stored.
  */
 export interface GraphInput {
   readonly goal: string;
@@ -24,7 +24,10 @@ export interface GraphInput {
   readonly decision: DecisionId;
   /** In front of the keys of all steps. */
   readonly key: string;
-  /** How often the graph gave up before: each time somebody had it go on, so it gets its limits, and nodes that failed get a try, once more. */
+  /**
+   * How often the graph gave up before: each time somebody had it go on, so it gets its limits, and nodes that failed
+   * get a try, once more.
+   */
   readonly gaveUp?: number;
 }
 
@@ -94,8 +97,9 @@ class GraphRun {
   }
 
   /**
-   * Those that are due and have nobody to wait for. A node waits while one that is due too comes before it: so where ways of different length
-   * come together, the node runs once, after all of them. Somebody is always ready, because "before" has no circles.
+   * Those that are due and have nobody to wait for. A node waits while one that is due too comes before it: so where
+   * ways of different length come together, the node runs once, after all of them. Somebody is always ready, because
+   * "before" has no circles.
    */
   #ready(due: ReadonlySet<string>): PreparedNode[] {
     const { nodes, order } = this.#graph;
@@ -126,8 +130,9 @@ class GraphRun {
   }
 
   /**
-   * All nodes of a round end before anything else happens, also when one of them failed: what the others still do is recorded and need not be
-   * done again. Of several failures the first one in the file is told, unless one is about the whole run.
+   * All nodes of a round end before anything else happens, also when one of them failed: what the others still do is
+   * recorded and need not be done again. Of several failures the first one in the file is told, unless one is about the
+   * whole run.
    */
   async #runRound(ready: readonly PreparedNode[], round: number): Promise<Returned[]> {
     const results = await Promise.allSettled(
@@ -153,7 +158,10 @@ class GraphRun {
     }
   }
 
-  /** Somebody who has the graph go on wants the node that failed to be tried again, and not to hear of its recorded failure for ever. */
+  /**
+   * Somebody who has the graph go on wants the node that failed to be tried again, and not to hear of its recorded
+   * failure for ever.
+   */
   async #tried(node: PreparedNode, key: string): Promise<JsonValue> {
     for (let attempt = 1; ; attempt += 1) {
       const own = attempt === 1 ? key : `${key}/try-${attempt}`;
@@ -167,7 +175,10 @@ class GraphRun {
     }
   }
 
-  /** An inner graph has a state of its own and returns its output; the goal is the outer one's unless it is given another. */
+  /**
+   * An inner graph has a state of its own and returns its output; the goal is the outer one's unless it is given
+   * another.
+   */
   readonly #inner = async (graph: PreparedGraph, state: JsonObject, key: string): Promise<JsonValue> => {
     return (await new GraphRun(graph, { ...this.#input, state, key }, this.#ports).toEnd()).output;
   };

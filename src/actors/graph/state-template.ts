@@ -12,8 +12,9 @@ export function filledText(text: string, state: GraphState, path: string): strin
 }
 
 /**
- * Parameters with the state filled in. A text that is nothing but `{key}` becomes the value itself, be it a list or a number. Unlike a
- * prompt, a parameter that uses what is not there is refused: a tool should not be called with half a path.
+ * Parameters with the state filled in. A text that is nothing but `{key}` becomes the value itself, be it a list or a
+ * number. Unlike a prompt, a parameter that uses what is not there is refused: a tool should not be called with half a
+ * path.
  */
 export function filledParams(params: JsonObject, state: GraphState): JsonObject {
   const filled = (value: JsonValue, path: string): JsonValue => {

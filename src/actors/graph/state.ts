@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { NodeFailure } from "./graph-error.ts";
 
 /**
- * The state that nodes share. Nobody changes it: a round makes the next one out of it, by taking in what its nodes returned one after
- * the other in the order of the file. Who of them was done first makes no difference.
+ * The state that nodes share. Nobody changes it: a round makes the next one out of it, by taking in what its nodes
+ * returned one after the other in the order of the file. Who of them was done first makes no difference.
  */
 export type GraphState = JsonObject;
 

@@ -5,14 +5,19 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelAnswer, ModelCall } from "../models/model.ts";
 
 /**
- * What somebody who acts in a plan can do, be it a model with tools or a graph. Each of these is a durable step under its key: asked again,
- * also after a crash by another process, it returns what was recorded and does nothing. Keys say the position in the program, never a time
- * or something drawn by lot.
+ * What somebody who acts in a plan can do, be it a model with tools or a graph. Each of these is a durable step under
+ * its key: asked again, also after a crash by another process, it returns what was recorded and does nothing. Keys say
+ * the position in the program, never a time or something drawn by lot.
  */
 export interface ActorHands {
-  /** Asks a model. The answer, what exactly the model was shown, and the decision it stands for are recorded together. */
+  /**
+   * Asks a model. The answer, what exactly the model was shown, and the decision it stands for are recorded together.
+   */
   ask(key: string, call: Asked, about: About): Promise<{ readonly answer: Told; readonly decision: DecisionId }>;
-  /** Calls a tool through the one pipeline; its changes are credited to the decision. A failure is an outcome, recorded like any other. */
+  /**
+   * Calls a tool through the one pipeline; its changes are credited to the decision. A failure is an outcome, recorded
+   * like any other.
+   */
   callTool(key: string, call: HandsCall): Promise<ToolOutcome>;
   once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T>;
   readonly signal: AbortSignal;

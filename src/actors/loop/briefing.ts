@@ -1,6 +1,6 @@
 /**
- * What a model is told about the plan it works for. It stands in the system prompt of every call, word for word, and never in the
- * conversation: however long that becomes, or is cut, the goal and the constraints do not get lost.
+ * What a model is told about the plan it works for. It stands in the system prompt of every call, word for word, and
+ * never in the conversation: however long that becomes, or is cut, the goal and the constraints do not get lost.
  */
 export interface Briefing {
   readonly goal: string;

@@ -9,7 +9,10 @@ import type { ActorHands, Told } from "./actor-effects.ts";
 import type { ModelMessage, ModelRef, ModelSettings, ModelTool } from "../models/model.ts";
 import { nameOf } from "./worker.ts";
 
-/** A model that decides how a plan is carried out: steps, what each needs, and why. It answers by a tool, which every provider has. */
+/**
+ * A model that decides how a plan is carried out: steps, what each needs, and why. It answers by a tool, which every
+ * provider has.
+ */
 export interface Strategist {
   readonly goal: string;
   readonly model: ModelRef;

@@ -10,8 +10,8 @@ import type { ModelTool, ModelToolCall } from "../models/model.ts";
 const OUTPUT_LIMIT = 50_000;
 
 /**
- * What cannot be a call at all is answered here, and told to the model like any other failure: the tools that were offered are all it has.
- * Whether a call may be made and how it went is the pipeline's business.
+ * What cannot be a call at all is answered here, and told to the model like any other failure: the tools that were
+ * offered are all it has. Whether a call may be made and how it went is the pipeline's business.
  */
 export async function carriedOut(
   asked: ModelToolCall,

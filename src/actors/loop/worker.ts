@@ -9,9 +9,10 @@ import { carriedOut, shortened } from "./tool-turn.ts";
 import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
 
 /**
- * A model that carries out one step of a plan: it is shown the step, asks for tools, is shown what came of them, and so on until it
- * answers with text alone, which is the step's summary. Everything it does goes through its hands and is a durable step there, so this
- * is a plain loop: repeated after a crash it goes the same way, without asking or doing anything twice.
+ * A model that carries out one step of a plan: it is shown the step, asks for tools, is shown what came of them, and so
+ * on until it answers with text alone, which is the step's summary. Everything it does goes through its hands and is a
+ * durable step there, so this is a plain loop: repeated after a crash it goes the same way, without asking or doing
+ * anything twice.
  */
 export interface Work {
   readonly step: string;

@@ -1,4 +1,7 @@
-/** Spending stops at the cap however many ask, in one process or in several: a server on loopback counts what really goes out. */
+/**
+ * Spending stops at the cap however many ask, in one process or in several: a server on loopback counts what really
+ * goes out.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -10,9 +10,9 @@ export interface PricedModels extends Models {
 }
 
 /**
- * Models within a budget. Each try of a call, retries and fallbacks included, reserves the most it can cost before it is sent, and is
- * settled when it has ended: at what it did cost, as the endpoint says or as we count it, at nothing when it certainly was not billed, and at
- * its upper bound when that is unknown.
+ * Models within a budget. Each try of a call, retries and fallbacks included, reserves the most it can cost before it
+ * is sent, and is settled when it has ended: at what it did cost, as the endpoint says or as we count it, at nothing
+ * when it certainly was not billed, and at its upper bound when that is unknown.
  */
 export class BudgetedModels implements PricedModels {
   readonly #models: PricedModels;

@@ -3,8 +3,9 @@ import { nextStep, type NextStep } from "../../domain/next-step.ts";
 import type { ModelAttempt, ModelRef, ModelUsage } from "./model.ts";
 
 /**
- * What can go wrong with a call of a model, as far as a caller can act on it. Nothing of the library below gets out: its errors carry
- * the whole prompt and the endpoint's headers, so they are read here and then dropped, never kept as a cause.
+ * What can go wrong with a call of a model, as far as a caller can act on it. Nothing of the library below gets out:
+ * its errors carry the whole prompt and the endpoint's headers, so they are read here and then dropped, never kept as a
+ * cause.
  */
 export type ModelErrorKind =
   | "rate_limit"
@@ -19,10 +20,14 @@ export type ModelErrorKind =
   | "timeout"
   | "cancelled";
 
-/** Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait. */
+/**
+ * Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait.
+ */
 const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "server"]);
 
-/** Another model may well answer. What was wrong with the call itself, or was stopped by the user, would be so with any. */
+/**
+ * Another model may well answer. What was wrong with the call itself, or was stopped by the user, would be so with any.
+ */
 const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
   "rate_limit",
   "network",

@@ -5,8 +5,8 @@ import type { ModelRef } from "../models/model.ts";
 import { parseModelRef } from "./providers.ts";
 
 /**
- * The model an actor asks: what whoever runs it says, else what the actor says; only when neither names a provider is it looked for in
- * front of the model's name. An actor with an endpoint of its own has that one, whatever else is said.
+ * The model an actor asks: what whoever runs it says, else what the actor says; only when neither names a provider is
+ * it looked for in front of the model's name. An actor with an endpoint of its own has that one, whatever else is said.
  */
 export function modelOf(
   actor: ActorDefinition,
@@ -29,8 +29,8 @@ export function modelOf(
 }
 
 /**
- * A model's name copied from a list of actors begins with its provider, which knows none of that name. Elsewhere such names are real:
- * "openrouter/auto".
+ * A model's name copied from a list of actors begins with its provider, which knows none of that name. Elsewhere such
+ * names are real: "openrouter/auto".
  */
 function bare(provider: string, model: string, actor: string): string {
   const prefix = `${provider}/`;

@@ -8,10 +8,16 @@ import type { CountTokens } from "./prices.ts";
 /** What one try came to. */
 export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "usage" | "finish">;
 
-/** Text and parameters of one answer together: beyond it, it is no answer but a flood. Today's longest are under a megabyte. */
+/**
+ * Text and parameters of one answer together: beyond it, it is no answer but a flood. Today's longest are under a
+ * megabyte.
+ */
 const ANSWER_LIMIT = 4 * 1024 * 1024;
 
-/** Counted again when it may have passed its limit, but not before it has grown by this part: all counts together cost seventeen at most. */
+/**
+ * Counted again when it may have passed its limit, but not before it has grown by this part: all counts together cost
+ * seventeen at most.
+ */
 const GROWN = 1 / 16;
 
 interface Ended {
@@ -85,8 +91,9 @@ export class Received {
   }
 
   /**
-   * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to count. One that is
-   * twice as long at once does not come from a model that writes: it is a flood, and must not be sent back with the next call.
+   * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to
+   * count. One that is twice as long at once does not come from a model that writes: it is a flood, and must not be
+   * sent back with the next call.
    */
   get tooLong(): boolean {
     if (this.#limit === undefined || this.#bytes <= this.#countAt) return false;

@@ -6,8 +6,8 @@ import type { ModelRef } from "../models/model.ts";
 import { nextStep } from "../../domain/next-step.ts";
 
 /**
- * The only way to a provider's endpoint. Requests go to the configured origin and nowhere else, also when the endpoint answers with a
- * redirect; an endpoint that falls silent is given up after a while, one that never stops is cut off.
+ * The only way to a provider's endpoint. Requests go to the configured origin and nowhere else, also when the endpoint
+ * answers with a redirect; an endpoint that falls silent is given up after a while, one that never stops is cut off.
  */
 export interface FetchGuard {
   readonly model: ModelRef;

@@ -29,10 +29,16 @@ export function costOf(provider: Provider, model: string, usage: ModelUsage): Mi
 const AROUND_MESSAGE = 16;
 const AROUND_TOOL = 32;
 
-/** Tokenizers that are not public write the same text with up to a third more tokens than the one we count with, or fewer. */
+/**
+ * Tokenizers that are not public write the same text with up to a third more tokens than the one we count with, or
+ * fewer.
+ */
 const OTHER_TOKENIZER = 1.4;
 
-/** What servers of other models put before a call by themselves: their template, and how tools are called (Anthropic: 346 to 530 tokens). */
+/**
+ * What servers of other models put before a call by themselves: their template, and how tools are called (Anthropic:
+ * 346 to 530 tokens).
+ */
 const TEMPLATE = 128;
 const TOOL_TEMPLATE = 544;
 
@@ -69,8 +75,9 @@ function isCounted({ type }: Provider, model: string): boolean {
 }
 
 /**
- * What of the call every model reads, in whatever form its provider puts it: texts, calls, results, and half of each tool's schema, since
- * some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema of the answer, which some servers only steer by.
+ * What of the call every model reads, in whatever form its provider puts it: texts, calls, results, and half of each
+ * tool's schema, since some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema of
+ * the answer, which some servers only steer by.
  */
 export function countSent(call: ModelCall, count: CountTokens): number {
   const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
@@ -112,7 +119,9 @@ function outputText(output: JsonValue): string {
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
-/** Dollars per million tokens times tokens is millionths of a dollar. Binary fractions must not make 7 of 7.000000001. */
+/**
+ * Dollars per million tokens times tokens is millionths of a dollar. Binary fractions must not make 7 of 7.000000001.
+ */
 function up(microdollars: number): Microdollars {
   return Math.ceil(Number(microdollars.toFixed(6)));
 }

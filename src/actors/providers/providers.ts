@@ -21,8 +21,8 @@ import type { ModelRef } from "../models/model.ts";
 import { knownModels } from "./model-facts.ts";
 
 /**
- * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its provider; which
- * endpoint that is, is decided here alone, and there is no default to fall back to.
+ * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its
+ * provider; which endpoint that is, is decided here alone, and there is no default to fall back to.
  */
 export interface Provider {
   readonly name: string;
@@ -60,8 +60,8 @@ const IDLE_TIMEOUT_S = 240;
 export const CONFIGURED_TRANSCRIPT = "transcript";
 
 /**
- * The providers that can be asked: a key is there, or an endpoint of one's own, or a transcript. `settings` are the values of the
- * configuration file.
+ * The providers that can be asked: a key is there, or an endpoint of one's own, or a transcript. `settings` are the
+ * values of the configuration file.
  */
 export function configuredProviders(settings: ReadonlyMap<string, string>, environment: Environment): Provider[] {
   const names = new Set([
@@ -164,8 +164,8 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
 }
 
 /**
- * The endpoint of an actor. What is configured for the provider it names is for the provider's endpoint, not for this one: neither its key
- * nor its fallbacks belong here, unless it is the same endpoint.
+ * The endpoint of an actor. What is configured for the provider it names is for the provider's endpoint, not for this
+ * one: neither its key nor its fallbacks belong here, unless it is the same endpoint.
  */
 function boundProvider(providers: readonly Provider[], ref: ModelRef, baseUrl: string): Provider {
   const made = BOUND.get(providers) ?? new Map<string, Provider>();

@@ -20,9 +20,9 @@ export interface SdkCallParts {
 }
 
 /**
- * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that thinks, and a flood
- * be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken connection. One that goes on past what
- * was asked for is ended here, and what came is the answer.
+ * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that
+ * thinks, and a flood be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken
+ * connection. One that goes on past what was asked for is ended here, and what came is the answer.
  */
 export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Answered> {
   const { model, signal } = call;

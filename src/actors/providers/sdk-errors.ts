@@ -5,8 +5,8 @@ import { ModelError, type ModelErrorKind } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
 
 /**
- * What the library threw, in our words. Its errors hold the whole request, so only a few fields are read, and the provider's own sentence
- * is masked and cut before it is shown: some providers repeat a part of the key they refuse.
+ * What the library threw, in our words. Its errors hold the whole request, so only a few fields are read, and the
+ * provider's own sentence is masked and cut before it is shown: some providers repeat a part of the key they refuse.
  */
 export function asModelError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
   const own = findInChain(error, (one): one is ModelError => one instanceof ModelError);

@@ -12,13 +12,15 @@ import type { Patience } from "../providers/retry.ts";
 import { parseTranscript, type MatchField, type Pattern, type Transcript, type Turn } from "./transcript.ts";
 
 /**
- * A model whose answers are written down beforehand. The answer depends on the messages of the call and on nothing else, so that a run
- * that was killed and resumed, in another process, gets the same ones:
+ * A model whose answers are written down beforehand. The answer depends on the messages of the call and on nothing
+ * else, so that a run that was killed and resumed, in another process, gets the same ones:
  *
  * - Of the turns that fit, the first one in the file answers that is not used up.
- * - A turn is used up when it has answered `times` times (once, unless it says otherwise) in this conversation; that is read off the
+ * - A turn is used up when it has answered `times` times (once, unless it says otherwise) in this conversation; that is
+ *   read off the
  *   assistant messages of the call: by the ids of their tool calls, or by their text if they have none.
- * - A failure leaves no message. The first try of a call fails by the first failing turn that fits, the next try goes on from there; once a
+ * - A failure leaves no message. The first try of a call fails by the first failing turn that fits, the next try goes
+ *   on from there; once a
  *   later turn has answered in the conversation, a failing turn is past.
  */
 export class Transcripts {

@@ -1,7 +1,7 @@
 /**
- * Everything an operation works with: the store, the services, the settings. Each part is opened and imported on first use, so that
- * an operation that needs no database does not pay for one, and closed at the end. Opening the store recovers what a crash left,
- * through every door alike.
+ * Everything an operation works with: the store, the services, the settings. Each part is opened and imported on first
+ * use, so that an operation that needs no database does not pay for one, and closed at the end. Opening the store
+ * recovers what a crash left, through every door alike.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { DataDirectory } from "../../platform/data-directory.ts";
@@ -86,7 +86,10 @@ export class App {
     return new PlanApplier({ store, service, user, data: new DataDirectory(this.paths.dataDir) });
   }
 
-  /** What commands of plans see besides their sandbox, as the settings say; from here on it holds for all that this process runs. */
+  /**
+   * What commands of plans see besides their sandbox, as the settings say; from here on it holds for all that this
+   * process runs.
+   */
   async commandPolicy(): Promise<CommandPolicy> {
     const { setCommandPolicy } = await import("../../confinement/command-policy.ts");
     const { toolDirectoriesOf } = await import("../../domain/settings/sandbox-settings.ts");
@@ -131,7 +134,10 @@ export class App {
     return new GuardService({ store: await this.store(), user: await this.user() });
   }
 
-  /** The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a provider says of it can be true. */
+  /**
+   * The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a
+   * provider says of it can be true.
+   */
   async models(): Promise<ModelGateway> {
     const { ModelGateway } = await import("../../actors/model-gateway.ts");
     const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
@@ -222,7 +228,9 @@ export class App {
     return this.#user ?? (await this.setting("core.user")).value ?? loginName();
   }
 
-  /** A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time. */
+  /**
+   * A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time.
+   */
   async #readConfig(): Promise<ConfigValues> {
     const { config, dataDir } = this.paths;
     const empty = !existsSync(config) || onlyComments(config);

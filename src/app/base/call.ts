@@ -7,15 +7,15 @@ export interface Call {
   readonly tell: (event: RunEvent) => void;
   readonly ask: Ask;
   /**
-   * Who answers. A person: things worth seeing are worked out and shown before a question. A program, which means its call. None:
-   * then a question that must be answered is an error, and one that may wait is left open.
+   * Who answers. A person: things worth seeing are worked out and shown before a question. A program, which means its
+   * call. None: then a question that must be answered is an error, and one that may wait is left open.
    */
   readonly answers: "person" | "program" | "none";
 }
 
 /**
- * The one port for questions. A terminal, an HTTP client or a program answers; an operation never knows which. Nothing waits in
- * memory for long: a question of a plan is a row in the store, and `none` leaves it there.
+ * The one port for questions. A terminal, an HTTP client or a program answers; an operation never knows which. Nothing
+ * waits in memory for long: a question of a plan is a row in the store, and `none` leaves it there.
  */
 export type Ask = (question: Question) => Promise<Reply>;
 

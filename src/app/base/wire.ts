@@ -1,7 +1,7 @@
 /**
- * camelCase in code, snake_case outside: translated here and nowhere else, along an operation's schemas, so that keys which are
- * a user's own data (records, JSON) stay as they are. A value that does not fit its schema is a defect and is refused: no surface
- * sends a key that its description does not name.
+ * camelCase in code, snake_case outside: translated here and nowhere else, along an operation's schemas, so that keys
+ * which are a user's own data (records, JSON) stay as they are. A value that does not fit its schema is a defect and is
+ * refused: no surface sends a key that its description does not name.
  */
 import * as z from "zod";
 import type { NextStep } from "../../domain/next-step.ts";

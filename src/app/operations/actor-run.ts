@@ -1,4 +1,7 @@
-/** One question to an actor, outside of any plan and without tools. The answer is told as it arrives, and returned as a whole. */
+/**
+ * One question to an actor, outside of any plan and without tools. The answer is told as it arrives, and returned as a
+ * whole.
+ */
 import * as z from "zod";
 import { runGraph } from "../../actors/graph/run-graph.ts";
 import { NO_DECISION, UnrecordedHands } from "../../actors/loop/unrecorded-effects.ts";

@@ -32,7 +32,10 @@ const Output = z.strictObject({
   nextSteps: NextSteps,
 });
 
-/** Shows what holds a plan back and how much of it is used up; with limits or approvals, tightens it or approves what waits. */
+/**
+ * Shows what holds a plan back and how much of it is used up; with limits or approvals, tightens it or approves what
+ * waits.
+ */
 export const operation = defineOperation({
   input: z.strictObject({
     plan: PlanReference,

@@ -1,6 +1,7 @@
 /**
- * From a sentence to a change that can be undone: makes what is missing, makes the plan, carries it out in a sandbox, shows the
- * diff, and applies it after a yes. When anything stops it, the plan stays, and every operation on plans continues from there.
+ * From a sentence to a change that can be undone: makes what is missing, makes the plan, carries it out in a sandbox,
+ * shows the diff, and applies it after a yes. When anything stops it, the plan stays, and every operation on plans
+ * continues from there.
  */
 import * as z from "zod";
 import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
@@ -117,7 +118,10 @@ async function makePlan(
   return { plan, made, uncommitted };
 }
 
-/** Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants asked. */
+/**
+ * Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants
+ * asked.
+ */
 async function carryOut(
   app: App,
   plan: Plan,

@@ -1,4 +1,6 @@
-/** Assembles a context and brings indexes up to date, telling how far it is; an interrupt keeps what was indexed so far. */
+/**
+ * Assembles a context and brings indexes up to date, telling how far it is; an interrupt keeps what was indexed so far.
+ */
 import type { ContextSource } from "../../catalog/project-context.ts";
 import type { ContextResult } from "../../context/front/context-service.ts";
 import type { ContextPlace } from "../../context/front/context-places.ts";

@@ -16,8 +16,9 @@ export async function defaultActors(app: App): Promise<Partial<Record<ActorRole,
 }
 
 /**
- * The actor of a run: the one named, the configured default, or the first model of the only provider that is configured. Of several
- * providers none is chosen here: where the user's text is sent, and which provider is paid, is the user's decision.
+ * The actor of a run: the one named, the configured default, or the first model of the only provider that is
+ * configured. Of several providers none is chosen here: where the user's text is sent, and which provider is paid, is
+ * the user's decision.
  */
 export async function runActor(app: App, named: string | undefined): Promise<string> {
   const { value } = await app.setting(defaultActorKey("execution"));

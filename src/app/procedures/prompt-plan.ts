@@ -1,4 +1,7 @@
-/** Answers the question that is open now, or guides the plan on its way: the first answer counts, and later ones are told so. */
+/**
+ * Answers the question that is open now, or guides the plan on its way: the first answer counts, and later ones are
+ * told so.
+ */
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
 import { nextStep } from "../../domain/next-step.ts";

@@ -6,7 +6,10 @@ import { setConfigValue } from "../../platform/settings/config-file.ts";
 import { credentialsFile, isCredential, setCredential } from "../../platform/settings/credentials.ts";
 import type { App } from "../base/app.ts";
 
-/** Writes a value that fits, with its audit entry: a key into the file of keys, everything else into the configuration file. */
+/**
+ * Writes a value that fits, with its audit entry: a key into the file of keys, everything else into the configuration
+ * file.
+ */
 export async function storeSetting(
   app: App,
   setting: Setting,

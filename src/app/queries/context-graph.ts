@@ -9,7 +9,10 @@ import { CodeGraph } from "../../context/strategies/code-graph.ts";
 import * as z from "zod";
 import { depthNumber } from "./context-facts.ts";
 
-/** The surroundings of the thing that the context is centered on: what it contains, imports and is imported by, and how much of each went in. */
+/**
+ * The surroundings of the thing that the context is centered on: what it contains, imports and is imported by, and how
+ * much of each went in.
+ */
 interface ContextGraph {
   readonly root: string;
   readonly shown: Shown | undefined;
@@ -39,7 +42,8 @@ function contextGraph(
   using index = openScopedIndex(scope);
   const root = rootOf(index, request, fragments);
   if (root === undefined) return undefined;
-  // What the strategies walked on, which is at hand; to follow the imports of all files would take longer than all the rest.
+  // What the strategies walked on, which is at hand; to follow the imports of all files would take longer than all the
+  // rest.
   const graph = CodeGraph.of(index, scope);
   const position = graph.positionOf(root) ?? -1;
   const ofFile = (file: IndexedFile): Shown | undefined =>

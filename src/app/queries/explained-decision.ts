@@ -1,4 +1,7 @@
-/** One decision with everything around it: its calls, its files, the decisions that rely on it, the context its model was shown. */
+/**
+ * One decision with everything around it: its calls, its files, the decisions that rely on it, the context its model
+ * was shown.
+ */
 import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
 import type { Decision } from "../../domain/plan/decision.ts";
 import { NotFoundError } from "../../domain/errors/errors.ts";
@@ -36,7 +39,9 @@ export interface ExplainedFile extends ChangeEntry {
   readonly counts: boolean;
 }
 
-/** By a plan and the decision's id or step; by a plan alone, what the plan is asked to do; by the decision's id alone. */
+/**
+ * By a plan and the decision's id or step; by a plan alone, what the plan is asked to do; by the decision's id alone.
+ */
 export async function explainedBy(app: App, first: string, second: string | undefined): Promise<Explained> {
   const store = await app.store();
   const plans = await app.plans();

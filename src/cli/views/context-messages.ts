@@ -42,7 +42,10 @@ export function indexMessages(indexed: z.output<typeof IndexFacts>): Message[] {
   return [...messages, { level: "info", text }];
 }
 
-/** Strategies that rank files find something for any question; when none of its words occurs anywhere, that is not an answer. */
+/**
+ * Strategies that rank files find something for any question; when none of its words occurs anywhere, that is not an
+ * answer.
+ */
 function nothingMatched({ query, focus, context, activeStrategies }: SeenContext): Message[] {
   if (query === "" || focus.length > 0 || context.fragments.length === 0) return [];
   if (activeStrategies.find(({ name }) => name === "simple-keyword")?.found !== 0) return [];

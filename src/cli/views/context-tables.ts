@@ -1,4 +1,7 @@
-/** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. Fits 80 columns. */
+/**
+ * An assembled context for people: what went in and by whom, what was left out and why, what is switched off. Fits 80
+ * columns.
+ */
 import type { GraphFacts } from "../../app/queries/context-graph.ts";
 import type * as z from "zod";
 import { thousands } from "../format.ts";

@@ -43,7 +43,9 @@ export function colored(patch: string, screen: Screen): Text {
   return joined(lines, "\n");
 }
 
-/** A line that ends in CR LF, as git shows it: a changed line end may be the whole change, elsewhere it says nothing. */
+/**
+ * A line that ends in CR LF, as git shows it: a changed line end may be the whole change, elsewhere it says nothing.
+ */
 function lineEnd(line: string, mark: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) + mark : line;
 }

@@ -82,7 +82,10 @@ const KNOWN_KEYS: KnownKeys = {
   items: Object.keys(argumentSchema.shape),
 };
 
-/** Parses and checks an action completely; every problem is in the one error. `own` are the profiles it may name besides the built-in ones. */
+/**
+ * Parses and checks an action completely; every problem is in the one error. `own` are the profiles it may name besides
+ * the built-in ones.
+ */
 export function parseAction(input: unknown, own: readonly AutomationProfile[] = []): ActionDefinition {
   const issues: ValidationIssue[] = [];
   let parsed = actionSchema.safeParse(input);

@@ -30,8 +30,8 @@ const LIST_LIMIT = 10_000;
 export type GivenArguments = Readonly<Record<string, unknown>>;
 
 /**
- * Checks and coerces all given values at once. Every unknown, missing or unfit argument is reported together, before anything is
- * written; the result is in the order in which the action declares them.
+ * Checks and coerces all given values at once. Every unknown, missing or unfit argument is reported together, before
+ * anything is written; the result is in the order in which the action declares them.
  */
 export function resolveArguments(
   specs: readonly ArgumentSpec[],

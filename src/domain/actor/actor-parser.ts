@@ -10,8 +10,8 @@ import { shown } from "../text/text.ts";
 import { parseToolActor, type ToolActorInput } from "./tool-actor.ts";
 
 /**
- * Actor files as people write them, older ones included, become the one definition that everything else knows. What is not
- * documented is refused where it stands.
+ * Actor files as people write them, older ones included, become the one definition that everything else knows. What is
+ * not documented is refused where it stands.
  */
 
 /** What `addActor` takes: the same keys as the YAML file. */
@@ -40,8 +40,9 @@ export function parseActor(input: unknown): ActorDefinition {
 }
 
 /**
- * The actors of a file: one in the flat form, any number in the older form with `actors` and `routes`. Every problem is in the one error.
- * The one that the file calls its default is the first. `keys` are the values of configured keys, which must not be in it.
+ * The actors of a file: one in the flat form, any number in the older form with `actors` and `routes`. Every problem is
+ * in the one error. The one that the file calls its default is the first. `keys` are the values of configured keys,
+ * which must not be in it.
  */
 export function parseActors(input: unknown, keys: readonly string[] = []): ActorDefinition[] {
   const issues = keyIssues(input, keys);

@@ -20,8 +20,8 @@ interface Way {
 }
 
 /**
- * What can be known about a graph before it runs: every name in it exists, everything in it can be reached and can end, and no round trip
- * goes on for ever because nothing on it is ever asked.
+ * What can be known about a graph before it runs: every name in it exists, everything in it can be reached and can end,
+ * and no round trip goes on for ever because nothing on it is ever asked.
  */
 export function routeIssues(route: Route, places: RoutePlaces): ValidationIssue[] {
   const ids = new Set(route.nodes.map(({ id }) => id));

@@ -9,8 +9,8 @@ import { shown } from "../text/text.ts";
 import { TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
 /**
- * An actor that needs no model: a fixed graph of tool calls. Steps that say what they need form a graph; when nobody says so they
- * run in order. Arguments of the action go into the parameters by `{name}`, the only templating there is.
+ * An actor that needs no model: a fixed graph of tool calls. Steps that say what they need form a graph; when nobody
+ * says so they run in order. Arguments of the action go into the parameters by `{name}`, the only templating there is.
  */
 export interface ToolActorDefinition {
   readonly name: QualifiedName;
@@ -71,8 +71,8 @@ const KNOWN_KEYS: KnownKeys = {
 };
 
 /**
- * Parses and checks a tool actor completely; every problem is in the one error. Each field that has the right form is judged
- * also when others have not.
+ * Parses and checks a tool actor completely; every problem is in the one error. Each field that has the right form is
+ * judged also when others have not.
  */
 export function parseToolActor(input: unknown): ToolActorDefinition {
   refuseOtherTypes(input);
@@ -160,7 +160,8 @@ function checkedNeeds(needs: readonly string[], place: StepPlace, issues: Valida
     const path = `steps.${place.index}.needs.${index}`;
     if (need === id) issues.push({ path, message: `the step "${id}" cannot need itself` });
     else if (!known.has(need)) {
-      // Looking for the nearest of a thousand ids a hundred thousand times would take minutes, and nobody reads that far.
+      // Looking for the nearest of a thousand ids a hundred thousand times would take minutes, and nobody reads that
+      // far.
       const suggestion = issues.length < 100 ? suggested(need, known) : {};
       issues.push({ path, message: `there is no step ${shown(need)}`, ...suggestion });
     } else if (seen.has(need)) issues.push({ path, message: `"${need}" is named twice` });

@@ -4,8 +4,8 @@ import { nearest } from "../text/suggest.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * What the models of a project may see, by view. A view that leaves a setting out takes it from the one before it: default, then
- * strategize, execute, apply. Limits are on unless somebody lifts them.
+ * What the models of a project may see, by view. A view that leaves a setting out takes it from the one before it:
+ * default, then strategize, execute, apply. Limits are on unless somebody lifts them.
  */
 export const CONTEXT_VIEWS = ["default", "strategize", "execute", "apply"] as const;
 export type ContextView = (typeof CONTEXT_VIEWS)[number];

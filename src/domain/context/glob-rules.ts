@@ -1,9 +1,9 @@
 import { shown, textProblem } from "../text/text.ts";
 
 /**
- * Patterns for paths as people write them, which is how they know them from `.gitignore`: `*` and `?` stay within a name, `**` crosses
- * directories, `[a-z]` and `{a,b}` choose; without a slash a pattern matches at any depth; one that matches a directory matches
- * everything below it.
+ * Patterns for paths as people write them, which is how they know them from `.gitignore`: `*` and `?` stay within a
+ * name, `**` crosses directories, `[a-z]` and `{a,b}` choose; without a slash a pattern matches at any depth; one that
+ * matches a directory matches everything below it.
  */
 
 const LONGEST = 500;

@@ -2,8 +2,8 @@ import type { ValidationIssue } from "../errors/errors.ts";
 import { suggested } from "./schema.ts";
 
 /**
- * `${NAME}` and `${NAME:default}` in the texts of a definition. `$${NAME}` stands for the literal text `${NAME}`. A text that is nothing
- * but a variable becomes what it looks like: `true`, `false` and numbers are no texts any more.
+ * `${NAME}` and `${NAME:default}` in the texts of a definition. `$${NAME}` stands for the literal text `${NAME}`. A
+ * text that is nothing but a variable becomes what it looks like: `true`, `false` and numbers are no texts any more.
  */
 const VARIABLE = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}/g;
 const WHOLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*(?::[^}]*)?\}$/;
@@ -24,7 +24,9 @@ export interface VariableRules {
 /** Keys of an endpoint, in the spelling of today and of older files. */
 const ENDPOINT_KEY = /(?:^|\.)(?:base_url|openai_api_base)$/;
 
-/** A copy of the value with every variable filled in. One that is not set and has no default is a problem of its place. */
+/**
+ * A copy of the value with every variable filled in. One that is not set and has no default is a problem of its place.
+ */
 export function fillVariables(
   value: unknown,
   environment: Environment,

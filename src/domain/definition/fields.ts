@@ -21,8 +21,8 @@ interface Place {
 }
 
 /**
- * Reads the keys of one object of a definition, whichever spelling each has, and collects every problem with the place where it stands in
- * the file. What was never asked for is unknown.
+ * Reads the keys of one object of a definition, whichever spelling each has, and collects every problem with the place
+ * where it stands in the file. What was never asked for is unknown.
  */
 export class Fields {
   readonly path: string;

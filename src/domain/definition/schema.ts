@@ -3,7 +3,10 @@ import { ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { nearest } from "../text/suggest.ts";
 import { lineProblem, textProblem } from "../text/text.ts";
 
-/** What the schemas of definitions (actions, actors) have in common: checked texts, and every problem in words a user knows. */
+/**
+ * What the schemas of definitions (actions, actors) have in common: checked texts, and every problem in words a user
+ * knows.
+ */
 
 const checked = (problemOf: (value: string) => string | undefined) =>
   z.string().check((context) => {
@@ -61,7 +64,10 @@ export function collect<T>(parse: () => T, issues: ValidationIssue[]): T | undef
   }
 }
 
-/** The value if it has the form, else undefined: so that one field of a wrong form does not hide what is wrong with the others. */
+/**
+ * The value if it has the form, else undefined: so that one field of a wrong form does not hide what is wrong with the
+ * others.
+ */
 export function fitting<S extends z.ZodType>(schema: S, value: unknown): z.output<S> | undefined {
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed.data : undefined;

@@ -2,9 +2,9 @@ import type { NextStep } from "../next-step.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * Every failure a caller can act on is one class here, and the one table below says what each means to a shell (exit code), to a
- * JSON-RPC client and to an HTTP client, so that the three can never drift apart. `message` is the sentence a user reads: what
- * happened. `kept` says what is still there, `next` lists operations that continue from here.
+ * Every failure a caller can act on is one class here, and the one table below says what each means to a shell (exit
+ * code), to a JSON-RPC client and to an HTTP client, so that the three can never drift apart. `message` is the sentence
+ * a user reads: what happened. `kept` says what is still there, `next` lists operations that continue from here.
  */
 
 const ERROR_TABLE = {

@@ -1,9 +1,9 @@
 import { randomFillSync } from "node:crypto";
 
 /**
- * Monotonic ULIDs: 48 bits of milliseconds and 80 of randomness in Crockford's base 32. Two ids of one generator keep their order
- * even within a millisecond or when the clock steps back: the random part is then counted up. (Our own 40 lines because a whole
- * run must be reproducible from one seed: clock and randomness are arguments.)
+ * Monotonic ULIDs: 48 bits of milliseconds and 80 of randomness in Crockford's base 32. Two ids of one generator keep
+ * their order even within a millisecond or when the clock steps back: the random part is then counted up. (Our own 40
+ * lines because a whole run must be reproducible from one seed: clock and randomness are arguments.)
  */
 export type PlanId = string & { readonly __brand: "PlanId" };
 export type ChangesetId = string & { readonly __brand: "ChangesetId" };
@@ -43,7 +43,10 @@ export function monotonicIds(
   };
 }
 
-/** What an id can hold: 48 bits. A clock that tells no time tells the beginning of time, and the order is kept all the same. */
+/**
+ * What an id can hold: 48 bits. A clock that tells no time tells the beginning of time, and the order is kept all the
+ * same.
+ */
 function instant(time: number): number {
   return Number.isFinite(time) ? Math.min(Math.max(0, Math.trunc(time)), 2 ** 48 - 1) : 0;
 }

@@ -2,8 +2,8 @@ import { ValidationError } from "../errors/errors.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * The one form of every name: `[[server:]namespace/]name`. A `QualifiedName` always carries its namespace (`local` when left
- * out) and keeps the case it was written in; two names are the same when their keys are.
+ * The one form of every name: `[[server:]namespace/]name`. A `QualifiedName` always carries its namespace (`local` when
+ * left out) and keeps the case it was written in; two names are the same when their keys are.
  */
 export type QualifiedName = string & { readonly __brand: "QualifiedName" };
 

@@ -1,4 +1,6 @@
-/** What tools there are. Apart from the actors that use them: whoever knows their names need not read anybody's file. */
+/**
+ * What tools there are. Apart from the actors that use them: whoever knows their names need not read anybody's file.
+ */
 export const TOOL_NAMES = [
   "read_file",
   "write_file",

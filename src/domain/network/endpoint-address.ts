@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 
 /**
- * Where an endpoint is: on this machine or its own network, elsewhere, or at an address to which nothing may be sent. Such addresses are
- * those of the machine's own network card (link-local): clouds answer there, to everything that runs on the machine, with its credentials.
- * Names come as `URL` writes them, which turns every spelling of an IPv4 address (decimal, octal, hexadecimal) into the usual one.
+ * Where an endpoint is: on this machine or its own network, elsewhere, or at an address to which nothing may be sent.
+ * Such addresses are those of the machine's own network card (link-local): clouds answer there, to everything that runs
+ * on the machine, with its credentials. Names come as `URL` writes them, which turns every spelling of an IPv4 address
+ * (decimal, octal, hexadecimal) into the usual one.
  */
 const METADATA_NAMES = new Set([
   "metadata",

@@ -135,7 +135,10 @@ export function relativePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether some file system takes the segment for ".git": case, compatibility forms, ignored characters, Windows' short names. */
+/**
+ * Whether some file system takes the segment for ".git": case, compatibility forms, ignored characters, Windows' short
+ * names.
+ */
 function namesGitDirectory(segment: string): boolean {
   const folded = segment
     .normalize("NFKC")

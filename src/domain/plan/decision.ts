@@ -4,9 +4,9 @@ import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { Phase } from "./transitions.ts";
 
 /**
- * What was decided on the way through a plan, and by whom everything it did can be explained: a tree that begins with what the plan
- * is asked to do. A decision is never changed and never deleted; what replaces it supersedes it. Every tool call is made for one
- * decision, and every change by one tool call.
+ * What was decided on the way through a plan, and by whom everything it did can be explained: a tree that begins with
+ * what the plan is asked to do. A decision is never changed and never deleted; what replaces it supersedes it. Every
+ * tool call is made for one decision, and every change by one tool call.
  */
 export const DECISION_TYPES = [
   "prompt_definition",
@@ -37,7 +37,10 @@ export interface Decision {
   readonly question: string;
   /** With secrets masked. */
   readonly chosen: JsonValue;
-  /** Where the choice is kept as it was made, if something in it is masked: contents are kept apart, like those of files. */
+  /**
+   * Where the choice is kept as it was made, if something in it is masked: contents are kept apart, like those of
+   * files.
+   */
   readonly exactHash: string | undefined;
   /** Only the first of an attempt has none. */
   readonly parent: DecisionId | undefined;

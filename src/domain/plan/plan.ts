@@ -19,7 +19,9 @@ interface PlanFields {
   readonly id: PlanId;
   readonly name: QualifiedName;
   readonly action: QualifiedName;
-  /** Counts how often the plan was planned: 1, and one more for each reversion. Recorded steps belong to one attempt. */
+  /**
+   * Counts how often the plan was planned: 1, and one more for each reversion. Recorded steps belong to one attempt.
+   */
   readonly attempt: number;
   readonly reversionCount: number;
   /** Goes up by exactly one with each transition; the audit log has one entry for each. */

@@ -1,7 +1,7 @@
 /**
- * The state machine of plans. A status is a pair (phase, state); the two tables below are all the moves there are. Going on and
- * going back are separate tables, so that "revert" can never name a later phase. Because the tables `satisfies` a record over
- * every status, a status without its row is a type error.
+ * The state machine of plans. A status is a pair (phase, state); the two tables below are all the moves there are.
+ * Going on and going back are separate tables, so that "revert" can never name a later phase. Because the tables
+ * `satisfies` a record over every status, a status without its row is a type error.
  */
 
 type WorkState = "queued" | "processing" | "complete" | "errored" | "cancelled";
@@ -47,8 +47,8 @@ type ForwardOperation =
 /**
  * `reviseStrategy` has the strategy made anew within the attempt, for guidance that came before its first step;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
- * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once its lease
- * has lapsed.
+ * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once
+ * its lease has lapsed.
  */
 type BackwardOperation = "reviseStrategy" | "revertPlan" | "rollbackPlan" | "executePlan" | "applyPlan";
 
@@ -96,7 +96,8 @@ const FORWARD = {
     failApply: "apply/errored",
     cancelPlan: "apply/cancelled",
   },
-  // Taking the changes out of the resources and bringing them back leaves the plan applied; whether they are in is `undoneAt`.
+  // Taking the changes out of the resources and bringing them back leaves the plan applied; whether they are in is
+  // `undoneAt`.
   "apply/applied": { undoPlan: "apply/applied", redoPlan: "apply/applied" },
   "apply/constrained": { undoPlan: "apply/constrained", redoPlan: "apply/constrained", cancelPlan: "apply/cancelled" },
   "apply/errored": { undoPlan: "apply/errored", redoPlan: "apply/errored", cancelPlan: "apply/cancelled" },

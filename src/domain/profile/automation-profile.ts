@@ -5,9 +5,9 @@ import { nearest } from "../text/suggest.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between is the
- * confidence a step needs to go on by itself. A plan carries the whole profile it was made with, so that a later change of a
- * profile never changes a running plan.
+ * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between
+ * is the confidence a step needs to go on by itself. A plan carries the whole profile it was made with, so that a later
+ * change of a profile never changes a running plan.
  */
 export const THRESHOLDS = [
   "autoStrategize",
@@ -30,7 +30,9 @@ export interface AutomationProfile {
   readonly thresholds: Readonly<Record<Threshold, number>>;
   readonly requireSandbox: boolean;
   readonly requireCheckpoints: boolean;
-  /** Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox. */
+  /**
+   * Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox.
+   */
   readonly requireConfinement: boolean;
   /** Commands, hooks and validations may use the network. */
   readonly allowUnsafeTools: boolean;

@@ -1,9 +1,9 @@
 import { toolWord } from "../names/tool-names.ts";
 
 /**
- * What holds a plan's tools back, whatever its thresholds say. Guards are part of the plan's frozen profile; afterwards they can only be
- * made tighter. They are judged here, without any input or output, and asked before every call in the transaction that puts the call on
- * record, so that no two calls can take the last place of a limit.
+ * What holds a plan's tools back, whatever its thresholds say. Guards are part of the plan's frozen profile; afterwards
+ * they can only be made tighter. They are judged here, without any input or output, and asked before every call in the
+ * transaction that puts the call on record, so that no two calls can take the last place of a limit.
  */
 export interface Guards {
   /** Patterns of tools that may not be called; `*` stands for any characters. */

@@ -15,8 +15,8 @@ import { shown } from "../text/text.ts";
 import { TOOL_NAMES } from "../names/tool-names.ts";
 
 /**
- * A profile somebody defines. What the file does not say is as in the profile it extends, or as in `manual`; either way the whole of it
- * is kept, so that what becomes of the other profile later does not matter.
+ * A profile somebody defines. What the file does not say is as in the profile it extends, or as in `manual`; either way
+ * the whole of it is kept, so that what becomes of the other profile later does not matter.
  */
 export interface ProfileDefinition {
   readonly profile: AutomationProfile & { readonly name: QualifiedName };
@@ -100,7 +100,10 @@ const SECTIONS: Readonly<Record<string, Keys>> = {
 };
 const TOP_KEYS: Keys = { ...OWN_KEYS, ...THRESHOLD_KEYS, ...SAFETY_KEYS };
 
-/** Parses and checks a profile completely; every problem is in the one error. `own` are those that can be extended besides the built-in ones. */
+/**
+ * Parses and checks a profile completely; every problem is in the one error. `own` are those that can be extended
+ * besides the built-in ones.
+ */
 export function parseProfile(input: unknown, own: readonly AutomationProfile[]): ProfileDefinition {
   const issues: ValidationIssue[] = [];
   const found = readKeys(input, issues);

@@ -6,8 +6,9 @@ import { nearest } from "../text/suggest.ts";
 import { checkText, lineProblem, shown, textProblem } from "../text/text.ts";
 
 /**
- * Something a plan works on: a git checkout, a directory. What a resource of each type is made of stands in one table; the
- * parser, the flags of `agents resource add` and `agents resource type show` all read it, so that they cannot disagree.
+ * Something a plan works on: a git checkout, a directory. What a resource of each type is made of stands in one table;
+ * the parser, the flags of `agents resource add` and `agents resource type show` all read it, so that they cannot
+ * disagree.
  */
 export interface ResourceTypeArgument {
   readonly name: "path" | "branch" | "sandbox";
@@ -115,7 +116,9 @@ export function findResourceType(name: string): ResourceType | undefined {
   return RESOURCE_TYPES.find((type) => type.name === name);
 }
 
-/** Parses and checks a resource completely, except for what only the disk can tell; every problem is in the one error. */
+/**
+ * Parses and checks a resource completely, except for what only the disk can tell; every problem is in the one error.
+ */
 export function parseResource(input: ResourceInput): ResourceDefinition {
   const issues: ValidationIssue[] = [];
   const name = ownName(input.name, issues);

@@ -1,8 +1,8 @@
 import { isMember, isName, isPlaceholder, isSwitch, isWords, looksChosen, looksRandom } from "./secret-likeness.ts";
 
 /**
- * Secrets that are known by their shape or by the place where they stand. Each pattern has two groups: what stays, and the secret. Every
- * repetition has a limit, so that the time grows with the text and not faster.
+ * Secrets that are known by their shape or by the place where they stand. Each pattern has two groups: what stays, and
+ * the secret. Every repetition has a limit, so that the time grows with the text and not faster.
  */
 export interface SecretPlace {
   /** Its own; the tests have an example for each. */
@@ -16,7 +16,10 @@ export interface SecretPlace {
   readonly unless?: (secret: string, before: string, line: string) => boolean;
 }
 
-/** Stands at the beginning of the one kind of secret that takes several lines: a piece of it could not be told by itself. */
+/**
+ * Stands at the beginning of the one kind of secret that takes several lines: a piece of it could not be told by
+ * itself.
+ */
 export const SEVERAL_LINES = "PRIVATE KEY";
 
 const W = "[A-Za-z0-9_-]";

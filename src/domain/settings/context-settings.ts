@@ -4,8 +4,9 @@ import type { Setting } from "./settings.ts";
 import { lineProblem, shown, textProblem } from "../text/text.ts";
 
 /**
- * The configuration of context assembly. What loads code (strategies and stages of one's own) only names it: a module is loaded when
- * its file, or a directory above it, is among `context.trusted-modules`, which only the user's own configuration can say.
+ * The configuration of context assembly. What loads code (strategies and stages of one's own) only names it: a module
+ * is loaded when its file, or a directory above it, is among `context.trusted-modules`, which only the user's own
+ * configuration can say.
  */
 export const STAGE_NAMES = [
   "select",

@@ -4,8 +4,8 @@ import { lineProblem } from "../text/text.ts";
 import type { Setting } from "./settings.ts";
 
 /**
- * The settings of providers of models. There are as many as the user has endpoints: `provider.<name>.<field>`, where "ollama" or "vllm"
- * is simply the name of an endpoint that speaks OpenAI's language.
+ * The settings of providers of models. There are as many as the user has endpoints: `provider.<name>.<field>`, where
+ * "ollama" or "vllm" is simply the name of an endpoint that speaks OpenAI's language.
  */
 export const PROVIDER_TYPES = ["openai", "anthropic", "google", "openai-compatible", "scripted"] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
@@ -166,8 +166,8 @@ export function parsePrice(item: string): { model: string; price: Price } | unde
 }
 
 /**
- * Prompts and keys go there, so it is https, except on this machine or its own network. A name and a password in it would get into
- * every message about it.
+ * Prompts and keys go there, so it is https, except on this machine or its own network. A name and a password in it
+ * would get into every message about it.
  */
 export function baseUrlProblem(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;

@@ -3,9 +3,9 @@ import type { Setting } from "./settings.ts";
 import { shown, textProblem } from "../text/text.ts";
 
 /**
- * Where tools are that people install for themselves, below their home: commands of plans see these, read-only, and nothing else there.
- * None of them holds keys or passwords: of `.cargo`, `.gem` and `go` they are only the parts that hold none, and no place for settings
- * is among them (`.config`, `.npmrc`, `.m2`, `.gradle`).
+ * Where tools are that people install for themselves, below their home: commands of plans see these, read-only, and
+ * nothing else there. None of them holds keys or passwords: of `.cargo`, `.gem` and `go` they are only the parts that
+ * hold none, and no place for settings is among them (`.config`, `.npmrc`, `.m2`, `.gradle`).
  */
 export const TOOL_DIRECTORIES: readonly string[] = `
   .asdf .bun/bin .bun/install .cabal/bin .cargo/bin .cargo/registry .deno/bin .dotnet .fnm .gem/ruby .ghcup

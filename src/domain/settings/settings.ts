@@ -47,7 +47,8 @@ export const SETTINGS: readonly Setting[] = [
     perProject: true,
     problem: (value) => {
       try {
-        // Own ones are named with their namespace here, so that a mistyped built-in one is told from them without the database.
+        // Own ones are named with their namespace here, so that a mistyped built-in one is told from them without the
+        // database.
         if (value.includes("/")) parseQualifiedName(value);
         else findProfile(value);
         return undefined;

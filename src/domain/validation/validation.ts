@@ -17,8 +17,8 @@ import { shown } from "../text/text.ts";
 import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
 /**
- * A check of what a plan made: a command that must succeed, or a tool that must not fail. It is registered once and attached to
- * resources; a required one that fails keeps the plan from being applied, an informational one only tells.
+ * A check of what a plan made: a command that must succeed, or a tool that must not fail. It is registered once and
+ * attached to resources; a required one that fails keeps the plan from being applied, an informational one only tells.
  */
 export const VALIDATION_MODES = ["required", "informational"] as const;
 export type ValidationMode = (typeof VALIDATION_MODES)[number];
@@ -86,7 +86,10 @@ export type ValidationInput = z.input<typeof validationSchema>;
 
 const KNOWN_KEYS: KnownKeys = { own: Object.keys(validationSchema.shape), list: "", items: [] };
 
-/** Parses and checks a validation completely, except for what only the tool can tell of its parameters; every problem is in the one error. */
+/**
+ * Parses and checks a validation completely, except for what only the tool can tell of its parameters; every problem is
+ * in the one error.
+ */
 export function parseValidation(input: unknown): ValidationDefinition {
   const form = validationSchema.safeParse(input);
   const issues = form.success ? [] : formIssues(form.error, KNOWN_KEYS);

@@ -3,8 +3,9 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * The language of the checks in graphs: comparisons of what the state holds. It has no assignment, no arithmetic and no calls but
- * `length`, so evaluating a check ends, changes nothing and cannot fail; what is wrong with one is found when its file is read.
+ * The language of the checks in graphs: comparisons of what the state holds. It has no assignment, no arithmetic and no
+ * calls but `length`, so evaluating a check ends, changes nothing and cannot fail; what is wrong with one is found when
+ * its file is read.
  *
  *     review.verdict == "pass" and (length(findings) == 0 or attempts >= 3)
  */

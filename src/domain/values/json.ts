@@ -14,8 +14,8 @@ export interface JsonLimits {
 }
 
 /**
- * A copy of `value` that JSON keeps exactly as it is, or undefined with every reason in `issues`. What JSON would silently change
- * on the way through the store (dates, `undefined`, NaN, integers beyond 2^53) is refused instead.
+ * A copy of `value` that JSON keeps exactly as it is, or undefined with every reason in `issues`. What JSON would
+ * silently change on the way through the store (dates, `undefined`, NaN, integers beyond 2^53) is refused instead.
  */
 export function parseJson(
   value: unknown,
@@ -36,8 +36,8 @@ interface Walk {
   readonly limits: JsonLimits;
   readonly issues: ValidationIssue[];
   /**
-   * Bytes left, counted no higher than they are. The walk ends below zero: a value that refers to the same list a thousand
-   * times on each of sixteen levels would otherwise never end.
+   * Bytes left, counted no higher than they are. The walk ends below zero: a value that refers to the same list a
+   * thousand times on each of sixteen levels would otherwise never end.
    */
   left: number;
 }

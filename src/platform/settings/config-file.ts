@@ -8,9 +8,9 @@ import { withFileLock } from "../file-lock.ts";
 import { requireOwn } from "../ownership.ts";
 
 /**
- * The user's configuration: a YAML file of `key: value` with a section `projects` for values of single projects. Edits keep the
- * user's comments and order. Read-modify-write happens under a lock between processes and ends in one rename, so two processes
- * that set different keys both survive and a crash leaves the old file or the new one.
+ * The user's configuration: a YAML file of `key: value` with a section `projects` for values of single projects. Edits
+ * keep the user's comments and order. Read-modify-write happens under a lock between processes and ends in one rename,
+ * so two processes that set different keys both survive and a crash leaves the old file or the new one.
  */
 export interface ConfigValues {
   readonly global: ReadonlyMap<string, string>;

@@ -8,8 +8,8 @@ import { withFileLock } from "../file-lock.ts";
 import { requireOwn } from "../ownership.ts";
 
 /**
- * What the user allowed files to do: the contents of files that were shown and accepted, and the variables that may go to an endpoint. In
- * the data directory, which commands of plans do not see.
+ * What the user allowed files to do: the contents of files that were shown and accepted, and the variables that may go
+ * to an endpoint. In the data directory, which commands of plans do not see.
  */
 export interface Trust {
   /** Hashes of accepted contents. */

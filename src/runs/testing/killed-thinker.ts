@@ -1,6 +1,7 @@
 /**
- * Run by a test in a process of its own: executes a plan of a model behind HTTP, and kills itself right after so many commits (0 for
- * never). Arguments: the store's url, the plan's id, the data directory, the model's endpoint, the number of commits.
+ * Run by a test in a process of its own: executes a plan of a model behind HTTP, and kills itself right after so many
+ * commits (0 for never). Arguments: the store's url, the plan's id, the data directory, the model's endpoint, the
+ * number of commits.
  */
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { ModelGateway, openStore, PlanExecutor, PlanLifecycleService, type PlanId, type Tx } from "../../index.ts";

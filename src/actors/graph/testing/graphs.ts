@@ -1,4 +1,7 @@
-/** Graphs and hands for tests: what a run asks for is answered by functions and recorded under its key, as a plan would do it. */
+/**
+ * Graphs and hands for tests: what a run asks for is answered by functions and recorded under its key, as a plan would
+ * do it.
+ */
 import type {
   GraphActorDefinition,
   GraphEdge,

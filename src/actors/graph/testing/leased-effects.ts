@@ -1,4 +1,7 @@
-/** Hands whose steps are those of a lease and nothing more: without decisions, sandboxes and budgets, which are the business of plans. */
+/**
+ * Hands whose steps are those of a lease and nothing more: without decisions, sandboxes and budgets, which are the
+ * business of plans.
+ */
 import type { DecisionId } from "../../../domain/names/ids.ts";
 import type { JsonValue } from "../../../domain/values/json.ts";
 import type { Lease } from "../../../ledger/leases.ts";

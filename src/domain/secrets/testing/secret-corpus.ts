@@ -1,6 +1,7 @@
 /**
- * Secrets of many kinds, drawn when the test runs and put together from parts, so that no scanner takes this repository for a leak. The
- * kinds and their lengths are written down from the companies' documentation, independently of the rules that are to find them.
+ * Secrets of many kinds, drawn when the test runs and put together from parts, so that no scanner takes this repository
+ * for a leak. The kinds and their lengths are written down from the companies' documentation, independently of the
+ * rules that are to find them.
  */
 import { seededRandom } from "../../../testing/random.ts";
 
