@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { GraphActorDefinition } from "../src/domain/actor/actor.ts";
 import { runGraph } from "../src/actors/graph/run-graph.ts";
 import { DECISION, edge, graph, ports, tool } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
+import { LeasedEffects } from "../src/actors/graph/testing/leased-effects.ts";
 import { openStore, PlanLifecycleService, type PlanId } from "../src/index.ts";
 import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, MEMORY_SETTING, SQLITE_SETTINGS } from "./langgraph.ts";
@@ -64,9 +64,9 @@ async function ours(dir: string, name: string, shape: Shape): Promise<Contestant
   };
   const execute = async (id: PlanId): Promise<void> => {
     const lease = await service.startExecute(id);
-    const hands = new LeasedHands(lease, { callTool: async () => ({ ok: true, output: 1 }) });
+    const effects = new LeasedEffects(lease, { callTool: async () => ({ ok: true, output: 1 }) });
     const input = { goal: "", state: {}, decision: DECISION, key: "run" };
-    const { state } = await runGraph(actor, input, ports(hands));
+    const { state } = await runGraph(actor, input, ports(effects));
     expectAll(Number(state["n"]));
     await service.completeExecute(lease);
   };

@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
-import type { ActorHands } from "../src/actors/loop/actor-effects.ts";
+import type { ActorEffects } from "../src/actors/loop/actor-effects.ts";
 import { DECISION } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
+import { LeasedEffects } from "../src/actors/graph/testing/leased-effects.ts";
 import { ModelGateway, openStore, PlanLifecycleService } from "../src/index.ts";
 import { met, parallel, summarize, table } from "./measure.ts";
 
@@ -63,7 +63,7 @@ async function waysAt(url: string, service: PlanLifecycleService): Promise<Recor
     tools: [],
     settings: {},
   } as const;
-  const hands: ActorHands = new LeasedHands(lease, {
+  const effects: ActorEffects = new LeasedEffects(lease, {
     ask: (asked) => gateway.call({ ...asked, signal: lease.signal }),
   });
   const about = { type: "implementation_choice", question: "What?", parent: DECISION } as const;
@@ -81,7 +81,7 @@ async function waysAt(url: string, service: PlanLifecycleService): Promise<Recor
     "our gateway": async () => await gateway.call({ ...call, signal: lease.signal }),
     "durable question": async () => {
       asked += 1;
-      return await hands.ask(`ask-${asked}`, call, about);
+      return await effects.ask(`ask-${asked}`, call, about);
     },
   };
 }

@@ -68,7 +68,7 @@ export class ExecutingPlan implements AsyncDisposable {
         type: "prompt_definition",
         phase: "strategize",
         step: undefined,
-        question: "What is to become true?",
+        question: "What do you want done?",
         chosen: "Written",
         parent: undefined,
         needs: [],

@@ -31,7 +31,10 @@ export interface OpenOptions {
   readonly tell?: Tell;
 }
 
-/** What a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays open. */
+/**
+ * The ports that a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays
+ * open.
+ */
 export type CallOptions = Partial<Call>;
 
 export class CleverAgents {

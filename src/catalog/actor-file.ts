@@ -5,7 +5,7 @@ import { listIssues, ValidationError, type ValidationIssue } from "../domain/err
 import { secretValues } from "../domain/secrets/redaction.ts";
 import { readYaml } from "../domain/definition/yaml-file.ts";
 
-/** What a file of actors says, and what it takes along from the environment. */
+/** The definitions in an actor file, and the variables it takes from the environment. */
 export interface ActorFile {
   readonly definitions: ActorDefinition[];
   /** Names of the variables that were filled in. */

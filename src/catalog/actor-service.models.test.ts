@@ -63,7 +63,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
       description: "x",
       route: { entry: "n", nodes: { n: { type: "llm", actor_ref } } },
     });
-    await refused(asking("nobody/model"), "which is not registered");
+    await refused(asking("unknown/model"), "which is not registered");
     await actors.addActor(asking("openai/gpt-4o"));
     await actors.addActor(graph("inner"));
     await actors.addActor(graph("outer", "INNER", "inner"));
@@ -103,7 +103,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
   });
 });
 
-test("nobody's actor has the namespace of a provider, and everybody may use local", async () => {
+test("no registered actor has the namespace of a provider, and every user may use local", async () => {
   await using temporary = await TemporaryStore.open("memory");
   const actors = new ActorService({ store: temporary.store, providers: ["ollama", "local"] });
   await expect(actors.addActor({ ...LLM, name: "Ollama/mine" })).rejects.toThrow("belongs to the models of a provider");
@@ -185,7 +185,7 @@ describe("what was added comes back the same", () => {
     fc.record({ type: fc.constant("graph"), ...common, route }, { requiredKeys: ["type", "description", "route"] }),
   );
 
-  test("whatever it holds, from the file to another process's store", async () => {
+  test("with any content, from the file to another process's store", async () => {
     await using temporary = await TemporaryStore.open("file");
     await using elsewhere = await openStore(temporary.store.url);
     let count = 0;

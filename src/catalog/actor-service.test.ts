@@ -38,7 +38,7 @@ async function rowCounts(store: Store): Promise<unknown> {
 }
 
 describe.each(STORE_KINDS)("on a %s store", (kind) => {
-  test("an actor is added once whatever the case, found, listed, and removed with its event and audit entry", async () => {
+  test("an actor is added once in any letter case, found, listed, and removed with its event and audit entry", async () => {
     const clock = new FakeClock();
     await using temporary = await TemporaryStore.open(kind, { clock: clock.now });
     const { store } = temporary;
@@ -51,7 +51,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     const other = await actors.addActor(actorInput());
     expect(await actors.listActors()).toEqual([other, added]);
     expect(await actors.listActors("TEAM")).toEqual([added]);
-    expect(await actors.listActors("nobody")).toEqual([]);
+    expect(await actors.listActors("unknown")).toEqual([]);
     expect(await actors.removeActor("team/greeter")).toEqual(added);
     expect(await actors.listActors()).toEqual([other]);
     await expect(actors.removeActor("team/greeter")).rejects.toMatchObject({ code: "not_found" });
@@ -77,7 +77,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect(found).toMatchObject({ steps: steps.map(({ id }) => ({ id, params })) });
   });
 
-  test("of many who add one name exactly one wins, with its own steps and nobody else's", async () => {
+  test("of many processes that add one name exactly one wins, with only its own steps", async () => {
     await using temporary = await TemporaryStore.open(kind);
     await using elsewhere = await openStore(temporary.store.url);
     const services = [temporary.store, elsewhere, temporary.store].map((store) => new ActorService({ store }));
@@ -181,7 +181,7 @@ describe("an actor", () => {
     expect(await rowCounts(s.store)).toEqual({ actors: 0, steps: 0, events: 0, audit: 0 });
   });
 
-  test("nobody knows is not found, with the nearest one named", async () => {
+  test("an unknown name is not found, with the nearest one named", async () => {
     await using s = await setting();
     await expect(s.actors.getActor("wroker")).rejects.toMatchObject({ next: [nextStep("actor.list")] });
     await s.actors.addActor(actorInput());
@@ -194,7 +194,7 @@ describe("an actor", () => {
   });
 
   test.each(["strategy", "execution", "estimation", "review", "apply", "invariant"] as const)(
-    "is not removed while an available action has it for %s, in whatever case",
+    "is not removed while an available action has it for %s, in any letter case",
     async (role) => {
       await using s = await setting();
       await s.actors.addActor(actorInput("team/One"));
@@ -262,7 +262,7 @@ describe("a plan for a tool actor", () => {
     expect((await use("plain")).actors.execution).toBe("local/plain");
   });
 
-  test("may have the actor in any other role, whatever it uses", async () => {
+  test("may have the actor in any other role, with any tools", async () => {
     await using s = await setting();
     await s.actors.addActor(actorInput("local/Other"));
     await s.plans.createAction({ ...actionInput(), reviewActor: "local/other" });

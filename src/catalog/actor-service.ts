@@ -17,7 +17,7 @@ import {
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { checkReferences, isProviders } from "./reference-checks.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 
 export type ListedActor = Actor & {
   /** The available actions that name it in any role. */
@@ -27,7 +27,7 @@ export type ListedActor = Actor & {
 };
 
 export interface ActorServiceParts extends ServiceParts {
-  /** The names of providers: what is in their namespaces are their models, and nobody else's actors. */
+  /** The names of providers: their namespaces hold only their models, no registered actors. */
   readonly providers?: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export class ActorService {
 
   #refuseProviders({ name }: ActorDefinition): void {
     const { namespace } = nameParts(name);
-    // Everybody's own namespace stays so, even if somebody calls an endpoint "local".
+    // The namespace "local" stays free for every user, even if a user names an endpoint "local".
     if (namespace.toLowerCase() === "local" || !isProviders(`${namespace}/`, this.#providers)) return;
     const message = `the namespace "${namespace}" belongs to the models of a provider`;
     throw new ValidationError(`"${name}" cannot be the name of an actor: ${message}.`, [{ path: "name", message }]);
@@ -155,5 +155,5 @@ async function requireActor(reader: Reader, text: string): Promise<Actor> {
   const name = parseQualifiedName(text, "actor");
   const actor = await findActor(reader, name);
   if (actor !== undefined) return actor;
-  throw notFound("actor", name, await actorNames(reader));
+  throw notFoundError("actor", name, await actorNames(reader));
 }

@@ -6,7 +6,10 @@ import { deleteAttachment } from "../store/tables/validations.ts";
 import type { Tx } from "../store/port.ts";
 import { recordEvent, type Ambience } from "../plans/transition.ts";
 
-/** What ties validations to resources, for the services of everything that goes away with it or is kept by it. */
+/**
+ * The attachments of validations to resources. The services of projects, resources and validations use them to see what
+ * a removal would detach, or what prevents it.
+ */
 export async function removeAttachment(tx: Tx, ambience: Ambience, attachment: Attachment): Promise<void> {
   await deleteAttachment(tx, attachment.id);
   const details = attachmentDetails(attachment);
@@ -31,7 +34,7 @@ function scopeDetails(scope: AttachmentScope): Record<string, string> {
 const SHOWN = 5;
 
 /** Why something that is attached is not removed. */
-export function stillAttached(
+export function stillAttachedError(
   of: "validation" | "resource",
   name: QualifiedName,
   attachments: readonly Attachment[],

@@ -15,8 +15,8 @@ import type { Store } from "../store/port.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
 
 /**
- * Automation profiles that somebody defined. The service holds no state; each change is one transaction with its event
- * and its audit entry. No change reaches a plan: each carries the whole profile it was made with.
+ * Automation profiles that users defined. The service holds no state; each change is one transaction with its event and
+ * its audit entry. No change reaches a plan: each carries the whole profile it was made with.
  */
 export class ProfileService {
   readonly #store: Store;

@@ -9,7 +9,7 @@ import { findProject, findProjects } from "../store/tables/projects.ts";
 import { deleteLink, findLinks, findResource, findResources, insertLink } from "../store/tables/resources.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { recordEvent, type Ambience } from "../plans/transition.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 
 /**
  * Links between projects and resources, for the services of both. Every function works in the caller's transaction, so
@@ -26,14 +26,14 @@ export async function requireProject(reader: Reader, text: string): Promise<Proj
   const name = parseQualifiedName(text, "project");
   const project = await findProject(reader, name);
   if (project !== undefined) return project;
-  throw notFound("project", name, names(await findProjects(reader)));
+  throw notFoundError("project", name, names(await findProjects(reader)));
 }
 
 export async function requireResource(reader: Reader, text: string): Promise<Resource> {
   const name = parseQualifiedName(text, "resource");
   const resource = await findResource(reader, name);
   if (resource !== undefined) return resource;
-  throw notFound("resource", name, names(await findResources(reader)));
+  throw notFoundError("resource", name, names(await findResources(reader)));
 }
 
 function names(named: readonly { readonly name: QualifiedName }[]): QualifiedName[] {
@@ -68,13 +68,17 @@ export async function addLink(
     readOnly,
     linkedAt,
   };
-  if (!(await insertLink(tx, link))) throw taken(link, await findLinks(tx, { project: project.name }), first);
+  if (!(await insertLink(tx, link))) throw linkTakenError(link, await findLinks(tx, { project: project.name }), first);
   const details = { project: project.name, resource: resource.name, alias, read_only: readOnly };
   await recordEvent(tx, ambience, { type: "project.resource_linked", at: linkedAt, details });
   return link;
 }
 
-function taken(wanted: ProjectResource, links: readonly ProjectResource[], first: readonly NextStep[]): ConflictError {
+function linkTakenError(
+  wanted: ProjectResource,
+  links: readonly ProjectResource[],
+  first: readonly NextStep[],
+): ConflictError {
   const { project, resource, alias } = wanted;
   const kept = "Nothing was changed.";
   const twin = links.find((link) => nameKey(link.resource) === nameKey(resource));
@@ -104,7 +108,7 @@ export async function removeLink(tx: Tx, ambience: Ambience, link: ProjectResour
 }
 
 /** A project whose plans can still go on stays as they found it. */
-export function hasActivePlans(
+export function activePlansError(
   project: Pick<Project, "name">,
   active: readonly PlanId[],
   next: readonly NextStep[],

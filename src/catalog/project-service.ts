@@ -10,13 +10,13 @@ import { findLinks } from "../store/tables/resources.ts";
 import type { Reader, Store } from "../store/port.ts";
 import { findAttachments } from "../store/tables/validations.ts";
 import { removeAttachment } from "./attachments.ts";
-import { addLink, hasActivePlans, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
+import { addLink, activePlansError, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
 import { ambienceOf, recordEvent, transition, type Ambience, type ServiceParts } from "../plans/transition.ts";
 
 export interface ListedProject extends Project {
   readonly plans: number;
   readonly activePlans: number;
-  /** What it is linked to, in the order of the aliases. */
+  /** Its linked resources, in the order of their aliases. */
   readonly resources: readonly ProjectResource[];
 }
 
@@ -24,7 +24,7 @@ export interface CreateProjectInput extends ProjectInput {
   readonly resources?: readonly (string | ResourceLinkInput)[];
 }
 
-/** Projects. A project with plans that can still go on is only deleted together with cancelling them. */
+/** Projects. A project with active plans is only deleted if the same transaction cancels them. */
 export class ProjectService {
   readonly #store: Store;
   readonly #ambience: Ambience;
@@ -71,8 +71,8 @@ export class ProjectService {
   }
 
   /**
-   * Deletes the project, with `force` after cancelling its active plans: all of it in one transaction, or nothing. Its
-   * resources are unlinked and stay; validations that were attached for it are detached.
+   * Deletes the project, with `force` after it canceled the project's active plans: all in one transaction, or nothing.
+   * Its resources are unlinked and stay; validations that were attached for it are detached.
    */
   async deleteProject(
     name: string,
@@ -82,7 +82,7 @@ export class ProjectService {
       const project = await requireProject(tx, name);
       const active = await activePlanIds(tx, project.name);
       if (active.length > 0 && options.force !== true) {
-        throw hasActivePlans(project, active, [nextStep("project.delete", { project: project.name, force: true })]);
+        throw activePlansError(project, active, [nextStep("project.delete", { project: project.name, force: true })]);
       }
       const reason = `project ${project.name} deleted`;
       for (const planId of active) {

@@ -13,8 +13,8 @@ export function isProviders(name: string, providers: readonly string[]): boolean
 }
 
 /**
- * Checks in the transaction that adds them what the new graphs refer to: each actor exists, is of the type its node
- * needs, and no graph is reached from itself. Nobody can add or remove one in between.
+ * Checks the references of new graphs, in the transaction that adds them: each actor exists, is of the type its node
+ * needs, and no graph is reached from itself. So no other process can add or remove an actor in between.
  */
 export async function checkReferences(
   reader: Reader,

@@ -68,7 +68,7 @@ async function recorded(store: Store): Promise<{ events: unknown[]; audited: unk
 }
 
 describe("a directory as a resource", () => {
-  test("is added once, whatever the case, found and listed", async () => {
+  test("is added once in any letter case, found and listed", async () => {
     await using s = await setting();
     const path = join(s.directory, "my data – 数据");
     await mkdir(path);

@@ -30,8 +30,8 @@ import {
 import type { Store } from "../store/port.ts";
 import { checkoutProblem } from "../git/checkout.ts";
 import { findAttachments } from "../store/tables/validations.ts";
-import { stillAttached } from "./attachments.ts";
-import { addLink, hasActivePlans, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
+import { stillAttachedError } from "./attachments.ts";
+import { addLink, activePlansError, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
 
 export interface ListedResource extends Resource {
@@ -99,8 +99,8 @@ export class ResourceService {
       const resource = await requireResource(tx, name);
       if (!(await deleteResource(tx, resource.name))) {
         const links = await findLinks(tx, { resource: resource.name });
-        if (links.length > 0) throw stillLinked(resource, links);
-        throw stillAttached("resource", resource.name, await findAttachments(tx, "resource", resource.name));
+        if (links.length > 0) throw stillLinkedError(resource, links);
+        throw stillAttachedError("resource", resource.name, await findAttachments(tx, "resource", resource.name));
       }
       const at = this.#ambience.clock();
       await recordEvent(tx, this.#ambience, { type: "resource.removed", at, details: { resource: resource.name } });
@@ -125,7 +125,7 @@ export class ResourceService {
       const found = await requireProject(tx, project);
       const link = pickLink(found.name, aliasOrResource, await findLinks(tx, { project: found.name }));
       const active = await activePlanIds(tx, found.name);
-      if (active.length > 0) throw hasActivePlans(found, active, []);
+      if (active.length > 0) throw activePlansError(found, active, []);
       await removeLink(tx, this.#ambience, link);
       return link;
     });
@@ -139,7 +139,7 @@ export class ResourceService {
   }
 }
 
-function stillLinked(resource: Resource, links: readonly ProjectResource[]): ConflictError {
+function stillLinkedError(resource: Resource, links: readonly ProjectResource[]): ConflictError {
   const projects = links.map(({ project }) => project);
   return new ConflictError(
     `The resource "${resource.name}" is linked to ${listed(projects)}.`,

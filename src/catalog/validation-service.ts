@@ -19,10 +19,10 @@ import {
   insertAttachment,
   insertValidation,
 } from "../store/tables/validations.ts";
-import { attachmentDetails, removeAttachment, stillAttached } from "./attachments.ts";
+import { attachmentDetails, removeAttachment, stillAttachedError } from "./attachments.ts";
 import { requireProject, requireResource } from "./project-links.ts";
 import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 import { checkValidation } from "./validation-file.ts";
 
 export interface ListedValidation extends Validation {
@@ -89,13 +89,13 @@ export class ValidationService {
     });
   }
 
-  /** Removes the validation unless it is attached somewhere. What it found stays recorded with the plans. */
+  /** Removes the validation unless it is attached somewhere. Its results stay recorded with the plans. */
   async removeValidation(name: string): Promise<Validation> {
     return this.#store.transaction(async (tx) => {
       const validation = await requireValidation(tx, name);
       if (!(await deleteValidation(tx, validation.name))) {
         const attachments = await findAttachments(tx, "validation", validation.name);
-        throw stillAttached("validation", validation.name, attachments);
+        throw stillAttachedError("validation", validation.name, attachments);
       }
       const at = this.#ambience.clock();
       const details = { validation: validation.name };
@@ -178,7 +178,7 @@ async function requireValidation(reader: Reader, text: string): Promise<Validati
   const validation = await findValidation(reader, name);
   if (validation !== undefined) return validation;
   const known = await findValidations(reader);
-  throw notFound(
+  throw notFoundError(
     "validation",
     name,
     known.map((one) => one.name),
@@ -190,7 +190,7 @@ async function scopeOf(reader: Reader, input: AttachInput, resource: QualifiedNa
   if (input.project !== undefined) {
     const project = await requireProject(reader, input.project);
     if (!(await hasResource(reader, project.name, resource))) {
-      throw unused(`The project "${project.name}" does not have the resource "${resource}".`, "project", [
+      throw resourceNotUsedError(`The project "${project.name}" does not have the resource "${resource}".`, "project", [
         nextStep("project.link-resource", { project: project.name, resource }),
       ]);
     }
@@ -201,7 +201,7 @@ async function scopeOf(reader: Reader, input: AttachInput, resource: QualifiedNa
   for (const { project } of plan.projects) {
     if (await hasResource(reader, project, resource)) return { kind: "plan", planId: plan.id };
   }
-  throw unused(`No project of the plan ${plan.id} has the resource "${resource}".`, "plan", [
+  throw resourceNotUsedError(`No project of the plan ${plan.id} has the resource "${resource}".`, "plan", [
     nextStep("plan.status", { plan: plan.id }),
   ]);
 }
@@ -212,7 +212,7 @@ async function requirePlan(reader: Reader, id: PlanId): Promise<Plan> {
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
     `The plan ${plan.id} is ${statusKey(plan)}; nothing of it is validated any more.`,
-    { expected: "a plan that can still go on", actual: statusKey(plan) },
+    { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );
 }
@@ -222,6 +222,6 @@ async function hasResource(reader: Reader, project: QualifiedName, resource: Qua
   return links.some((link) => nameKey(link.resource) === nameKey(resource));
 }
 
-function unused(message: string, path: string, next: readonly NextStep[]): ValidationError {
+function resourceNotUsedError(message: string, path: string, next: readonly NextStep[]): ValidationError {
   return new ValidationError(message, [{ path, message }], { next });
 }

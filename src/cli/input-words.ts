@@ -25,13 +25,13 @@ export async function inputOf(command: Command, words: Words, io: Io): Promise<R
     }
     const given = parameter.positional === true ? words.positional[position++] : words.options[optionKey(parameter)];
     if (given !== undefined) input[name] = await valueOf(parameter, given, io);
-    else if (parameter.required === true) throw missing(command, parameter);
+    else if (parameter.required === true) throw missingParameterError(command, parameter);
   }
   return input;
 }
 
 /** The parser sees to arguments; of options it does not know which are required. */
-function missing({ path }: Command, parameter: Parameter): UsageError {
+function missingParameterError({ path }: Command, parameter: Parameter): UsageError {
   const option = `--${optionWord(parameter)}`;
   return new UsageError(`${option} is missing: ${parameter.about}.`, {
     kept: "Nothing was written.",

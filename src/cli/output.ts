@@ -64,7 +64,7 @@ function messageLine({ level, text }: Message, format: HumanFormat, paint: Retur
 
 /** Says what happened, what was kept and how to go on; returns the exit code. */
 export async function writeError(error: unknown, run: Run, streams: Streams): Promise<number> {
-  const known = withoutSecrets(asAgentsError(error));
+  const known = maskedError(asAgentsError(error));
   const exitCode = known.meaning.exit;
   if (run.format === "json" || run.format === "yaml") {
     const body = {
@@ -94,7 +94,7 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
 }
 
 /** What a command or a parser complains of may hold what it was given. */
-function withoutSecrets(error: AgentsError): AgentsError {
+function maskedError(error: AgentsError): AgentsError {
   const { message, kept, next, detail } = maskedFacts({
     message: error.message,
     kept: error.kept,

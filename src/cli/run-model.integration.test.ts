@@ -26,7 +26,7 @@ class RunWorld extends Agents {
   }
 }
 
-const HEARD = '/# What people have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
+const HEARD = '/# People have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
 
 const WORKING = [
   strategyTurn([STEP], { usage: { input_tokens: 1_000, output_tokens: 100 } }),

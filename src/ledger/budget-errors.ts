@@ -47,7 +47,7 @@ export function budgetExceededError(
 export function priceUnknownError({ provider, model }: Spender, remedies: readonly NextStep[], cap: Cap): BudgetError {
   return new BudgetError(
     "price_unknown",
-    `What a call of ${provider}/${model} can cost is not known, and there is a budget of ${dollars(cap.amount)}.`,
+    `The price of ${provider}/${model} is not known, so a call could exceed the budget of ${dollars(cap.amount)}.`,
     { next: [...remedies, withValue(cap.raise, "<dollars>", "none")], detail: { provider, model } },
   );
 }

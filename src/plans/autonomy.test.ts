@@ -56,7 +56,7 @@ async function landed(at: World, times: number): Promise<void> {
   }
 }
 
-/** What is on record of why the plans went on or asked. */
+/** The recorded reasons why the plans continued or asked. */
 async function assessments(store: Store): Promise<unknown[]> {
   const rows = await store.read((reader) =>
     reader.all<{ details: string }>("SELECT details FROM events WHERE type = 'plan.assessed' ORDER BY sequence"),
@@ -145,7 +145,7 @@ describe("before a decision", () => {
     await expect(beforeDecision(next, { ...CHOICE, key: "turn/4" }, "ann")).rejects.toBeInstanceOf(AwaitingInputError);
   });
 
-  test("nobody is asked where the profile goes on by itself, or where there is nothing to choose", async () => {
+  test("the plan does not ask where the profile continues by itself, or where there is nothing to choose", async () => {
     await using at = await world();
     const auto = await executing(at, "auto");
     expect(await beforeDecision(auto, CHOICE, "ann")).toMatchObject({ answer: undefined });

@@ -83,7 +83,7 @@ async function kill(hammers: readonly Program[], random: () => number): Promise<
 async function checkRound(url: string, hammers: readonly Program[]): Promise<number> {
   const killedAt = Date.now();
   const told = hammers.flatMap((hammer) => hammer.lines<Acknowledgement>());
-  // Opened anew, as the next process would.
+  // Opened again, as the next process would.
   await using store = await openStore(url);
   expect((await verifyAudit(store, { at: killedAt })).problem).toBeUndefined();
   await expectKept(store, told);
@@ -137,7 +137,7 @@ async function expectWhole(store: Store): Promise<void> {
   expect(broken).toEqual({ changesets: [], plans: [] });
 }
 
-/** No plan stays owned by the dead for longer than its lease; whoever comes next goes on from what was recorded. */
+/** No plan stays owned by a dead process for longer than its lease; the next process continues from the records. */
 async function takeOver(store: Store, told: readonly Acknowledgement[], killedAt: number): Promise<void> {
   const service = new PlanLifecycleService({ store });
   const { plans } = await service.listPlans({ state: "processing", limit: 1_000 });

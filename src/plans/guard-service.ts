@@ -84,7 +84,7 @@ export class GuardService {
     return this.#store.transaction(async (tx) => {
       const plan = await requireOpen(tx, planId);
       const steps = await approveWrites(tx, planId, plan.attempt, this.#ambience.user);
-      if (steps.length === 0) throw nothingWaits(plan, "No step of it waits to be allowed to write.");
+      if (steps.length === 0) throw nothingWaitsError(plan, "No step of it waits to be allowed to write.");
       await this.#record(tx, plan, "guard.approved", { guard: "require_approval_for_writes", steps });
       return steps;
     });
@@ -94,13 +94,16 @@ export class GuardService {
   async allowApply(planId: PlanId): Promise<void> {
     const plan = await this.#store.read((reader) => requireOpen(reader, planId));
     if (!mustBeApproved(plan.profile)) {
-      throw nothingWaits(plan, `Its profile "${plan.profile.name}" wants no approval: it can be applied as it is.`);
+      throw nothingWaitsError(
+        plan,
+        `Its profile "${plan.profile.name}" wants no approval: it can be applied as it is.`,
+      );
     }
     if (statusKey(plan) !== "execute/complete" && plan.phase !== "apply") {
-      throw nothingWaits(plan, `It is ${statusKey(plan)}, and there is no result to approve yet.`);
+      throw nothingWaitsError(plan, `It is ${statusKey(plan)}, and there is no result to approve yet.`);
     }
     if (!(await approveApply(this.#store, this.#ambience, plan))) {
-      throw nothingWaits(plan, "Its result has been approved already.");
+      throw nothingWaitsError(plan, "Its result has been approved already.");
     }
   }
 
@@ -149,12 +152,12 @@ async function requireOpen(reader: Reader, planId: PlanId): Promise<Plan> {
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
     `The plan ${plan.id} is ${statusKey(plan)}: nothing of it is guarded any more.`,
-    { expected: "a plan that can still go on", actual: statusKey(plan) },
+    { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );
 }
 
-function nothingWaits(plan: Plan, why: string): ConflictError {
+function nothingWaitsError(plan: Plan, why: string): ConflictError {
   return new ConflictError(
     `There is nothing to approve in plan ${plan.id}. ${why}`,
     { expected: "something that waits for an approval", actual: statusKey(plan) },

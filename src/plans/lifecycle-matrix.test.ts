@@ -100,7 +100,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
   }
 
   function imagined(planId: PlanId, phase: Phase, like: Lease | undefined): Lease {
-    const facts = { planId, phase, holder: "nobody", epoch: like?.epoch ?? 1, expiresAt: 0 };
+    const facts = { planId, phase, holder: "no process", epoch: like?.epoch ?? 1, expiresAt: 0 };
     const plan = like?.plan;
     if (plan === undefined && like !== undefined) throw new Error("a lease without its plan");
     const lease = new Lease({ store, plan: plan ?? NO_PLAN, phase, facts, ttlMs: TTL_MS });
@@ -146,8 +146,8 @@ function expectedType(from: StatusKey, to: StatusKey): string {
 }
 
 /**
- * Starting takes the next epoch; ending gives the lease up; cancelling, reverting and rolling back raise the epoch so
- * that nobody has it.
+ * Starting takes the next epoch; ending gives the lease up; cancel, revert and rollback raise the epoch so that no
+ * process holds it.
  */
 function expectLease(before: PlanRows, after: PlanRows, operation: Operation): void {
   const epochBefore = Number(before.lease[0]?.["epoch"] ?? 0);

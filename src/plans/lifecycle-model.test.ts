@@ -75,7 +75,7 @@ interface JournalEntry {
   readonly verdict: Verdict;
 }
 
-/** What all actors of a run share. */
+/** The state that all actors of a run share. */
 interface Stage {
   readonly store: Store;
   readonly clock: FakeClock;
@@ -173,7 +173,7 @@ class Actor {
   async #move(operation: Operation): Promise<void> {
     const phase = leasePhase(operation);
     const lease = phase === undefined ? undefined : this.leases.findLast((known) => known.phase === phase);
-    // An operation of a holder by somebody who never held anything cannot even be asked for.
+    // An actor that never held a lease cannot even ask for an operation of a lease holder.
     if (phase !== undefined && lease === undefined && operation !== "constrainApply") return;
     const known = lease && { phase: lease.phase, epoch: lease.epoch };
     await this.#do({ kind: "move", operation, lease: known }, async () => {

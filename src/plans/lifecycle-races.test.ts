@@ -41,7 +41,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect((await verifyAudit(temporary.store, { at: Date.now() })).problem).toBeUndefined();
   });
 
-  test("names that differ only in case are the same name, whoever asks", async () => {
+  test("names that differ only in letter case are the same name for every process", async () => {
     await using temporary = await TemporaryStore.open(kind);
     const service = new PlanLifecycleService({ store: temporary.store });
     await service.createAction(actionInput("Shop/Fix-It"));
@@ -91,7 +91,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     const projects = new ProjectService({ store: temporary.store });
     await service.createAction(actionInput());
     await projects.createProject({ name: "shop" });
-    // Whoever comes first, there is a plan to be cancelled.
+    // Whichever process is first, there is a plan to cancel.
     await service.useAction({ action: ACTION_NAME, projects: ["shop"] });
     const outcomes = await Promise.all(
       Array.from({ length: CALLERS }, (_, index) =>

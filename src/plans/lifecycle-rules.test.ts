@@ -1,5 +1,5 @@
 /**
- * What a plan carries along its way: version, attempt, reversions, times, reasons, failures; and who may move it when.
+ * The facts a plan keeps as it moves: version, attempt, reversions, times, reasons, failures; and who may move it when.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -70,7 +70,7 @@ describe("reverting", () => {
     expect((await s.service.getPlan(id)).attempt).toBe(4);
   });
 
-  test("the limit counts from wherever the plan was sent back", async () => {
+  test("the limit counts from every phase that the plan was sent back from", async () => {
     await using s = await setting();
     const { id } = await s.service.useAction({ action: "local/fix" });
     for (const from of ["strategize/errored", "apply/constrained", "apply/errored"] as const) {
@@ -91,7 +91,7 @@ describe("reverting", () => {
     expect(JSON.parse(String(rows.audit.at(-1)?.["details"]))).toMatchObject({ reason: "too tight", attempt: 2 });
   });
 
-  test("queueing an errored phase again is no reversion", async () => {
+  test("queueing an errored phase again is not a reversion", async () => {
     await using s = await setting();
     const { id } = await planAt(s.service, "execute/errored");
     expect(await s.service.executePlan(id)).toMatchObject({ attempt: 1, reversionCount: 0, state: "queued" });
@@ -143,7 +143,7 @@ test("a phase's times: start, end, kept by later phases, renewed when it is queu
   execute.stop();
 });
 
-describe("cancelling", () => {
+describe("to cancel", () => {
   test("keeps the reason, ends a phase that had begun, and leaves the end of one that was over", async () => {
     await using s = await setting();
     const { id } = await planAt(s.service, "execute/errored");
@@ -279,7 +279,7 @@ describe("a lease", () => {
     await s.service.completeExecute(successor);
   });
 
-  test("that lapsed can neither be renewed nor used, even though nobody took over", async () => {
+  test("that lapsed can neither be renewed nor used, even though no other process took over", async () => {
     await using s = await setting();
     const { id, lease } = await planAt(s.service, "strategize/processing", { ttlMs: TTL_MS });
     s.clock.advance(TTL_MS);
@@ -350,7 +350,7 @@ describe("a lease", () => {
 });
 
 describe("a lease by the real clock", () => {
-  test("is renewed by its timer for much longer than it lasts, and lost when somebody takes it away", async () => {
+  test("is renewed by its timer for much longer than it lasts, and lost when another process takes it away", async () => {
     await using temporary = await TemporaryStore.open("memory");
     const service = new PlanLifecycleService({ store: temporary.store });
     await service.createAction(actionInput());

@@ -1,4 +1,4 @@
-/** What a user can do with a plan next, by where it stands. `plan status` and `plan errors` offer the same. */
+/** The commands a user can run on a plan next, by its state. `plan status` and `plan errors` offer the same. */
 import { nextStep, type NextStep } from "../domain/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { isRecoverable, isTerminal, statusKey, target } from "../domain/plan/transitions.ts";

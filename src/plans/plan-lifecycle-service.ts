@@ -289,8 +289,8 @@ export class PlanLifecycleService {
   }
 
   /**
-   * Back to execute/queued, with everything behind the checkpoint taken out of what counts: `plan execute` goes on from
-   * there. Refused while somebody executes it.
+   * Back to execute/queued, with everything after the checkpoint superseded: `plan execute` continues from there.
+   * Refused while another process executes it.
    */
   async rollbackPlan(planId: PlanId, checkpoint: string, options: MoveOptions = {}): Promise<RolledBack> {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");

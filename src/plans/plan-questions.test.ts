@@ -1,4 +1,4 @@
-/** A plan that asks waits; one answer counts; what people say is kept and reaches whoever works on. */
+/** A plan that asks waits; one answer counts; the words of people are stored and reach the next worker. */
 import { describe, expect, test } from "vitest";
 import {
   AwaitingInputError,
@@ -47,7 +47,7 @@ async function world(kind: "memory" | "file" = "memory"): Promise<World> {
 
 const open = (store: Store, id: PlanId) => store.read((reader) => openQuestion(reader, id));
 
-test("asking gives the lease up; nothing starts until somebody answers, and the answer reaches whoever goes on", async () => {
+test("asking gives the lease up; nothing starts until a person answers, and the answer reaches the next worker", async () => {
   await using at = await world();
   const { store, service, lease, id } = at;
   const error = await pauseFor(lease, ASKING, "ann");
@@ -79,7 +79,7 @@ test("asking gives the lease up; nothing starts until somebody answers, and the 
   expect((await verifyAudit(store, { at: Date.now() })).problem).toBeUndefined();
 });
 
-test("whoever lost the lease cannot ask", async () => {
+test("a worker that lost the lease cannot ask", async () => {
   await using at = await world();
   await at.lease.release();
   await expect(pauseFor(at.lease, ASKING, "ann")).rejects.toBeInstanceOf(StaleLeaseError);
@@ -118,7 +118,7 @@ describe("without a question", () => {
     expect(await texts()).toEqual(["mind the tests", "and the docs"]);
   });
 
-  test("a plan that has not begun, is executed, applied or cancelled has nobody to be guided", async () => {
+  test("a plan that has not begun, is executed, applied or cancelled takes no guidance", async () => {
     await using at = await world();
     const { store, service, lease, id } = at;
     const unheard = async (planId: PlanId) => {

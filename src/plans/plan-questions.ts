@@ -36,12 +36,12 @@ const ids = monotonicIds();
 const LONGEST_LINE = 2_000;
 
 /**
- * Asks, and gives the lease up in the same transaction: from then on the plan waits, and nobody works on it. Returns
- * the error that ends what the caller is doing.
+ * Asks, and gives the lease up in the same transaction: from then on the plan waits, and no process works on it.
+ * Returns the error that ends what the caller is doing.
  */
 export async function pauseFor(lease: Lease, asking: Asking, user: string): Promise<AwaitingInputError> {
   const { plan, planId, phase } = lease;
-  // What a model wrote is shown in terminals.
+  // Terminals show this text of a model, so it must hold no control characters.
   const line = (text: string): string => storable(text, LONGEST_LINE);
   const [question, alternatives] = [line(asking.question), asking.alternatives.map(line)];
   const asked = { ...asking, question, alternatives, planId, phase, attempt: plan.attempt };
@@ -63,7 +63,7 @@ export async function pauseFor(lease: Lease, asking: Asking, user: string): Prom
 export interface Prompted {
   readonly plan: Plan;
   readonly decision: DecisionId;
-  /** The question it answers; undefined when it is guidance that nobody asked for. */
+  /** The question it answers; undefined when it is guidance that the plan did not ask for. */
   readonly answered: Question | undefined;
   /** Whether it comes between a model's strategy and its first step: the strategist is asked again. */
   readonly revises: boolean;
@@ -71,8 +71,8 @@ export interface Prompted {
 
 /**
  * Records what a person says as a decision and, if the plan asked, closes the question with it, in one transaction.
- * `answering` is the question the person saw: when another is open by now, or none, somebody else was first and nothing
- * is recorded.
+ * `answering` is the question the person saw: when another is open by now, or none, another person was first and
+ * nothing is recorded.
  */
 export async function promptPlan(
   store: Store,
@@ -91,12 +91,13 @@ export async function promptPlan(
     const plan = await findPlan(tx, said.planId);
     if (plan === undefined) throw new NotFoundError("plan", said.planId, { next: [nextStep("plan.list")] });
     const open = await openQuestion(tx, plan.id);
-    if (open?.id !== said.answering) throw answeredMeanwhile(plan, open);
+    if (open?.id !== said.answering) throw alreadyAnsweredError(plan, open);
     const decisions = await findDecisions(tx, plan.id, plan.attempt);
     const revises = isRevisable(plan) && isByModel(decisions);
     const question = open?.question ?? (revises ? aboutStrategy(decisions) : undefined);
     const decision = await recordIntervention(tx, plan, text, { question, decisions });
-    if (open !== undefined && !(await answerQuestion(tx, open.id, decision))) throw answeredMeanwhile(plan, undefined);
+    if (open !== undefined && !(await answerQuestion(tx, open.id, decision)))
+      throw alreadyAnsweredError(plan, undefined);
     const type = open === undefined ? "plan.guided" : "plan.answered";
     const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
     await recordSystemEvent(tx, { type, user: said.user, planId: plan.id, details });
@@ -106,13 +107,13 @@ export async function promptPlan(
 
 export interface Guidance {
   readonly decision: DecisionId;
-  /** What was asked; undefined when it was said unasked. */
+  /** The question; undefined for guidance that the plan did not ask for. */
   readonly question: string | undefined;
   readonly text: string;
   readonly at: number;
 }
 
-/** What people said to the plan, in order, over all attempts: every prompt from then on has it. */
+/** The words of people to the plan, in order, over all attempts: every later prompt has them. */
 export async function guidanceOf(reader: Reader, plan: Pick<Plan, "id">): Promise<Guidance[]> {
   return (await findInterventions(reader, plan.id)).map(readGuidance);
 }
@@ -134,7 +135,7 @@ async function recordIntervention(
   { question, decisions }: { question: string | undefined; decisions: readonly Decision[] },
 ): Promise<DecisionId> {
   const root = decisions.find(({ parent }) => parent === undefined);
-  if (root === undefined || !isActive(plan)) throw notActive(plan);
+  if (root === undefined || !isActive(plan)) throw notActiveError(plan);
   const chosen: Said = { guidance: text, question: question ?? null };
   return insertDecision(tx, ids, {
     planId: plan.id,
@@ -165,17 +166,17 @@ function isActive(plan: Plan): boolean {
   return !isTerminal(plan) && plan.phase !== "apply" && statusKey(plan) !== "execute/complete";
 }
 
-function notActive(plan: Plan): PlanError {
+function notActiveError(plan: Plan): PlanError {
   const before = plan.phase === "strategize";
   return new PlanError(
     before
-      ? `The plan ${plan.id} is ${statusKey(plan)} and has not begun: there is nobody to be guided yet.`
+      ? `The plan ${plan.id} is ${statusKey(plan)} and has not begun, so no model could follow guidance yet.`
       : `The plan ${plan.id} is ${statusKey(plan)}: nothing is ahead that guidance could reach.`,
     { next: [before ? nextStep("plan.execute", { plan: plan.id }) : nextStep("plan.status", { plan: plan.id })] },
   );
 }
 
-function answeredMeanwhile(plan: Plan, open: Question | undefined): ConflictError {
+function alreadyAnsweredError(plan: Plan, open: Question | undefined): ConflictError {
   const now = open === undefined ? "it asks nothing any more" : `it asks now: ${open.question}`;
   return new ConflictError(
     `The plan ${plan.id} got another answer meanwhile; ${now}.`,

@@ -39,7 +39,7 @@ async function world(): Promise<World> {
 const say = ({ store, plan }: World, text: string) =>
   promptPlan(store, { planId: plan.id, text, answering: undefined, user: "ann" });
 
-/** What a model answers when it is asked for a strategy. */
+/** A model's answer when it is asked for a strategy. */
 async function answered(lease: Lease<"strategize">): Promise<DecisionId> {
   const parent = await rootDecision(lease);
   const shown = await stageContent(lease.store, Buffer.from("what it was shown"));

@@ -93,7 +93,7 @@ test.each(["git_worktree", "filesystem_copy"] as const)(
     // "look" changed nothing, so what comes after it is what came before it.
     trees.set("edit", trees.get("look") ?? new Map());
     for (const name of ["shell", "remove", "edit", undefined]) {
-      await fill(plan.root, { junk: "left behind by somebody", "a.txt": "damaged" });
+      await fill(plan.root, { junk: "left behind by another program", "a.txt": "damaged" });
       await rollBackTo(plan, name);
       await plan.run([]);
       const expected = name === undefined ? plan.base : trees.get(name);
@@ -235,7 +235,7 @@ test("everything else that was recorded behind the steps goes too: validations, 
   await plan.service.completeExecute(plan.lease);
   await plan.service.applyPlan(plan.id);
   const second = await plan.service.startApply(plan.id);
-  expect(await runStep(second, "merge", () => "anew")).toBe("anew");
+  expect(await runStep(second, "merge", () => "again")).toBe("again");
   second.stop();
   expect((await planRows(plan.store, plan.id)).steps).toHaveLength(6);
 });
@@ -272,7 +272,7 @@ test("cut short at any of its statements, nothing of it is there", async () => {
 });
 
 describe("is refused", () => {
-  test("while somebody executes the plan; not once their lease has lapsed, and then they can write nothing more", async () => {
+  test("while another process executes the plan; not once its lease has lapsed, and then it can write nothing more", async () => {
     await using plan = await ExecutingPlan.start();
     await plan.run([[step("a", "write_file", { path: "a", content: "" })]]);
     const before = await planRows(plan.store, plan.id);

@@ -19,9 +19,9 @@ import { permitted, transition, type Ambience } from "./transition.ts";
 
 /**
  * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint
- * is no copy of files but a position among those steps: before all of them, or after one that changed something.
- * Rolling back takes what lies behind that position out of what counts, in one transaction; nothing is deleted. The
- * next execution makes the sandboxes what is left and goes on from there.
+ * is not a copy of files but a position among those steps: before all of them, or after one that changed something. A
+ * rollback marks everything after that position as superseded, in one transaction; nothing is deleted. The next
+ * execution rebuilds the sandboxes from the remaining steps and continues there.
  */
 const BEGINNING = "start";
 
@@ -32,13 +32,13 @@ export interface Checkpoint {
   readonly step: string | undefined;
   readonly at: number;
   readonly changes: number;
-  /** What that step changed: `alias/path`, each once. */
+  /** The files that step changed: `alias/path`, each once. */
   readonly files: readonly string[];
   /** Where it is in the program; before everything when it is empty. */
   readonly order: Order;
 }
 
-/** What a rollback takes out of what counts. */
+/** The records that a rollback marks as superseded. */
 export interface RollbackImpact {
   readonly steps: readonly string[];
   readonly decisions: number;
@@ -61,7 +61,7 @@ export async function findCheckpoints(reader: Reader, plan: Plan): Promise<Check
     { id: BEGINNING, step: undefined, at: plan.createdAt, changes: 0, files: [], order: [] },
   ];
   for (const { kind, id: step, changeset, order } of await stepRecords(reader, plan.id, plan.attempt)) {
-    // Hooks end an execution, and whoever goes back goes back to before them.
+    // Hooks end an execution, so every checkpoint is before them.
     if (kind !== "tool_call") continue;
     const found = await findChangeset(reader, changeset);
     if (found === undefined || found.entryCount === 0) continue;
@@ -87,7 +87,7 @@ export async function requireCheckpoint(reader: Reader, plan: Plan, idOrPrefix: 
   return onlyOne("checkpoint", wanted, found, next);
 }
 
-/** What rolling back to the checkpoint takes out of what counts. */
+/** The records that a rollback to the checkpoint would mark as superseded. */
 export async function rollbackImpact(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promise<RollbackImpact> {
   return (await behind(reader, plan, checkpoint)).impact;
 }
@@ -103,7 +103,7 @@ export async function rollBack(
   const { planId, expectedVersion, reason } = request;
   const seen = await findPlan(tx, planId);
   if (seen === undefined) throw new NotFoundError("plan", planId, { next: [nextStep("plan.list")] });
-  // Whoever comes second must hear that the plan moved on, not that its checkpoint is gone.
+  // The second of two processes must hear that the plan moved, not that its checkpoint is gone.
   permitted(seen, { operation: "rollbackPlan", expectedVersion });
   await requireSandboxToRollBack(tx, seen);
   const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
@@ -126,7 +126,7 @@ export async function rollBack(
   return { plan, checkpoint, impact };
 }
 
-/** What lies behind a checkpoint. */
+/** The records after a checkpoint. */
 interface Behind {
   /** Of the recorded steps up to it. */
   readonly keptKeys: ReadonlySet<string>;
@@ -135,7 +135,7 @@ interface Behind {
   readonly calls: readonly InvocationId[];
   /** Decisions on steps, which are decided on again. */
   readonly renewed: readonly Decision[];
-  /** Decisions made on the way, which come anew when the way is gone again. */
+  /** Decisions made after the checkpoint, which are made again when the steps run again. */
   readonly dropped: readonly Decision[];
   readonly impact: RollbackImpact;
 }
@@ -148,12 +148,12 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   const onSteps = decisionWaves(decisions).flat();
   const last = onSteps.findIndex((decision) => step !== undefined && decision.step === planStepOf(step));
   const renewed = step === undefined ? onSteps : last === -1 ? [] : onSteps.slice(last + 1);
-  // What a model decided on the way stands as long as its answer does; hooks come last, and are always behind.
+  // A model's decision counts as long as its answer does; hooks come last, and are always after the checkpoint.
   const standing = new Set(kept.flatMap((record) => (record.kind === "answer" ? [record.decision] : [])));
   const dropped = decisions.filter(
     ({ id, phase, type }) =>
       phase === "execute" &&
-      // What a person said stays said.
+      // The words of people are never superseded.
       type !== "user_intervention" &&
       !standing.has(id),
   );
@@ -181,7 +181,7 @@ async function behind(reader: Reader, plan: Plan, { order, step }: Checkpoint): 
   };
 }
 
-/** What the changesets touched: `alias/path`, each once. */
+/** The files the changesets touched: `alias/path`, each once. */
 async function filesOf(reader: Reader, changesets: readonly ChangesetId[]): Promise<string[]> {
   const files = new Set<string>();
   for (const id of changesets) {

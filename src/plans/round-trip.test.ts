@@ -1,4 +1,4 @@
-/** What is handed over comes back: every field of every record, whatever text is in it. */
+/** Stored values come back unchanged: every field of every record, with any text. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -76,7 +76,7 @@ const argument = fc.constantFrom<ArgumentType[]>("string", "integer", "float", "
     { requiredKeys: ["name", "type"] },
   ),
 );
-/** Bounds and pattern are there for their own sake; they allow whatever is given. */
+/** Bounds and pattern are only stored here; they allow every value. */
 const bounded = fc.constantFrom(
   { name: "bounded-text", type: "string", min: 0, max: 1e9, pattern: "[^]*" } as const,
   { name: "bounded-list", type: "list", min: 0, max: 10, pattern: "[^]*" } as const,

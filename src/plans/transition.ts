@@ -35,7 +35,7 @@ import { appendAudit } from "../store/tables/audit.ts";
 import { findPlan, insertFailure, movePlan } from "../store/tables/plans.ts";
 import type { Store, Tx } from "../store/port.ts";
 
-/** Who and what a service writes with. */
+/** The clock, ids and user that a service writes with. */
 export interface Ambience {
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -43,7 +43,7 @@ export interface Ambience {
   readonly user: string;
 }
 
-/** What every service is made of; clock, ids and user have defaults so that only tests and simulations name them. */
+/** The parts of every service; clock, ids and user have defaults so that only tests and simulations name them. */
 export interface ServiceParts {
   readonly store: Store;
   readonly clock?: Clock;
@@ -62,12 +62,12 @@ export function ambienceOf({
   return { clock, ids, user };
 }
 
-/** What a transition does to the plan's lease. */
+/** The effect of a transition on the plan's lease. */
 export type LeaseUse =
   | { readonly kind: "acquire"; readonly holder: string; readonly ttlMs: number }
   | { readonly kind: "end"; readonly held: Pick<LeaseFacts, "planId" | "epoch" | "phase"> }
   | { readonly kind: "revoke" }
-  /** Nobody may hold it; from now on nobody does. */
+  /** Only allowed while no process holds the lease; afterwards no process holds it. */
   | { readonly kind: "lapsed" }
   | { readonly kind: "none" };
 
@@ -88,7 +88,7 @@ export interface TransitionRequest {
   readonly otherFailures?: readonly TransitionFailure[] | undefined;
   /** For undo and redo: which steps are taken back now, and whether that is all of them. */
   readonly undone?: { readonly steps: readonly string[]; readonly all: boolean } | undefined;
-  /** What else the event and the audit entry tell. */
+  /** Further details for the event and the audit entry. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -99,14 +99,14 @@ export interface Transitioned {
 
 /**
  * The only way a plan moves. In the caller's one transaction it checks the plan's (version, phase, state) against the
- * table, takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry.
- * Whoever comes second gets a ConflictError that says what was expected and what is there.
+ * table, takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry. The
+ * second of two callers gets a ConflictError with the expected and the actual status.
  */
 export async function transition(tx: Tx, ambience: Ambience, request: TransitionRequest): Promise<Transitioned> {
   const plan = await findPlan(tx, request.planId);
   if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: [nextStep("plan.list")] });
   const { status, from } = permitted(plan, request);
-  // Only whoever is at it may end it.
+  // Only the lease holder may end it.
   if (request.lease.kind !== "end" && (await isLanding(tx, plan.id))) throw landingInProgressError(plan);
   if (request.operation === "revertPlan") await requireNothingInPlace(tx, plan);
   if (request.lease.kind === "acquire") await requireNoQuestion(tx, plan.id);
@@ -126,7 +126,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     phaseTimes: nextTimes(plan, status, at),
     updatedAt: at,
   };
-  if (!(await movePlan(tx, plan, after))) throw conflict(plan, request, sources(request.operation));
+  if (!(await movePlan(tx, plan, after))) throw transitionConflictError(plan, request, sources(request.operation));
   if (request.failure !== undefined) {
     const kind = status.state === "constrained" ? "constrained" : "errored";
     for (const failure of [request.failure, ...(request.otherFailures ?? [])])
@@ -136,7 +136,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   return { plan: after, lease };
 }
 
-/** After these nobody comes to what the plan waited for. */
+/** After these operations the plan no longer waits for an answer. */
 const WITHDRAWS: ReadonlySet<Operation> = new Set(["cancelPlan", "revertPlan", "rollbackPlan"]);
 
 /** Where the request leads the plan; refused when its version is another, or its status has no such move. */
@@ -155,7 +155,7 @@ export function permitted(
   const from = statusKey(plan);
   const to = target(from, operation);
   const status = to === undefined ? undefined : parseStatusKey(to);
-  if (status === undefined) throw conflict(plan, request, sources(operation));
+  if (status === undefined) throw transitionConflictError(plan, request, sources(operation));
   if (operation === "revertPlan" && plan.reversionCount >= MAX_REVERSIONS) {
     throw new ConflictError(
       `The plan ${plan.id} was sent back ${MAX_REVERSIONS} times already, which is the limit.`,
@@ -196,7 +196,7 @@ function nextTimes(plan: Plan, to: PlanStatus, at: number): Readonly<Record<Phas
   const times = plan.phaseTimes[to.phase];
   switch (to.state) {
     case "queued": {
-      // The phase begins anew, and with it those that come after.
+      // The phase begins again, and so do the later phases.
       const ahead = PHASES.slice(PHASES.indexOf(to.phase));
       return { ...plan.phaseTimes, ...Object.fromEntries(ahead.map((phase) => [phase, none])) };
     }
@@ -274,7 +274,7 @@ export function landingInProgressError(plan: Plan): ConflictError {
   );
 }
 
-function conflict(
+function transitionConflictError(
   plan: Plan,
   request: Pick<TransitionRequest, "operation">,
   expected: readonly StatusKey[],

@@ -30,7 +30,7 @@ import { findProject, findProjects } from "../store/tables/projects.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { planResources, requireSandboxes } from "./in-place-rules.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 import { planStages } from "./stage-arguments.ts";
 import { recordEvent, type Ambience } from "./transition.ts";
 
@@ -40,14 +40,14 @@ export interface UseActionInput {
   readonly projects?: readonly (string | ProjectLinkInput)[];
   readonly arguments?: GivenArguments;
   readonly automationProfile?: string | undefined;
-  /** What the configuration says; the profile of the action can only make it stricter. */
+  /** The configured sandbox setting; the profile of the action can only make it stricter. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
-  /** What the configuration says for roles that neither the plan nor the action fills. */
+  /** The configured actors for roles that neither the plan nor the action fills. */
   readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
   readonly contextStages?: Readonly<Record<string, string>>;
-  /** What its models may cost, if less than what is configured. */
+  /** The budget for its models, if lower than the configured one. */
   readonly budget?: Microdollars | undefined;
 }
 
@@ -58,9 +58,9 @@ export interface ProjectLinkInput {
 }
 
 /**
- * The arguments as the action takes them. Done before the transaction, which nobody else can write beside: the patterns
- * of an action are somebody's regular expressions and may take their time. It stays true: of an action only its state
- * ever changes.
+ * The arguments as the action takes them. Checked before the transaction, because no other process can write during
+ * one: the patterns of an action are a user's regular expressions and may be slow. It stays true: of an action only its
+ * state ever changes.
  */
 export function argumentsFor(action: Action, input: UseActionInput): ReturnType<typeof resolveArguments> {
   assertAvailable(action);
@@ -141,7 +141,7 @@ export async function requireAction(reader: Reader, text: string): Promise<Actio
   const name = parseQualifiedName(text, "action");
   const action = await findAction(reader, name);
   if (action !== undefined) return action;
-  throw notFound("action", name, await actionNames(reader));
+  throw notFoundError("action", name, await actionNames(reader));
 }
 
 async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput)[]): Promise<ProjectLink[]> {
@@ -152,7 +152,7 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
     const name = parseQualifiedName(text, "project");
     const project = await findProject(reader, name);
     if (project === undefined)
-      throw notFound(
+      throw notFoundError(
         "project",
         name,
         (await findProjects(reader)).map((known) => known.name),
@@ -214,7 +214,7 @@ async function resolveActors(reader: Reader, action: Action, input: UseActionInp
       ],
     });
   }
-  // The strategy of a tool actor are its steps; a model that thinks about them is only asked when somebody says so.
+  // The strategy of a tool actor are its steps; a model that decides on steps is only asked when the caller names one.
   const fixed = (await findActor(reader, execution))?.type === "tool";
   const resolve = (role: ActorRole): QualifiedName | undefined =>
     role === "execution" ? execution : (named(role) ?? (fixed && role === "strategy" ? undefined : configured(role)));

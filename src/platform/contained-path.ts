@@ -54,7 +54,7 @@ export class ContainedDirectory implements Disposable, AsyncDisposable {
     }
   }
 
-  /** Names something in this directory, whatever happens to the path that led here. */
+  /** Names an entry of this directory, even if another process moves a directory of the path that led here. */
   at(name: string): string {
     return join(process.platform === "linux" ? `/proc/self/fd/${this.#descriptor}` : this.#path, name);
   }

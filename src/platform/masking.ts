@@ -29,7 +29,7 @@ export function maskedText(text: string): string {
   return maskSecrets(text, knownSecrets()).text;
 }
 
-/** A value somebody else made up: what stands under a key like `password` is judged by that too. */
+/** A value from outside: text under a key like `password` is masked because of its key too. */
 export function maskedJson(value: JsonValue): { readonly value: JsonValue; readonly masked: number } {
   return maskJson(value, knownSecrets());
 }

@@ -1,7 +1,7 @@
 /**
  * The programs this process starts. Each is looked for once, in the absolute entries of PATH only, and started by its
  * absolute path: a relative entry would name another program in each directory, and one of those directories is a
- * sandbox, where a plan writes what it likes. What is started gets a PATH without such entries too.
+ * sandbox, where a plan writes what it likes. The programs get a PATH without such entries too.
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";

@@ -29,7 +29,7 @@ const STEPS = [
   { id: "three", description: "Edit", needs: ["one", "two"] },
 ];
 
-/** What the model asks for in each step; commands show when they are run twice, one of them fails. */
+/** The tool calls the model asks for in each step. The commands show if they are run twice, and one of them fails. */
 const CALLS = {
   one: [
     ["shell_execute", { command: "echo 1 >> count.txt" }],

@@ -1,4 +1,4 @@
-/** What stops an execution without anything being wrong with it: no money left, or a question. */
+/** Stops of an execution that are not failures: no money left, or a question. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

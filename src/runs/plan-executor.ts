@@ -80,9 +80,9 @@ export interface Executed {
 
 /**
  * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records
- * them as decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a
- * crash or an error it goes on behind the recorded steps; called on a plan that is executed it does nothing; called by
- * two at once it runs once, and the other is told.
+ * them as decisions, and executing runs those decisions, even if the actor changes in the meantime. Called again after
+ * a crash or an error it continues after the recorded steps; called on an executed plan it does nothing; called by two
+ * processes at once it runs once, and the other process gets an error.
  */
 export class PlanExecutor {
   readonly #store: Store;
@@ -118,7 +118,7 @@ export class PlanExecutor {
     const targets = await this.#targetsOf(plan, options);
     const inPlace = targets.filter(worksInPlace);
     if (inPlace.length === 0) return this.#run(plan, targets, options);
-    // From the first look on nobody else's landing may come in between.
+    // From the first look on, no other plan's landing may come in between.
     const places = await lockPlaces(inPlace.map(({ path, strategy }) => ({ path, strategy, baseCommit: undefined })));
     const run = async (): Promise<Executed> => {
       const now = await this.#service.getPlan(planId);
@@ -177,7 +177,7 @@ export class PlanExecutor {
       if (!isFailure(error)) throw error;
       if (signal.aborted) {
         await lease.release();
-        throw await stoppedInPlaceError(this.#store, interrupted(plan), plan);
+        throw await stoppedInPlaceError(this.#store, interruptedError(plan), plan);
       }
       await this.#service.failExecute(lease, failureOf(error), others.filter(isFailure).map(failureOf));
       throw await stoppedInPlaceError(this.#store, error, plan);
@@ -203,7 +203,10 @@ export class PlanExecutor {
     await validateSandboxes({ lease, workspaces: opened.workspaces, validations, signal, tell });
   }
 
-  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
+  /**
+   * Moves the plan up to execute/queued, or to the phase whose lease lapsed; or only to a gate in between, and then
+   * returns why.
+   */
   async #queue(plan: Plan, options: ExecuteOptions): Promise<Assessment | undefined> {
     if (plan.phase === "strategize") {
       // Guidance that came since the strategy was shown is an answer to it.
@@ -256,13 +259,13 @@ export class PlanExecutor {
       await this.#service.completeStrategize(lease);
     } catch (error) {
       if (!isFailure(error)) throw error;
-      if (signal?.aborted === true) throw interrupted(plan);
+      if (signal?.aborted === true) throw interruptedError(plan);
       await this.#service.failStrategize(lease, failureOf(error));
       throw error;
     }
   }
 
-  /** Whoever carries out the steps that are no single tool calls, if there are any. */
+  /** The worker for the steps that are not single tool calls, if there are any. */
   async #thinkerFor(plan: Plan, waves: readonly (readonly DecidedStep[])[]): Promise<ModelActorDefinition | undefined> {
     if (waves.flat().every(({ tool }) => tool !== undefined)) return undefined;
     this.#requireModels();
@@ -343,9 +346,9 @@ function newsOf(step: DecidedStep): { step: string; description: string } {
   return { step: step.id, description: step.tool ?? step.work.description };
 }
 
-function interrupted(plan: Plan): PlanError {
+function interruptedError(plan: Plan): PlanError {
   return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
-    kept: "Finished steps are recorded, and the plan goes on where it stopped.",
+    kept: "Finished steps are recorded, and the plan continues where it stopped.",
     next: [nextStep("plan.execute", { plan: plan.id })],
   });
 }
@@ -358,8 +361,8 @@ function isFailure(error: unknown): boolean {
 }
 
 function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
-  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, there is money, or somebody has
-  // approved.
+  // Nothing is wrong with the strategy: it continues as soon as the model answers again, there is money, or a person
+  // has approved.
   const waits = error instanceof AgentsError && error.code === "approval_needed";
   const passes = waits || error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
   const message = storable(error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 import { DEFAULT_BREADTH, DEFAULT_DEPTH } from "../domain/context/context-question.ts";
 import { briefed, type BriefedStep, type Briefing } from "../actors/loop/briefing.ts";
-import type { ActorHands } from "../actors/loop/actor-effects.ts";
+import type { ActorEffects } from "../actors/loop/actor-effects.ts";
 import { ModelError } from "../actors/models/model-error.ts";
 import type { ModelRef, ModelSettings } from "../actors/models/model.ts";
 import { modelOf } from "../actors/providers/actor-model.ts";
@@ -19,7 +19,7 @@ import type { StepPlace } from "../execution/steps/step-runner.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/port.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
-import { StepHands } from "./step-effects.ts";
+import { StepEffects } from "./step-effects.ts";
 import { actorNamed, type ModelActorDefinition } from "../catalog/stored-actor.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
 import { guidanceOf } from "../plans/plan-questions.ts";
@@ -57,8 +57,8 @@ const CONTEXT_LIMIT = 32_000;
 const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
 
 /**
- * Models at work on a plan: one decides on its steps, one carries them out. What they are shown is put together here;
- * what they do goes through `StepHands`.
+ * Models at work on a plan: one decides on its steps, one carries them out. This file assembles their prompts; their
+ * effects go through `StepEffects`.
  */
 export class PlanThinking {
   readonly #parts: ThinkingParts;
@@ -71,12 +71,12 @@ export class PlanThinking {
   async strategize(lease: Lease<"strategize">, actor: ModelActorDefinition): Promise<void> {
     const { plan } = lease;
     const root = await rootDecision(lease);
-    const { hands, gaveUp } = await this.#handsFor({ lease, step: STRATEGY, order: [0, 0], place: undefined });
+    const { effects, gaveUp } = await this.#handsFor({ lease, step: STRATEGY, order: [0, 0], place: undefined });
     const model = modelOf(actor);
     await using context = this.#parts.context?.executing(lease, actor.contextView ?? "strategize");
     const resources = await this.#resourcesOf(plan);
     const port = context?.port(new Map());
-    const shown = await this.#contextFor({ hands, step: STRATEGY, model, port, query: goalOf(plan) });
+    const shown = await this.#contextFor({ effects, step: STRATEGY, model, port, query: goalOf(plan) });
     const names = resources.map(({ alias }) => alias);
     const wish = {
       goal: plan.description,
@@ -90,9 +90,9 @@ export class PlanThinking {
       const guidance = await this.#guidanceOf(plan);
       const briefing: Briefing = { ...planBriefing(plan), resources, guidance, steps: [], context: shown };
       const system = briefed(STRATEGIST_ROLE, actor.systemPrompt, briefing);
-      // Guidance that came since a strategy was made is heard: the strategy is made anew, under a key of its own.
-      const heard = guidance.length === 0 ? hands : below(hands, `after-${guidance.length}`);
-      const strategy = await this.#orGiveUp(plan, hands, gaveUp, () => strategize({ ...wish, system }, heard));
+      // When guidance came after the strategy, the strategy is made again, under a key of its own.
+      const heard = guidance.length === 0 ? effects : below(effects, `after-${guidance.length}`);
+      const strategy = await this.#orGiveUp(plan, effects, gaveUp, () => strategize({ ...wish, system }, heard));
       await this.#letPeopleChoose(lease, strategy);
       if (await recordWork(lease, strategy, guidance.length)) return;
     }
@@ -117,7 +117,7 @@ export class PlanThinking {
     }
   }
 
-  /** What carries out the steps of a plan that are no single tool calls. */
+  /** The worker for the steps of a plan that are not single tool calls. */
   worker(
     lease: Lease<"execute">,
     actor: ModelActorDefinition,
@@ -125,7 +125,7 @@ export class PlanThinking {
   ): (step: WorkStep, place: StepPlace) => Promise<string> {
     return async (step, place) => {
       const { plan } = lease;
-      const { hands, gaveUp } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
+      const { effects, gaveUp } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
       // A graph of tools alone needs none.
       const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
       const { description, resources: used } = step.work;
@@ -137,13 +137,13 @@ export class PlanThinking {
         resources,
         guidance: await this.#guidanceOf(plan),
         steps: await this.#stepsSeenFrom(plan, place.order, waves),
-        context: await this.#contextFor({ hands, step: step.id, model, port, query, resources: used }),
+        context: await this.#contextFor({ effects, step: step.id, model, port, query, resources: used }),
       };
       const { workspaces } = place.environment;
       const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
       const surroundings = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
-      return this.#orGiveUp(plan, hands, gaveUp, async () => {
-        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings, gaveUp });
+      return this.#orGiveUp(plan, effects, gaveUp, async () => {
+        if (actor.type === "graph") return this.#graph(actor, step, { briefing, effects, surroundings, gaveUp });
         const asked = modelOf(actor);
         return workOn(
           {
@@ -159,7 +159,7 @@ export class PlanThinking {
             gaveUp,
             count: (text: string) => tokenizerNamed(tokenizerOf(asked.model))(text),
           },
-          hands,
+          effects,
         );
       });
     };
@@ -168,9 +168,9 @@ export class PlanThinking {
   async #graph(
     actor: GraphActorDefinition,
     step: WorkStep,
-    parts: { briefing: Briefing; hands: StepHands; surroundings: Parameters<typeof modelTools>[1]; gaveUp: number },
+    parts: { briefing: Briefing; effects: StepEffects; surroundings: Parameters<typeof modelTools>[1]; gaveUp: number },
   ): Promise<string> {
-    const { briefing, hands, surroundings, gaveUp } = parts;
+    const { briefing, effects, surroundings, gaveUp } = parts;
     const { goal, definitionOfDone, constraints, context } = briefing;
     const state = { step: step.id, definition_of_done: definitionOfDone, constraints: [...constraints], context };
     const { runGraph } = await import("../actors/graph/run-graph.ts");
@@ -185,7 +185,7 @@ export class PlanThinking {
         gaveUp,
       },
       {
-        hands: limited(hands),
+        effects: limited(effects),
         actorOf: (name) => this.#parts.store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
         toolsFor: (names) => modelTools(names, surroundings),
@@ -204,7 +204,7 @@ export class PlanThinking {
     step: string;
     order: Order;
     place: StepPlace | undefined;
-  }): Promise<{ hands: StepHands; gaveUp: number }> {
+  }): Promise<{ effects: StepEffects; gaveUp: number }> {
     const { store, models, signal, tell } = this.#parts;
     const { lease, step } = parts;
     const all = await store.read((reader) => placedRecords(reader, lease.planId, lease.plan.attempt, lease.phase));
@@ -212,17 +212,20 @@ export class PlanThinking {
     const recorded = Math.max(0, ...own.map(({ order }) => order.at(-1) ?? 0));
     const gaveUp = own.filter(({ kind }) => kind === "gave_up").length;
     const both = AbortSignal.any([signal, lease.signal]);
-    return { hands: new StepHands({ ...parts, recorded, models, signal: both, tell }), gaveUp };
+    return { effects: new StepEffects({ ...parts, recorded, models, signal: both, tell }), gaveUp };
   }
 
-  /** That it gave up is recorded: had to go on by somebody, it goes on from there and not into the same wall. */
-  async #orGiveUp<T>(plan: Plan, hands: StepHands, gaveUp: number, act: () => Promise<T>): Promise<T> {
+  /**
+   * Giving up is recorded: when the user continues the plan, it continues from there and does not fail the same way at
+   * once.
+   */
+  async #orGiveUp<T>(plan: Plan, effects: StepEffects, gaveUp: number, act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
       if (error instanceof ModelError) throw error.goingOn(nextStep("plan.execute", { plan: plan.id }));
       if (!(error instanceof AgentsError && GIVES_UP.has(error.code))) throw error;
-      await hands.recorded("gave_up", String(gaveUp + 1), () => Promise.resolve(error.message));
+      await effects.recorded("gave_up", String(gaveUp + 1), () => Promise.resolve(error.message));
       const { code, message, kept, detail, next } = error;
       throw new AgentsError(code, message, {
         ...(kept === undefined ? {} : { kept }),
@@ -237,20 +240,20 @@ export class PlanThinking {
     }
   }
 
-  /** What the code says about it, assembled once: a resumed run shows the same. */
+  /** The code context for it, assembled once: a resumed run shows the same. */
   async #contextFor(wish: {
-    hands: StepHands;
+    effects: StepEffects;
     step: string;
     model: ModelRef | undefined;
     port: ContextPort | undefined;
     query: string;
     resources?: readonly string[];
   }): Promise<string> {
-    const { hands, step, model, port, query, resources = [] } = wish;
+    const { effects, step, model, port, query, resources = [] } = wish;
     const { models, tell } = this.#parts;
     if (port === undefined) return "";
     const window = model === undefined ? undefined : models.windowOf(model);
-    const answer = await hands.recorded("context", "1", async () => {
+    const answer = await effects.recorded("context", "1", async () => {
       const question = {
         query: query.slice(0, 10_000),
         entities: [],
@@ -265,7 +268,7 @@ export class PlanThinking {
         budget: Math.min(CONTEXT_LIMIT, Math.floor((window ?? Infinity) / CONTEXT_SHARE)),
         resources: resources.length === 0 ? undefined : resources,
       };
-      const assembled = await port.requestContext(question, limits, hands.signal);
+      const assembled = await port.requestContext(question, limits, effects.signal);
       tell({ type: "context_assembled", step, tokens: assembled.tokens, files: assembled.files_indexed });
       return assembled;
     });
@@ -304,24 +307,24 @@ export class PlanThinking {
   }
 }
 
-/** The same hands, under keys of their own. */
-function below(hands: ActorHands, place: string): ActorHands {
+/** The same effects, under keys of their own. */
+function below(effects: ActorEffects, place: string): ActorEffects {
   return {
-    signal: hands.signal,
-    ask: (key, call, about) => hands.ask(`${place}/${key}`, call, about),
-    callTool: (key, call) => hands.callTool(`${place}/${key}`, call),
-    once: (key, fn) => hands.once(`${place}/${key}`, fn),
+    signal: effects.signal,
+    ask: (key, call, about) => effects.ask(`${place}/${key}`, call, about),
+    callTool: (key, call) => effects.callTool(`${place}/${key}`, call),
+    once: (key, fn) => effects.once(`${place}/${key}`, fn),
   };
 }
 
-/** The same hands; answers through them have a limit, also where the node's author gave none. */
-function limited(hands: ActorHands): ActorHands {
+/** The same effects; answers through them have a limit, also where the node's author gave none. */
+function limited(effects: ActorEffects): ActorEffects {
   return {
-    signal: hands.signal,
+    signal: effects.signal,
     ask: (key, call, about) =>
-      hands.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
-    callTool: (key, call) => hands.callTool(key, call),
-    once: (key, fn) => hands.once(key, fn),
+      effects.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
+    callTool: (key, call) => effects.callTool(key, call),
+    once: (key, fn) => effects.once(key, fn),
   };
 }
 
@@ -339,7 +342,7 @@ function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | 
 }
 
 /**
- * What an answer may be long unless its actor says otherwise: without a limit, nobody could say what a call may cost.
+ * The longest answer unless its actor says otherwise: without a limit, the cost of a call would have no upper bound.
  */
 const OUTPUT_TOKENS = 8_192;
 

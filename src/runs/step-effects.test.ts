@@ -13,7 +13,7 @@ import { modelCallsOf, planUsage } from "../ledger/model-calls.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
-import { StepHands, type HandsParts } from "./step-effects.ts";
+import { StepEffects, type EffectsParts } from "./step-effects.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 
 const MODEL = { provider: "scripted", model: "x" };
@@ -39,7 +39,7 @@ class Counting implements PricedModels {
     const used = { model: MODEL, durationMs: 5, error: undefined, usage, mayBeBilled: true };
     return {
       text: `answer ${this.calls.length}`,
-      // What JSON does not keep as it is must not stop anybody.
+      // A value that JSON changes must not stop the step.
       toolCalls: [{ id: "1", tool: "t", params: undefined, raw: "-0" }],
       usage,
       finish: "tool_calls",
@@ -68,8 +68,8 @@ async function setting(kind: "execute/processing" | "strategize/processing" = "e
   const [[one] = []] = await decided(lease, [[{ id: "write", tool: "read_file", params: {} }]]);
   const parent = one?.decision as DecisionId;
   const models = new Counting();
-  const hands = (more: Partial<HandsParts> = {}): StepHands =>
-    new StepHands({
+  const effects = (more: Partial<EffectsParts> = {}): StepEffects =>
+    new StepEffects({
       lease,
       step: "write",
       order: [0, 0],
@@ -88,7 +88,7 @@ async function setting(kind: "execute/processing" | "strategize/processing" = "e
     lease,
     parent,
     models,
-    hands,
+    effects,
     decisions,
     about: { type: "tool_invocation", question: "What now?", parent } as const,
     [Symbol.asyncDispose]: async () => {
@@ -100,8 +100,8 @@ async function setting(kind: "execute/processing" | "strategize/processing" = "e
 
 test("an answer is recorded with the decision, exactly what the model was shown, and what it cost; asked again it is only read", async () => {
   await using s = await setting();
-  const first = await s.hands().ask("1", ASKED, s.about);
-  const again = await s.hands().ask("1", { ...ASKED, system: "something else" }, s.about);
+  const first = await s.effects().ask("1", ASKED, s.about);
+  const again = await s.effects().ask("1", { ...ASKED, system: "something else" }, s.about);
   expect(again).toEqual(first);
   expect(s.models.calls).toHaveLength(1);
   expect(first.answer).toMatchObject({ text: "answer 1", toolCalls: [{ raw: "-0" }] });
@@ -124,8 +124,8 @@ test("an answer is recorded with the decision, exactly what the model was shown,
 
 test("when any of it cannot be recorded, none of it is", async () => {
   await using s = await setting();
-  const nobody = { ...s.about, parent: "01ZZZZZZZZZZZZZZZZZZZZZZZZ" as DecisionId };
-  await expect(s.hands().ask("1", ASKED, nobody)).rejects.toThrow("FOREIGN KEY");
+  const unknown = { ...s.about, parent: "01ZZZZZZZZZZZZZZZZZZZZZZZZ" as DecisionId };
+  await expect(s.effects().ask("1", ASKED, unknown)).rejects.toThrow("FOREIGN KEY");
   const rows = await s.store.read(async (reader) => [
     await reader.all("SELECT 1 FROM steps"),
     await reader.all("SELECT 1 FROM contents"),
@@ -137,7 +137,7 @@ test("when any of it cannot be recorded, none of it is", async () => {
 test("under a lease that is lost nothing is recorded", async () => {
   await using s = await setting();
   await s.store.transaction((tx) => tx.run("UPDATE leases SET epoch = epoch + 1"));
-  await expect(s.hands().ask("1", ASKED, s.about)).rejects.toBeInstanceOf(StaleLeaseError);
+  await expect(s.effects().ask("1", ASKED, s.about)).rejects.toBeInstanceOf(StaleLeaseError);
   expect(await s.decisions()).toHaveLength(2);
   expect(await s.store.read((reader) => planUsage(reader, s.id))).toMatchObject({ calls: 0 });
 });
@@ -150,7 +150,7 @@ test("a call that failed is not recorded as an answer, but what it was billed is
     { model: MODEL, durationMs: 1, error: "no", usage: undefined, mayBeBilled: false },
   ];
   s.models.fails = new ModelError("network", "The connection broke.", { model: MODEL, attempts });
-  await expect(s.hands().ask("1", ASKED, s.about)).rejects.toThrow("The connection broke.");
+  await expect(s.effects().ask("1", ASKED, s.about)).rejects.toThrow("The connection broke.");
   expect(await s.store.read((reader) => planUsage(reader, s.id))).toMatchObject({
     calls: 1,
     failedCalls: 1,
@@ -158,33 +158,33 @@ test("a call that failed is not recorded as an answer, but what it was billed is
     cost: 7,
   });
   s.models.fails = undefined;
-  expect((await s.hands().ask("1", ASKED, s.about)).answer.text).toBe("answer 2");
+  expect((await s.effects().ask("1", ASKED, s.about)).answer.text).toBe("answer 2");
 });
 
 test("the same question at the same time is asked once; twenty different ones get twenty numbers without a gap", async () => {
   await using s = await setting();
-  const hands = s.hands();
-  const same = await Promise.all(Array.from({ length: 20 }, () => hands.ask("same", ASKED, s.about)));
+  const effects = s.effects();
+  const same = await Promise.all(Array.from({ length: 20 }, () => effects.ask("same", ASKED, s.about)));
   expect(new Set(same.map(({ decision }) => decision)).size).toBe(1);
   expect(s.models.calls).toHaveLength(1);
-  await Promise.all(Array.from({ length: 20 }, (_, index) => s.hands().ask(`k${index}`, ASKED, s.about)));
+  await Promise.all(Array.from({ length: 20 }, (_, index) => s.effects().ask(`k${index}`, ASKED, s.about)));
   const sequences = (await s.decisions()).map(({ sequence }) => sequence);
   expect(sequences).toEqual(Array.from({ length: 23 }, (_, index) => index + 1));
 });
 
 test("keys of any length are told apart", async () => {
   await using s = await setting();
-  const hands = s.hands();
+  const effects = s.effects();
   const long = "sub/".repeat(200);
-  const answers = [`${long}1`, `${long}2`].map((key) => hands.once(key, () => Promise.resolve(key)));
+  const answers = [`${long}1`, `${long}2`].map((key) => effects.once(key, () => Promise.resolve(key)));
   expect(await Promise.all(answers)).toEqual([`${long}1`, `${long}2`]);
-  expect(await hands.once(`${long}1`, () => Promise.reject(new Error("again")))).toBe(`${long}1`);
+  expect(await effects.once(`${long}1`, () => Promise.reject(new Error("again")))).toBe(`${long}1`);
 });
 
 test("no tool can be called while a strategy is made", async () => {
   await using s = await setting("strategize/processing");
   const call = { tool: "write_file", params: {}, decision: s.parent };
-  expect(await s.hands().callTool("1", call)).toMatchObject({ ok: false });
+  expect(await s.effects().callTool("1", call)).toMatchObject({ ok: false });
 });
 
 describe("what does not belong into the plan's phase is refused", () => {
@@ -192,7 +192,7 @@ describe("what does not belong into the plan's phase is refused", () => {
     await using s = await setting();
     const about = { ...s.about, type: "strategy_choice" } as const;
     const error: unknown = await s
-      .hands()
+      .effects()
       .ask("1", ASKED, about)
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(DecisionPhaseViolationError);

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { About, ActorHands, Asked, HandsCall, Told } from "../actors/loop/actor-effects.ts";
+import type { About, ActorEffects, Asked, EffectsCall, Told } from "../actors/loop/actor-effects.ts";
 import type { ToolOutcome } from "../domain/plan/tool-outcome.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
@@ -19,8 +19,8 @@ import type { Tell } from "../domain/run-event.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
 
-/** Where and for what somebody acts. */
-export interface HandsParts {
+/** The plan, step and decision that an actor acts for. */
+export interface EffectsParts {
   readonly lease: Lease;
   /** Of the plan's decided steps; "strategy" for what is done before there are any. */
   readonly step: string;
@@ -36,17 +36,17 @@ export interface HandsParts {
 }
 
 /**
- * The hands of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the
+ * The effects of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the
  * decision it stands for and what it cost are recorded in one transaction, or none of them is. Records carry their
  * position in the program, in the order in which the step made them.
  */
-export class StepHands implements ActorHands {
+export class StepEffects implements ActorEffects {
   readonly signal: AbortSignal;
-  readonly #parts: HandsParts;
+  readonly #parts: EffectsParts;
   readonly #ids: IdGenerator = monotonicIds();
   #made: number;
 
-  constructor(parts: HandsParts) {
+  constructor(parts: EffectsParts) {
     this.#parts = parts;
     this.#made = parts.recorded;
     this.signal = parts.signal;
@@ -74,7 +74,7 @@ export class StepHands implements ActorHands {
     return { answer: readAnswer(answer), decision };
   }
 
-  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+  async callTool(key: string, call: EffectsCall): Promise<ToolOutcome> {
     const { place, step, tell } = this.#parts;
     if (place === undefined) return { ok: false, error: "No tool can be called while the strategy is made." };
     const started = performance.now();
@@ -125,7 +125,7 @@ export class StepHands implements ActorHands {
         onRestart: () => tell({ type: "text_void", step }),
       });
     } catch (error) {
-      // Whoever lost the lease hears of that, and not that a call was stopped because of it.
+      // A worker that lost the lease hears of that, and not that a call was stopped because of it.
       lease.signal.throwIfAborted();
       tell({ type: "ask_failed", step, key, error: error instanceof Error ? error.message : String(error) });
       if (error instanceof ModelError) await this.#failed(error, recordKey);
@@ -187,7 +187,7 @@ export class StepHands implements ActorHands {
     });
   }
 
-  /** What was used by all tries of a call that was answered in the end. */
+  /** The tokens used by all tries of a call that was answered in the end. */
   #factsOf(answer: ModelAnswer): ModelCallFacts {
     const { models } = this.#parts;
     const used = answer.attempts.flatMap(({ model, usage }) => (usage === undefined ? [] : [{ model, usage }]));
@@ -245,7 +245,8 @@ function usageFacts(
 }
 
 /**
- * What JSON makes of it: a number that JSON does not know, or a field that is not there, must not come back different.
+ * The value after a round trip through JSON: a number that JSON does not know, or a missing field, must not come back
+ * different from the record.
  */
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;

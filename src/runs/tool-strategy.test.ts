@@ -1,4 +1,6 @@
-/** The strategy of a tool actor as decisions: once for each attempt, whoever records it and however often. */
+/**
+ * The strategy of a tool actor as decisions: once for each attempt, no matter which process records it and how often.
+ */
 import { expect, test } from "vitest";
 import { PlanLifecycleService, StaleLeaseError, type Lease, type Plan, type ToolActor } from "../index.ts";
 import { parseToolActor } from "../domain/actor/tool-actor.ts";
@@ -76,7 +78,8 @@ test("recorded again, by many at once or after a crash, it stays as it was", asy
   await Promise.all(Array.from({ length: 5 }, () => record(lease, s.plan)));
   const { decisions } = await planRows(s.store, s.plan.id);
   expect(decisions).toHaveLength(4);
-  // The owner dies before it completes the phase; the next one finds what was decided, whatever its actor says now.
+  // The owner dies before it completes the phase; the next one finds the decisions, even if the actor has changed
+  // since.
   lease.stop();
   s.clock.advance(1_000);
   const next = await s.service.startStrategize(s.plan.id);

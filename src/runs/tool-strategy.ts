@@ -71,7 +71,7 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
   });
 }
 
-/** What the attempt is asked to do, which all that is decided in it hangs on: found, or recorded now. */
+/** The attempt's root decision (its request), above all its other decisions: found, or recorded now. */
 export async function rootDecision(lease: Lease<"strategize">): Promise<DecisionId> {
   const { plan } = lease;
   return lease.store.transaction(async (tx) => {
@@ -139,7 +139,7 @@ function insertRoot(tx: Tx, { plan, phase }: Lease<"strategize">): Promise<Decis
     phase,
     type: "prompt_definition",
     step: undefined,
-    question: "What is to become true?",
+    question: "What do you want done?",
     chosen: { description: plan.description, definition_of_done: plan.definitionOfDone },
     parent: undefined,
     needs: [],

@@ -1,4 +1,4 @@
-/** Real git repositories for tests, untouched by the settings of whoever runs them. */
+/** Real git repositories for tests, untouched by the git settings of the user who runs them. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

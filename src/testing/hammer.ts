@@ -49,7 +49,8 @@ async function lane(): Promise<void> {
     try {
       await life();
     } catch (error) {
-      // On a slow machine a lease may lapse although its owner lives: then this plan is left to whoever takes it over.
+      // On a slow machine a lease may lapse although its owner lives: then this plan is left to the process that takes
+      // it over.
       if (!(error instanceof StaleLeaseError || error instanceof ConflictError)) throw error;
     }
   }

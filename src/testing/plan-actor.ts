@@ -1,4 +1,4 @@
-/** One participant of a race: does on its own store handle what it is told, in whatever thread or process it lives. */
+/** One participant of a race: carries out its orders on its own store handle, in its own thread or process. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   Lease,
@@ -16,7 +16,7 @@ import {
 import { ACTION_NAME, actionInput, created, perform } from "./fixtures.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 
-/** What another thread or process needs to act under a lease. */
+/** The data another thread or process needs to act under a lease. */
 export interface LeaseToken {
   readonly planId: PlanId;
   readonly phase: Phase;

@@ -26,7 +26,7 @@ export class PlanModel {
   expiresAt = 0;
   readonly #ttlMs: number;
 
-  /** Begins with a plan that nobody holds a lease of, in its first attempt. */
+  /** Begins with a plan without a lease holder, in its first attempt. */
   constructor(start: { status: StatusKey; version: number; epoch: number; ttlMs: number }) {
     this.status = start.status;
     this.version = start.version;

@@ -1,5 +1,5 @@
 /**
- * A program of this folder in a process of its own. What it acknowledges goes to a file, line by line, and survives its
+ * A program of this folder in a process of its own. Its acknowledgements go to a file, line by line, and survives its
  * death.
  */
 import { spawn, type ChildProcess } from "node:child_process";
@@ -60,7 +60,7 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** A program whose test is gone has nobody left to end it: it ends itself. */
+/** A program whose test process is gone ends itself, because no other process would. */
 export function endWithParent(): void {
   const parent = process.ppid;
   setInterval(() => {
@@ -73,7 +73,10 @@ export function waitForGo(): void {
   readFileSync(0);
 }
 
-/** Writes one line before going on: whoever reads it knows that what it tells was acknowledged, whatever comes next. */
+/**
+ * Writes one line before it continues: a reader of the line knows that the step was acknowledged, even if the program
+ * is killed next.
+ */
 export function tell(line: unknown): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -29,7 +29,7 @@ export class AnswerFormat {
     }
   }
 
-  /** What a model wrote, as the data it stands for. */
+  /** The data that a model's text stands for. */
   parsed(text: string): JsonValue {
     let value: JsonValue;
     try {

@@ -11,7 +11,7 @@ import {
   llmActor,
   ports,
   subgraph,
-  TestHands,
+  TestEffects,
   wants,
   type Answers,
 } from "./testing/graphs.ts";
@@ -19,9 +19,9 @@ import {
 describe("llm", () => {
   test("asks the graph's own model, with its system prompt and options", async () => {
     const own = { ...graph({ nodes: [ask("n", "Do {goal}{nothing}")] }), options: { temperature: 0.5, topP: 1 } };
-    const hands = new TestHands();
-    await runGraph(own, input(), ports(hands));
-    expect(hands.asked).toEqual([
+    const effects = new TestEffects();
+    await runGraph(own, input(), ports(effects));
+    expect(effects.asked).toEqual([
       {
         key: "run/1.n/ask-1",
         call: {
@@ -42,10 +42,10 @@ describe("llm", () => {
       systemPrompt: "You review.",
       options: { maxOutputTokens: 9 },
     });
-    const hands = new TestHands();
+    const effects = new TestEffects();
     const nodes = [ask("n", "Review", { actorRef: "local/reviewer", description: "Is it good?" })];
-    await runGraph(graph({ nodes }), input(), ports(hands, [reviewer]));
-    expect(hands.asked[0]).toMatchObject({
+    await runGraph(graph({ nodes }), input(), ports(effects, [reviewer]));
+    expect(effects.asked[0]).toMatchObject({
       call: { model: { model: "llama4" }, system: "You review.", settings: { maxOutputTokens: 9 } },
       about: { question: "Is it good?" },
     });
@@ -53,10 +53,10 @@ describe("llm", () => {
 
   test("is told first what all are told, also inside of inner graphs", async () => {
     const inner = graph({ nodes: [ask("in", "x", { systemPrompt: "Inside." })] }, { name: "local/inner" });
-    const hands = new TestHands();
+    const effects = new TestEffects();
     const actor = graph({ nodes: [ask("out", "x"), subgraph("n", "local/inner")], edges: chain("out", "n") });
-    await runGraph(actor, { ...input(), briefing: "Never touch main." }, ports(hands, [inner]));
-    expect(hands.asked.map(({ call }) => call.system)).toEqual([
+    await runGraph(actor, { ...input(), briefing: "Never touch main." }, ports(effects, [inner]));
+    expect(effects.asked.map(({ call }) => call.system)).toEqual([
       "Never touch main.\n\nYou are part of a graph.",
       "Never touch main.\n\nInside.",
     ]);
@@ -73,10 +73,10 @@ describe("llm", () => {
       callTool: ({ tool: name }) =>
         name === "write_file" ? { ok: false, error: "It is read-only." } : { ok: true, output: [1] },
     };
-    const hands = new TestHands(answers);
+    const effects = new TestEffects(answers);
     const nodes = [ask("n", "Go", { tools: ["read_file", "write_file"] })];
-    expect((await runGraph(graph({ nodes }), input(), ports(hands))).output).toBe("done");
-    expect(hands.called).toEqual([
+    expect((await runGraph(graph({ nodes }), input(), ports(effects))).output).toBe("done");
+    expect(effects.called).toEqual([
       {
         key: "run/1.n/call-1.1",
         call: { tool: "read_file", params: { path: "a" }, decision: "decision of run/1.n/ask-1" },
@@ -90,26 +90,26 @@ describe("llm", () => {
         call: { tool: "read_file", params: { path: "b" }, decision: "decision of run/1.n/ask-2" },
       },
     ]);
-    expect(hands.asked.map(({ about }) => about.type)).toEqual([
+    expect(effects.asked.map(({ about }) => about.type)).toEqual([
       "implementation_choice",
       "error_recovery",
       "implementation_choice",
     ]);
-    expect(hands.asked[1]?.call.messages.slice(1)).toMatchObject([
+    expect(effects.asked[1]?.call.messages.slice(1)).toMatchObject([
       { role: "assistant", toolCalls: [{ id: "call-0" }, { id: "call-1" }] },
       { role: "tool", callId: "call-0", output: [1], failed: false },
       { role: "tool", callId: "call-1", output: "It is read-only.", failed: true },
     ]);
-    expect(hands.asked[0]?.call.messages).toHaveLength(1);
+    expect(effects.asked[0]?.call.messages).toHaveLength(1);
   });
 
   test("has no tools but those of the node, and hears so; parameters that are none are told too", async () => {
     const said = [wants({ tool: "shell_execute", params: {} }, { tool: "read_file", params: undefined }), "then not"];
-    const hands = new TestHands({ ask: () => said.shift() ?? "" });
+    const effects = new TestEffects({ ask: () => said.shift() ?? "" });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
-    await runGraph(graph({ nodes }), input(), ports(hands));
-    expect(hands.called).toEqual([]);
-    expect(hands.asked[1]?.call.messages.slice(2)).toMatchObject([
+    await runGraph(graph({ nodes }), input(), ports(effects));
+    expect(effects.called).toEqual([]);
+    expect(effects.asked[1]?.call.messages.slice(2)).toMatchObject([
       { output: 'There is no tool "shell_execute". There are: read_file.', failed: true },
       { output: 'The parameters are no JSON object: "nonsense"', failed: true },
     ]);
@@ -117,36 +117,36 @@ describe("llm", () => {
 
   test("is shown no more of its conversation than its memory holds, and no more of an output than fits", async () => {
     const said = Array.from({ length: 4 }, () => wants({ tool: "read_file", params: {} }));
-    const hands = new TestHands({
+    const effects = new TestEffects({
       ask: () => said.shift() ?? "done",
       callTool: () => ({ ok: true, output: "x".repeat(60_000) }),
     });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
-    await runGraph({ ...graph({ nodes }), memory: { maxMessages: 3 } }, input(), ports(hands));
-    const last = hands.asked.at(-1)?.call.messages ?? [];
+    await runGraph({ ...graph({ nodes }), memory: { maxMessages: 3 } }, input(), ports(effects));
+    const last = effects.asked.at(-1)?.call.messages ?? [];
     expect(last.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
     expect(JSON.stringify(last[2])).toContain("[cut here: 50000 of 60000 characters are shown");
   });
 
   test("asks for tools for ever: an error that keeps the work", async () => {
-    const hands = new TestHands({ ask: () => wants({ tool: "read_file", params: {} }) });
+    const effects = new TestEffects({ ask: () => wants({ tool: "read_file", params: {} }) });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
-    await expect(runGraph(graph({ nodes }), input(), ports(hands))).rejects.toMatchObject({
+    await expect(runGraph(graph({ nodes }), input(), ports(effects))).rejects.toMatchObject({
       code: "graph_limit",
       message: expect.stringContaining(
         'The node "n" of local/graph failed in round 1: its model asked for tools 25 times',
       ),
       kept: expect.stringContaining("recorded"),
     });
-    expect(hands.called).toHaveLength(TURN_LIMIT);
+    expect(effects.called).toHaveLength(TURN_LIMIT);
   });
 
   test.each([
     ["nothing", { text: " \n" }, "the model answered nothing"],
     ["half of it", { text: "Once upon a", finish: "length" } as const, "cut off"],
   ])("answers %s", async (_, said, message) => {
-    const hands = new TestHands({ ask: () => said });
-    await expect(runGraph(graph({ nodes: [ask("n", "Go")] }), input(), ports(hands))).rejects.toThrow(message);
+    const effects = new TestEffects({ ask: () => said });
+    await expect(runGraph(graph({ nodes: [ask("n", "Go")] }), input(), ports(effects))).rejects.toThrow(message);
   });
 });
 
@@ -161,10 +161,10 @@ describe("response_format", () => {
   test.each(['{"verdict":"pass","why":"fine"}', '```json\n{"verdict": "pass", "why": "fine"}\n```\n'])(
     "the last answer is the data it stands for: %s",
     async (text) => {
-      const hands = new TestHands({ ask: (_, key) => (key.includes("before") ? "free text" : text) });
-      const { output } = await runGraph(judged, input(), ports(hands));
+      const effects = new TestEffects({ ask: (_, key) => (key.includes("before") ? "free text" : text) });
+      const { output } = await runGraph(judged, input(), ports(effects));
       expect(output).toEqual({ verdict: "pass", why: "fine" });
-      expect(hands.asked.map(({ call }) => call.responseSchema)).toEqual([undefined, responseFormat]);
+      expect(effects.asked.map(({ call }) => call.responseSchema)).toEqual([undefined, responseFormat]);
     },
   );
 
@@ -173,13 +173,13 @@ describe("response_format", () => {
     ['{"verdict":"maybe"}', "verdict"],
     ["{}", "verdict"],
   ])("%s does not fit", async (text, problem) => {
-    const running = runGraph(judged, input(), ports(new TestHands({ ask: () => text })));
+    const running = runGraph(judged, input(), ports(new TestEffects({ ask: () => text })));
     await expect(running).rejects.toMatchObject({ code: "graph_failed", message: expect.stringContaining(problem) });
   });
 
   test("also of an exit that asks no model", async () => {
     const nodes = [compute("n", "set", { value: { verdict: "perhaps" } })];
-    await expect(runGraph(graph({ nodes }, { responseFormat }), input(), ports(new TestHands()))).rejects.toThrow(
+    await expect(runGraph(graph({ nodes }, { responseFormat }), input(), ports(new TestEffects()))).rejects.toThrow(
       "local/graph failed: the answer does not fit its response_format",
     );
   });

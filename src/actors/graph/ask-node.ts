@@ -1,7 +1,7 @@
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonValue } from "../../domain/values/json.ts";
 import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
-import type { ActorHands } from "../loop/actor-effects.ts";
+import type { ActorEffects } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
 import type { ModelMessage, ModelRef, ModelTool } from "../models/model.ts";
 import { carriedOut, shortened } from "../loop/tool-turn.ts";
@@ -14,7 +14,7 @@ import type { GraphState } from "./state.ts";
 export const TURN_LIMIT = 25;
 
 export interface AskPorts {
-  readonly hands: ActorHands;
+  readonly effects: ActorEffects;
   readonly modelOf: (actor: ModelActor) => ModelRef;
   readonly toolsFor: (names: readonly string[]) => readonly ModelTool[];
 }
@@ -22,8 +22,8 @@ export interface AskPorts {
 type AskNode = Extract<PreparedNode, { type: "llm" }>;
 
 /**
- * What the model of a node answers. It may use the tools of the node first, turn by turn; each question and each call
- * is a step of its own, so a conversation that was cut off goes on with the question that was not answered.
+ * The answer of a node's model. The model may use the node's tools first, turn by turn. Each question and each call is
+ * a step of its own, so an interrupted conversation continues with the question that has no answer yet.
  */
 export async function askNode(
   node: AskNode,
@@ -54,7 +54,7 @@ export async function askNode(
   const messages: ModelMessage[] = [{ role: "user", content: filledText(node.prompt, state, "prompt") }];
   for (let turn = 1, recovers = false; ; turn += 1) {
     const type = recovers ? "error_recovery" : "implementation_choice";
-    const { answer, decision } = await ports.hands.ask(
+    const { answer, decision } = await ports.effects.ask(
       `${key}/ask-${turn}`,
       // A copy: the conversation goes on while this is being recorded.
       { ...call, messages: [...remembered(messages, by.memory, count)] },
@@ -74,7 +74,7 @@ export async function askNode(
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {
       const outcome = await carriedOut(asked, call.tools, (params) =>
-        ports.hands.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
+        ports.effects.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
       );
       recovers ||= !outcome.ok;
       const output = outcome.ok ? shortened(outcome.output) : outcome.error;

@@ -1,6 +1,5 @@
 /**
- * A graph that is killed at any step: another process goes on, repeats nothing that is on record, and comes to the
- * same.
+ * A graph that is killed at any step: another process continues, repeats no recorded step, and reaches the same result.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -81,7 +80,7 @@ function start({ temporary, model, toolLog }: World, id: PlanId, killAfter: numb
   return new Program("graph-runner", args, join(temporary.directory, `output-${id}`));
 }
 
-/** Takes the plan over from its dead owner, in a store that is opened anew as another process would do it. */
+/** Takes the plan over from its dead owner, in a store that is opened again, as another process would do it. */
 async function goesOn(
   world: World,
   id: PlanId,
@@ -113,7 +112,7 @@ async function ended({ model, toolLog }: World, store: Store, id: PlanId): Promi
   return { outcome, records: await recordsOf(store, id) };
 }
 
-/** What is on record, by the keys without the plan's own. */
+/** The recorded steps by key, without the plan's own keys. */
 async function recordsOf(store: Store, id: PlanId): Promise<ReadonlyMap<string, string>> {
   const rows = await store.read((reader) =>
     reader.all<{ key: string; result: string }>(

@@ -11,7 +11,7 @@ import {
   graph,
   input,
   ports,
-  TestHands,
+  TestEffects,
   tool,
   type Answers,
 } from "./testing/graphs.ts";
@@ -25,14 +25,14 @@ describe("failures", () => {
 
   test("the others of the round are waited for, and are not repeated; the first one in the file is told", async () => {
     let broken = true;
-    const hands = new TestHands({
+    const effects = new TestEffects({
       ask: async (_, key) => {
         if (key.includes(".b/")) await new Promise((resolve) => setTimeout(resolve, 20));
         else if (broken) throw new ModelError("server", "The provider failed.", { model });
         return key;
       },
     });
-    const failed = runGraph(two, input(), ports(hands));
+    const failed = runGraph(two, input(), ports(effects));
     await expect(failed).rejects.toMatchObject({
       code: "model_server",
       message: 'The node "a" of local/graph failed in round 2: The provider failed.',
@@ -40,14 +40,14 @@ describe("failures", () => {
       next: [{ text: expect.any(String) }, { operation: "config.set" }],
     });
     broken = false;
-    const { state } = await runGraph(two, input(), ports(hands));
+    const { state } = await runGraph(two, input(), ports(effects));
     expect(state).toMatchObject({ a: "run/2.a/ask-1", b: "run/2.b/ask-1" });
-    expect(hands.asked.filter(({ key }) => key.includes(".b/"))).toHaveLength(1);
+    expect(effects.asked.filter(({ key }) => key.includes(".b/"))).toHaveLength(1);
   });
 
-  test("had to go on: what failed is tried again, what has a record is not, and limits begin anew", async () => {
+  test("continued: failed nodes are tried again, recorded steps are not, and limits start again from zero", async () => {
     let [broken, count] = [true, 0];
-    const hands = new TestHands({
+    const effects = new TestEffects({
       callTool: (_, key) => {
         if (key.includes(".work")) count += 1;
         return broken && key.includes(".end") ? { ok: false, error: "no" } : { ok: true, output: count };
@@ -59,7 +59,7 @@ describe("failures", () => {
       limits: { maxVisits: 2, maxRounds: 100 },
     });
     const goOn = async (gaveUp: number): Promise<unknown> =>
-      runGraph(actor, { ...input(), gaveUp }, ports(hands)).then(
+      runGraph(actor, { ...input(), gaveUp }, ports(effects)).then(
         ({ visits }) => visits,
         (error: unknown) => error,
       );
@@ -70,7 +70,7 @@ describe("failures", () => {
     broken = false;
     expect(await goOn(1)).toMatchObject({ code: "graph_failed" });
     expect(await goOn(2)).toEqual({ work: 3, enough: 3, end: 1 });
-    expect(hands.called.map(({ key }) => key)).toEqual([
+    expect(effects.called.map(({ key }) => key)).toEqual([
       "run/1.work",
       "run/3.work",
       "run/5.work",
@@ -88,7 +88,7 @@ describe("failures", () => {
         return "";
       },
     };
-    await expect(runGraph(two, input(), ports(new TestHands(answers)))).rejects.toBe(lost);
+    await expect(runGraph(two, input(), ports(new TestEffects(answers)))).rejects.toBe(lost);
   });
 
   test.each([
@@ -101,6 +101,6 @@ describe("failures", () => {
         throw error;
       },
     };
-    await expect(runGraph(two, input(), ports(new TestHands(answers)))).rejects.toBe(error);
+    await expect(runGraph(two, input(), ports(new TestEffects(answers)))).rejects.toBe(error);
   });
 });

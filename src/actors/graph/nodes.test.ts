@@ -15,23 +15,23 @@ import {
   llmActor,
   ports,
   subgraph,
-  TestHands,
+  TestEffects,
   tool,
   type Answers,
 } from "./testing/graphs.ts";
 
 /** The result of one node alone. */
 async function result(node: GraphNode, state: JsonObject = {}, answers: Answers = {}): Promise<JsonValue> {
-  return (await runGraph(graph({ nodes: [node] }), input(state), ports(new TestHands(answers)))).output;
+  return (await runGraph(graph({ nodes: [node] }), input(state), ports(new TestEffects(answers)))).output;
 }
 
 describe("tool and validation", () => {
   test("parameters are filled in; one that is nothing but a key keeps its kind", async () => {
-    const hands = new TestHands();
+    const effects = new TestEffects();
     const params = { path: "src/{name}.ts", list: ["{items}", "{{name}}"], deep: { n: "{count}" }, flag: true };
     const state = { name: "a", items: [1, 2], count: 3 };
-    await runGraph(graph({ nodes: [tool("n", params)] }), input(state), ports(hands));
-    expect(hands.called[0]).toEqual({
+    await runGraph(graph({ nodes: [tool("n", params)] }), input(state), ports(effects));
+    expect(effects.called[0]).toEqual({
       key: "run/1.n",
       call: {
         tool: "read_file",
@@ -42,10 +42,10 @@ describe("tool and validation", () => {
   });
 
   test("a parameter that uses what is not there is refused before the call", async () => {
-    const hands = new TestHands();
-    const running = runGraph(graph({ nodes: [tool("n", { path: "src/{constructor}" })] }), input(), ports(hands));
+    const effects = new TestEffects();
+    const running = runGraph(graph({ nodes: [tool("n", { path: "src/{constructor}" })] }), input(), ports(effects));
     await expect(running).rejects.toThrow("params.path uses {constructor}, and the state has nothing there");
-    expect(hands.called).toEqual([]);
+    expect(effects.called).toEqual([]);
   });
 
   test("a tool that fails stops the graph; a validation tells it to the state", async () => {
@@ -79,8 +79,8 @@ describe("tool and validation", () => {
       ],
     });
     let runs = 0;
-    const hands = new TestHands({ callTool: () => ({ ok: true, output: runs++ }) });
-    expect((await runGraph(actor, input(), ports(hands))).visits).toEqual({ tests: 3, fix: 2, end: 1 });
+    const effects = new TestEffects({ callTool: () => ({ ok: true, output: runs++ }) });
+    expect((await runGraph(actor, input(), ports(effects))).visits).toEqual({ tests: 3, fix: 2, end: 1 });
   });
 });
 
@@ -96,7 +96,7 @@ describe("conditional", () => {
     [3, "middle"],
     [1, "other"],
   ])("%d leads to %s", async (score, to) => {
-    const { visits } = await runGraph(actor, input({ score }), ports(new TestHands()));
+    const { visits } = await runGraph(actor, input({ score }), ports(new TestEffects()));
     expect(visits).toEqual({ n: 1, [to]: 1 });
   });
 });
@@ -106,32 +106,32 @@ describe("subgraph", () => {
 
   test("has a state of its own; its output comes back, its steps are below the node's", async () => {
     const actor = graph({ nodes: [subgraph("n", "local/inner", { topic: "subject.name", missing: "nothing" })] });
-    const hands = new TestHands();
+    const effects = new TestEffects();
     const state = { subject: { name: "cats" }, secret: "s" };
-    const outcome = await runGraph(actor, input(state), ports(hands, [inner]));
+    const outcome = await runGraph(actor, input(state), ports(effects, [inner]));
     expect(outcome).toEqual({
       state: { goal: "Make it work", ...state, n: "yes" },
       output: "yes",
       visits: { n: 1 },
     });
-    expect(hands.asked[0]).toMatchObject({
+    expect(effects.asked[0]).toMatchObject({
       key: "run/1.n/1.say/ask-1",
       call: { messages: [{ role: "user", content: "Make it work: cats" }] },
       about: { parent: DECISION },
     });
   });
 
-  test("graphs that lead into each other are found before anybody is asked", async () => {
+  test("graphs that lead into each other are found before any model is asked", async () => {
     const a = graph(
       { nodes: [ask("first", "x"), subgraph("n", "local/b")], edges: chain("first", "n") },
       { name: "local/a" },
     );
     const b = graph({ nodes: [subgraph("n", "local/a")] }, { name: "local/b" });
-    const hands = new TestHands();
-    await expect(runGraph(a, input(), ports(hands, [a, b]))).rejects.toThrow(
+    const effects = new TestEffects();
+    await expect(runGraph(a, input(), ports(effects, [a, b]))).rejects.toThrow(
       "The graphs lead into each other: local/a → local/b → local/a.",
     );
-    expect(hands.asked).toEqual([]);
+    expect(effects.asked).toEqual([]);
   });
 
   test("many levels of twice the same are prepared once each, and keys stay short and different", async () => {
@@ -148,9 +148,9 @@ describe("subgraph", () => {
     const last = graph({ nodes: [ask("say", "x")] }, { name: "local/l6" });
     const [first] = levels;
     if (first === undefined) throw new Error("there are levels");
-    const hands = new TestHands();
+    const effects = new TestEffects();
     let looked = 0;
-    const around = ports(hands, [...levels, last]);
+    const around = ports(effects, [...levels, last]);
     const counted = {
       ...around,
       actorOf: async (name: Parameters<typeof around.actorOf>[0]) => {
@@ -160,8 +160,8 @@ describe("subgraph", () => {
     };
     await runGraph(first, input(), counted);
     expect(looked).toBeLessThan(20);
-    expect(hands.asked).toHaveLength(64);
-    expect(Math.max(...hands.asked.map(({ key }) => key.length))).toBeLessThan(140);
+    expect(effects.asked).toHaveLength(64);
+    expect(Math.max(...effects.asked.map(({ key }) => key.length))).toBeLessThan(140);
   });
 
   test.each([
@@ -171,14 +171,14 @@ describe("subgraph", () => {
     const running = runGraph(
       graph({ nodes: [node] }),
       input(),
-      ports(new TestHands(), [inner, llmActor("local/someone")]),
+      ports(new TestEffects(), [inner, llmActor("local/someone")]),
     );
     await expect(running).rejects.toThrow(message);
   });
 
   test("an error inside is told with both places", async () => {
     const actor = graph({ nodes: [subgraph("n", "local/inner")] });
-    const running = runGraph(actor, input(), ports(new TestHands({ ask: () => "" }), [inner]));
+    const running = runGraph(actor, input(), ports(new TestEffects({ ask: () => "" }), [inner]));
     await expect(running).rejects.toThrow(
       'The node "n" of local/graph failed in round 1: The node "say" of local/inner failed in round 1: the model answered nothing.',
     );
@@ -208,15 +208,15 @@ describe("function", () => {
   });
 
   test("input that the function does not take is found before anything runs", async () => {
-    const hands = new TestHands();
+    const effects = new TestEffects();
     const nodes = [ask("a", "x"), compute("n", "increment", { kye: "count" })];
-    await expect(runGraph(graph({ nodes, edges: chain("a", "n") }), input(), ports(hands))).rejects.toMatchObject({
+    await expect(runGraph(graph({ nodes, edges: chain("a", "n") }), input(), ports(effects))).rejects.toMatchObject({
       code: "validation",
       issues: expect.arrayContaining([
         { path: "route.nodes.1.input.key", message: "is required" },
         { path: "route.nodes.1.input.kye", message: "unknown key", suggestion: "key" },
       ]),
     });
-    expect(hands.asked).toEqual([]);
+    expect(effects.asked).toEqual([]);
   });
 });

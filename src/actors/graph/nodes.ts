@@ -8,13 +8,13 @@ import { NodeFailure } from "./graph-error.ts";
 import type { PreparedGraph, PreparedNode } from "./prepared-graph.ts";
 import { isList, kindOf, valueAt, valueBelow, type GraphState } from "./state.ts";
 
-/** What a node sees when it runs. */
+/** The state and settings that a node sees when it runs. */
 export interface Moment {
   readonly state: GraphState;
   /** Under which its steps are recorded: it says where in the run the node is. */
   readonly key: string;
   readonly decision: DecisionId;
-  /** What every model is told; empty for nothing. */
+  /** Text that every model is told; empty for none. */
   readonly briefing: string;
   /** Runs an inner graph to its end. */
   readonly inner: (graph: PreparedGraph, state: JsonObject, key: string) => Promise<JsonValue>;
@@ -31,13 +31,13 @@ export async function runNode(node: PreparedNode, moment: Moment, ports: AskPort
       return await askNode(node, moment, ports);
     case "tool": {
       const params = filledParams(node.params, state);
-      const outcome = await ports.hands.callTool(key, { tool: node.tool, params, decision });
+      const outcome = await ports.effects.callTool(key, { tool: node.tool, params, decision });
       if (!outcome.ok) throw new NodeFailure(`${node.tool}: ${outcome.error.replace(/\.$/, "")}`);
       return outcome.output;
     }
     case "validation": {
       const params = filledParams(node.params, state);
-      const outcome = await ports.hands.callTool(key, { tool: node.tool, params, decision });
+      const outcome = await ports.effects.callTool(key, { tool: node.tool, params, decision });
       if (!outcome.ok) return { passed: false, error: outcome.error };
       const { output } = outcome;
       return { passed: holds(node.check, { ...state, output }), output };

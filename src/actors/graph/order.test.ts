@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../testing/random.ts";
 import { runGraph } from "./run-graph.ts";
-import { edge, graph, input, ports, TestHands, tool } from "./testing/graphs.ts";
+import { edge, graph, input, ports, TestEffects, tool } from "./testing/graphs.ts";
 
 /** Nodes n0 … and edges between them; `back` says whether an edge may lead to a node before its own. */
 function graphs(back: boolean): fc.Arbitrary<{ count: number; pairs: (readonly [number, number])[] }> {
@@ -26,12 +26,12 @@ describe("any graph", () => {
         entry: "n0",
         exits: nodes.map(({ id }) => id),
       });
-      const hands = new TestHands();
-      const { visits } = await runGraph(actor, input(), ports(hands));
+      const effects = new TestEffects();
+      const { visits } = await runGraph(actor, input(), ports(effects));
       const reached = new Set([0]);
       for (const [from, to] of pairs.toSorted(([a], [b]) => a - b)) if (reached.has(from)) reached.add(to);
       expect(visits).toEqual(Object.fromEntries([...reached].map((index) => [`n${index}`, 1])));
-      const roundOf = new Map(hands.called.map(({ key }) => [key.split(".")[1], Number(/\d+/.exec(key)?.[0])]));
+      const roundOf = new Map(effects.called.map(({ key }) => [key.split(".")[1], Number(/\d+/.exec(key)?.[0])]));
       for (const [from, to] of pairs) {
         if (reached.has(from)) expect(roundOf.get(`n${from}`)).toBeLessThan(roundOf.get(`n${to}`) ?? 0);
       }
@@ -39,7 +39,7 @@ describe("any graph", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  test("with loops: somebody is always ready, until a limit ends it or nothing is due; twice the same", async () => {
+  test("with loops: a node is always ready, until a limit ends it or nothing is due; twice the same", async () => {
     const property = fc.asyncProperty(graphs(true), async ({ count, pairs }) => {
       const nodes = Array.from({ length: count }, (_, index) => tool(`n${index}`));
       const actor = graph({
@@ -49,12 +49,12 @@ describe("any graph", () => {
         limits: { maxVisits: 5, maxRounds: 40 },
       });
       const once = async (): Promise<unknown> => {
-        const hands = new TestHands();
-        const outcome = await runGraph(actor, input(), ports(hands)).then(
+        const effects = new TestEffects();
+        const outcome = await runGraph(actor, input(), ports(effects)).then(
           ({ visits }) => visits,
           (error: unknown) => String(error),
         );
-        return [hands.called.map(({ key }) => key), outcome];
+        return [effects.called.map(({ key }) => key), outcome];
       };
       const first = await once();
       expect(JSON.stringify(first)).toMatch(/does not come to an end|"n0":1/);

@@ -11,7 +11,7 @@ import {
   graph,
   input,
   ports,
-  TestHands,
+  TestEffects,
   tool,
   type Answers,
 } from "./testing/graphs.ts";
@@ -20,9 +20,9 @@ const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.ran
 
 type Graph = ReturnType<typeof graph>;
 
-async function run(actor: Graph, answers: Answers = {}, state = {}): Promise<GraphOutcome & { hands: TestHands }> {
-  const hands = new TestHands(answers);
-  return { ...(await runGraph(actor, input(state), ports(hands))), hands };
+async function run(actor: Graph, answers: Answers = {}, state = {}): Promise<GraphOutcome & { effects: TestEffects }> {
+  const effects = new TestEffects(answers);
+  return { ...(await runGraph(actor, input(state), ports(effects))), effects };
 }
 
 describe("rounds", () => {
@@ -32,11 +32,11 @@ describe("rounds", () => {
       edges: chain("draft", "review"),
     });
     const answers: Answers = { ask: ({ messages: [first] }) => (first?.role === "user" ? `<${first.content}>` : "") };
-    const { state, output, visits, hands } = await run(actor, answers);
+    const { state, output, visits, effects } = await run(actor, answers);
     expect(output).toBe("<Review <Make it work>>");
     expect(state).toEqual({ goal: "Make it work", draft: "<Make it work>", verdict: output });
     expect(visits).toEqual({ draft: 1, review: 1 });
-    expect(hands.asked.map(({ key }) => key)).toEqual(["run/1.draft/ask-1", "run/2.review/ask-1"]);
+    expect(effects.asked.map(({ key }) => key)).toEqual(["run/1.draft/ask-1", "run/2.review/ask-1"]);
   });
 
   test(`20 nodes at once that append: all 20, in the order of the file, however late they are (seed ${SEED})`, async () => {
@@ -78,8 +78,8 @@ describe("rounds", () => {
       ],
       edges: [edge("start", "writes"), edge("start", "reads"), edge("writes", "end"), edge("reads", "end")],
     });
-    const { hands } = await run(actor);
-    expect(hands.asked.map(({ call }) => call.messages[0])).toEqual([
+    const { effects } = await run(actor);
+    expect(effects.asked.map(({ call }) => call.messages[0])).toEqual([
       { role: "user", content: "The word is old" },
       { role: "user", content: "The word is new" },
     ]);
@@ -121,7 +121,7 @@ describe("rounds", () => {
     const answers: Answers = {
       callTool: (_, key) => (key.endsWith("b") ? { ok: false, error: "no" } : { ok: true, output: 1 }),
     };
-    const watched = ports(new TestHands(answers), [], { onNode: (event) => events.push(event) });
+    const watched = ports(new TestEffects(answers), [], { onNode: (event) => events.push(event) });
     await expect(runGraph(actor, input(), watched)).rejects.toThrow("read_file: no");
     expect(events.map(({ node, round, key, happened }) => [node, round, key, happened])).toEqual([
       ["a", 1, "run/1.a", "begun"],
@@ -145,12 +145,12 @@ describe("joins", () => {
       ],
       edges: [...chain("start", "short", "join"), ...chain("start", "long1", "long2", "long3", "join")],
     });
-    const { visits, hands } = await run(actor);
+    const { visits, effects } = await run(actor);
     expect(visits).toMatchObject({ join: 1 });
-    expect(hands.asked.map(({ key }) => key)).toEqual(["run/5.join/ask-1"]);
+    expect(effects.asked.map(({ key }) => key)).toEqual(["run/5.join/ask-1"]);
   });
 
-  test("nobody waits for a way that was not taken", async () => {
+  test("no node waits for a path that was not taken", async () => {
     const actor = graph({
       nodes: [compute("start", "set", { value: 1 }), tool("a"), tool("b"), tool("join")],
       edges: [
@@ -208,8 +208,8 @@ describe("loops and limits", () => {
     });
 
   test("a node that runs too often ends the graph, before it runs once more", async () => {
-    const hands = new TestHands();
-    const running = runGraph(loop({ maxVisits: 3, maxRounds: 100 }), input(), ports(hands));
+    const effects = new TestEffects();
+    const running = runGraph(loop({ maxVisits: 3, maxRounds: 100 }), input(), ports(effects));
     await expect(running).rejects.toMatchObject({
       code: "graph_limit",
       message:
@@ -217,17 +217,17 @@ describe("loops and limits", () => {
       detail: { node: "work", round: 7 },
       kept: expect.stringContaining("recorded"),
     });
-    expect(hands.called).toHaveLength(3);
+    expect(effects.called).toHaveLength(3);
   });
 
   test("so do too many rounds", async () => {
-    const hands = new TestHands();
-    const running = runGraph(loop({ maxVisits: 100, maxRounds: 4 }), input(), ports(hands));
+    const effects = new TestEffects();
+    const running = runGraph(loop({ maxVisits: 100, maxRounds: 4 }), input(), ports(effects));
     await expect(running).rejects.toMatchObject({
       code: "graph_limit",
       message: expect.stringContaining("after 4 rounds"),
     });
-    expect(hands.called).toHaveLength(2);
+    expect(effects.called).toHaveLength(2);
   });
 
   test("a stop is noticed between two rounds", async () => {
@@ -238,10 +238,10 @@ describe("loops and limits", () => {
         return { ok: true, output: 1 };
       },
     };
-    const hands = new TestHands(stop, controller.signal);
-    const running = runGraph(loop({ maxVisits: 100, maxRounds: 1_000 }), input(), ports(hands));
+    const effects = new TestEffects(stop, controller.signal);
+    const running = runGraph(loop({ maxVisits: 100, maxRounds: 1_000 }), input(), ports(effects));
     await expect(running).rejects.toThrow("stopped");
-    expect(hands.called).toHaveLength(1);
+    expect(effects.called).toHaveLength(1);
   });
 });
 
@@ -277,7 +277,7 @@ describe("ends", () => {
 });
 
 describe("a second run with the same records", () => {
-  test("asks and calls nobody, and comes to the same", async () => {
+  test("asks no model, calls no tool, and comes to the same result", async () => {
     const actor = graph({
       nodes: [
         ask("a", "a"),
@@ -288,11 +288,11 @@ describe("a second run with the same records", () => {
       ],
       edges: [...chain("a", "b", "count", "again")],
     });
-    const hands = new TestHands({ ask: (_, key) => `answer to ${key}` });
-    const first = await runGraph(actor, input(), ports(hands));
-    const [asked, called] = [hands.asked.length, hands.called.length];
+    const effects = new TestEffects({ ask: (_, key) => `answer to ${key}` });
+    const first = await runGraph(actor, input(), ports(effects));
+    const [asked, called] = [effects.asked.length, effects.called.length];
     expect(asked).toBe(5);
-    expect(await runGraph(actor, input(), ports(hands))).toEqual(first);
-    expect([hands.asked.length, hands.called.length]).toEqual([asked, called]);
+    expect(await runGraph(actor, input(), ports(effects))).toEqual(first);
+    expect([effects.asked.length, effects.called.length]).toEqual([asked, called]);
   });
 });

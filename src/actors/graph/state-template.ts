@@ -5,7 +5,9 @@ import { isList, valueAt, type GraphState } from "./state.ts";
 
 const WHOLE = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/;
 
-/** A prompt with the state filled in. What the state does not have yet, as in the first turn of a loop, is empty. */
+/**
+ * A prompt with the state filled in. A key that the state does not have yet, as in the first turn of a loop, is empty.
+ */
 export function filledText(text: string, state: GraphState, path: string): string {
   const values = new Map(placeholders(text).map((key) => [key, asText(valueAt(state, key) ?? "")]));
   return renderTemplate(text, values, path);

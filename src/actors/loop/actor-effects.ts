@@ -5,11 +5,11 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelAnswer, ModelCall } from "../models/model.ts";
 
 /**
- * What somebody who acts in a plan can do, be it a model with tools or a graph. Each of these is a durable step under
- * its key: asked again, also after a crash by another process, it returns what was recorded and does nothing. Keys say
- * the position in the program, never a time or something drawn by lot.
+ * The effects that an actor of a plan can have, be it a model with tools or a graph. Each is a durable step under its
+ * key: called again, also by another process after a crash, it returns the recorded result and does nothing. Keys say
+ * the position in the program, never a time or a random value.
  */
-export interface ActorHands {
+export interface ActorEffects {
   /**
    * Asks a model. The answer, what exactly the model was shown, and the decision it stands for are recorded together.
    */
@@ -18,17 +18,17 @@ export interface ActorHands {
    * Calls a tool through the one pipeline; its changes are credited to the decision. A failure is an outcome, recorded
    * like any other.
    */
-  callTool(key: string, call: HandsCall): Promise<ToolOutcome>;
+  callTool(key: string, call: EffectsCall): Promise<ToolOutcome>;
   once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T>;
   readonly signal: AbortSignal;
 }
 
 export type Asked = Omit<ModelCall, "signal" | "beforeTry" | "afterTry" | "onShown">;
 
-/** What is kept of an answer, and comes back when it is asked for again. */
+/** The part of an answer that is stored, and returned when the same question is asked again. */
 export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "finish" | "model" | "usage">;
 
-/** What the question decides. */
+/** The decision that the question makes. */
 export interface About {
   /** Often only the answer shows what kind of decision it is. */
   readonly type: DecisionType | ((answer: Told) => DecisionType);
@@ -36,7 +36,7 @@ export interface About {
   readonly parent: DecisionId;
 }
 
-export interface HandsCall {
+export interface EffectsCall {
   readonly tool: string;
   readonly params: JsonObject;
   readonly decision: DecisionId;

@@ -1,6 +1,6 @@
 /**
- * What a model is told about the plan it works for. It stands in the system prompt of every call, word for word, and
- * never in the conversation: however long that becomes, or is cut, the goal and the constraints do not get lost.
+ * The part of the system prompt that tells a model about its plan. It is in every call, word for word, and never in the
+ * conversation: however long that becomes, or is cut, the goal and the constraints do not get lost.
  */
 export interface Briefing {
   readonly goal: string;
@@ -8,11 +8,11 @@ export interface Briefing {
   readonly constraints: readonly string[];
   readonly arguments: readonly (readonly [name: string, value: string])[];
   readonly resources: readonly BriefedResource[];
-  /** What people said on the way. */
+  /** Guidance that people gave while the plan ran. */
   readonly guidance: readonly string[];
-  /** What was decided, in program order; empty while that is still to be done. */
+  /** The decisions in program order; empty before the strategy is made. */
   readonly steps: readonly BriefedStep[];
-  /** What was found in the code for this question. */
+  /** The context found in the code for this question. */
   readonly context: string;
 }
 
@@ -25,16 +25,16 @@ interface BriefedResource {
 export interface BriefedStep {
   readonly id: string;
   readonly description: string;
-  /** "meanwhile": somebody else is at it now. */
+  /** "meanwhile": another model works on it now. */
   readonly state: "done" | "this" | "meanwhile" | "later";
-  /** What came of it. */
+  /** The outcome of the step. */
   readonly summary?: string;
 }
 
 const STATES = {
   done: "done",
   this: "THIS IS YOUR STEP",
-  meanwhile: "being done by somebody else at the same time: leave it alone",
+  meanwhile: "another worker is doing this at the same time: leave it alone",
   later: "comes later: leave it alone",
 } as const satisfies Record<BriefedStep["state"], string>;
 
@@ -52,9 +52,9 @@ export function briefed(role: string, own: string, briefing: Briefing): string {
       "Resources",
       list(resources.map(({ alias, kind, readOnly }) => `${alias} (${kind}${readOnly ? ", read-only" : ""})`)),
     ),
-    section("What people have said since, which counts more than what was decided before", list(guidance)),
+    section("People have said since (this counts more than earlier decisions)", list(guidance)),
     section("Decided steps", list(steps.map(stepLine))),
-    section("What was found for it", context),
+    section("Found for it in the code", context),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }

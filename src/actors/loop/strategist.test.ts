@@ -3,7 +3,7 @@ import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { strategize, type Strategist } from "./strategist.ts";
-import { PlayedHands, type Played } from "../testing/played-effects.ts";
+import { PlayedEffects, type Played } from "../testing/played-effects.ts";
 
 const STRATEGIST: Strategist = {
   goal: "Fix it",
@@ -21,19 +21,19 @@ const answer = (...steps: JsonValue[]): Played => ({
 const step = (id: string, more: JsonObject = {}): JsonObject => ({ id, description: `do ${id}`, ...more });
 
 test("steps come with what the model said of them", async () => {
-  const hands = new PlayedHands([
+  const effects = new PlayedEffects([
     answer(
       step("a", { risk: 0.5, confidence: 1, complexity: "high", rationale: "why", alternatives: ["b"] }),
       step("b", { needs: ["a"], resources: ["web"] }),
     ),
   ]);
-  const { steps, decision } = await strategize(STRATEGIST, hands);
+  const { steps, decision } = await strategize(STRATEGIST, effects);
   expect(decision).toBe("decision-1");
   expect(steps).toMatchObject([
     { id: "a", risk: 0.5, confidence: 1, complexity: "high", rationale: "why", alternatives: ["b"], needs: [] },
     { id: "b", needs: ["a"], resources: ["web"], risk: null, confidence: null, complexity: "medium" },
   ]);
-  expect(hands.asked).toMatchObject([{ type: "strategy_choice", call: { tools: [{ name: "record_strategy" }] } }]);
+  expect(effects.asked).toMatchObject([{ type: "strategy_choice", call: { tools: [{ name: "record_strategy" }] } }]);
 });
 
 describe("an answer that cannot be carried out is mended once, then it is the error", () => {
@@ -59,23 +59,23 @@ describe("an answer that cannot be carried out is mended once, then it is the er
     ["a circle", answer(step("a", { needs: ["b"] }), step("b", { needs: ["a"] })), /wait for each other: a → b → a/],
     ["an unknown resource", answer(step("a", { resources: ["wbe"] })), /no resource "wbe"; did you mean "web"\?/],
   ])("%s", async (_, bad, told) => {
-    const mended = new PlayedHands([bad, answer(step("a"))]);
+    const mended = new PlayedEffects([bad, answer(step("a"))]);
     expect((await strategize(STRATEGIST, mended)).steps).toHaveLength(1);
     const last = mended.asked[1]?.call.messages.at(-1) as { content?: string; output?: string };
     expect(last.content ?? last.output).toMatch(told);
 
-    const hands = new PlayedHands(() => bad);
-    const error = await strategize(STRATEGIST, hands).catch((thrown: unknown) => thrown);
+    const effects = new PlayedEffects(() => bad);
+    const error = await strategize(STRATEGIST, effects).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StuckError);
     expect((error as Error).message).toMatch(told);
-    expect(hands.asked).toHaveLength(2);
+    expect(effects.asked).toHaveLength(2);
     // Told to go on, it is asked again.
-    const again = new PlayedHands([bad, bad, answer(step("a"))]);
+    const again = new PlayedEffects([bad, bad, answer(step("a"))]);
     expect((await strategize({ ...STRATEGIST, gaveUp: 1 }, again)).steps).toHaveLength(1);
   });
 
   test("what it answered is shown as it is", async () => {
-    const error = strategize(STRATEGIST, new PlayedHands(() => ({ text: "As an AI I would rather not." })));
+    const error = strategize(STRATEGIST, new PlayedEffects(() => ({ text: "As an AI I would rather not." })));
     await expect(error).rejects.toThrow('It answered: "As an AI I would rather not."');
   });
 });

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../domain/values/json.ts";
 import { firstCycles } from "../../domain/actor/step-graph.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
-import type { ActorHands, Told } from "./actor-effects.ts";
+import type { ActorEffects, Told } from "./actor-effects.ts";
 import type { ModelMessage, ModelRef, ModelSettings, ModelTool } from "../models/model.ts";
 import { nameOf } from "./worker.ts";
 
@@ -20,9 +20,9 @@ export interface Strategist {
   readonly system: string;
   /** Aliases of the plan. */
   readonly resources: readonly string[];
-  /** What the plan is asked to do. */
+  /** The request the plan was made for. */
   readonly decision: DecisionId;
-  /** How often it gave up before; each time somebody had it try again. */
+  /** How often it gave up before; each time the user let it try again. */
   readonly gaveUp: number;
 }
 
@@ -43,7 +43,7 @@ const stepSchema = z.object({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,59}$/, { message: 'must be a letter, then up to 59 letters, digits, "_" or "-"' })
     .describe("short name of the step, such as write-tests"),
-  description: line.describe("what is to be done, for somebody who knows only the goal"),
+  description: line.describe("the work to do, for a reader who knows only the goal"),
   needs: z.array(z.string()).max(STEP_LIMIT).default([]).describe("ids of the steps that must be done before"),
   resources: z.array(z.string()).max(STEP_LIMIT).default([]).describe("names of the resources it works on"),
   complexity: z.enum(["low", "medium", "high"]).default("medium"),
@@ -77,7 +77,7 @@ export interface Strategy {
   readonly decision: DecisionId;
 }
 
-export async function strategize(strategist: Strategist, hands: ActorHands): Promise<Strategy> {
+export async function strategize(strategist: Strategist, effects: ActorEffects): Promise<Strategy> {
   const { goal, model, settings, system, decision: parent } = strategist;
   const messages: ModelMessage[] = [{ role: "user", content: `Decide how this is done: ${goal}` }];
   let unfit = "";
@@ -85,7 +85,7 @@ export async function strategize(strategist: Strategist, hands: ActorHands): Pro
     const call = { model, system, messages: [...messages], tools: [TOOL], settings };
     const question = turn === 1 ? "How is it done?" : "How is it done, without what was wrong?";
     const about = { type: "strategy_choice", question, parent } as const;
-    const { answer, decision } = await hands.ask(String(turn), call, about);
+    const { answer, decision } = await effects.ask(String(turn), call, about);
     const { steps, issues } = readStrategy(answer, strategist.resources);
     if (issues.length === 0) return { steps, decision };
     const problems = listIssues(issues.slice(0, 20));
@@ -93,7 +93,7 @@ export async function strategize(strategist: Strategist, hands: ActorHands): Pro
     messages.push(...repair(answer, problems));
   }
   throw new StuckError(`${nameOf(model)} gave no strategy that can be carried out: ${unfit}`, {
-    kept: "What it answered is recorded, and nothing was changed.",
+    kept: "Its answers are recorded, and nothing was changed.",
     detail: { model: nameOf(model) },
   });
 }

@@ -4,14 +4,15 @@ import { shown } from "../../domain/text/text.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { ModelTool, ModelToolCall } from "../models/model.ts";
 
-/** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
+/** The outcome of a tool call that a model asked for, and how much of the outcome the model is shown. */
 
 /** Characters of one tool result that a model is shown. */
 const OUTPUT_LIMIT = 50_000;
 
 /**
- * What cannot be a call at all is answered here, and told to the model like any other failure: the tools that were
- * offered are all it has. Whether a call may be made and how it went is the pipeline's business.
+ * A call that cannot be made at all (an unknown tool, unreadable parameters) is answered here, and the model is told
+ * like of any other failure: it has only the tools that were offered. The pipeline decides whether a call may be made
+ * and reports how it went.
  */
 export async function carriedOut(
   asked: ModelToolCall,

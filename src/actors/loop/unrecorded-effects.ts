@@ -1,11 +1,11 @@
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonValue } from "../../domain/values/json.ts";
-import type { ActorHands, Asked } from "./actor-effects.ts";
+import type { ActorEffects, Asked } from "./actor-effects.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { ModelAnswer, Models } from "../models/model.ts";
 
-/** Hands for a question outside of any plan: models are asked, nothing is recorded, and there is nothing to work on. */
-export class UnrecordedHands implements ActorHands {
+/** Effects for a question outside of any plan: models are asked, nothing is recorded, and there is nothing to work on. */
+export class UnrecordedEffects implements ActorEffects {
   /** In the order they came. */
   readonly answers: ModelAnswer[] = [];
   readonly signal: AbortSignal;

@@ -4,13 +4,13 @@ import type { JsonObject } from "../../domain/values/json.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ActorMemory } from "../../domain/actor/actor.ts";
 import { remembered } from "./memory.ts";
-import type { ActorHands, Told } from "./actor-effects.ts";
+import type { ActorEffects, Told } from "./actor-effects.ts";
 import { carriedOut, shortened } from "./tool-turn.ts";
 import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
 
 /**
  * A model that carries out one step of a plan: it is shown the step, asks for tools, is shown what came of them, and so
- * on until it answers with text alone, which is the step's summary. Everything it does goes through its hands and is a
+ * on until it answers with text alone, which is the step's summary. Everything it does goes through its effects and is a
  * durable step there, so this is a plain loop: repeated after a crash it goes the same way, without asking or doing
  * anything twice.
  */
@@ -26,13 +26,13 @@ export interface Work {
   readonly tools: readonly ModelTool[];
   readonly memory: ActorMemory;
   readonly responseSchema: JsonObject | undefined;
-  /** How often the step gave up before: each time somebody had it go on, and so it gets its limits once more. */
+  /** How often the step gave up before. Each time the user continued it, so its limits start again. */
   readonly gaveUp: number;
   /** Counts tokens as the model's family does. */
   readonly count: (text: string) => number;
 }
 
-export const WORKER_ROLE = `You carry out one step of a larger plan, in a sandbox, by calling tools. What you do not do by a tool is not done.
+export const WORKER_ROLE = `You carry out one step of a larger plan, in a sandbox, by calling tools. Only work done by a tool counts as done.
 
 - Do what the step asks and nothing else; other steps are not your business.
 - Look at files before you change them. Paths are relative to the resource.
@@ -40,7 +40,7 @@ export const WORKER_ROLE = `You carry out one step of a larger plan, in a sandbo
 - When the step is done, answer without calling a tool: say in a few sentences what you did and what the next steps should know.
 - If nothing has to be done, answer "NOTHING TO DO:" and why.`;
 
-/** So many calls of the model a step may take before somebody should look at it. */
+/** How many model calls a step may take before the user should look at it. */
 export const CALL_LIMIT = 25;
 const SAME_FAILURE_LIMIT = 3;
 const REMINDERS = 1;
@@ -48,7 +48,7 @@ const REMINDERS = 1;
 const NOTHING_TO_DO = /^\W*nothing to do\b/i;
 
 /** Returns the step's summary. */
-export async function workOn(work: Work, hands: ActorHands): Promise<string> {
+export async function workOn(work: Work, effects: ActorEffects): Promise<string> {
   const { decision: parent, model, system, tools, settings } = work;
   const rounds = work.gaveUp + 1;
   const failures = new Failures(SAME_FAILURE_LIMIT * rounds);
@@ -70,13 +70,13 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
       settings,
       ...(work.responseSchema === undefined ? {} : { responseSchema: work.responseSchema }),
     };
-    const { answer, decision } = await hands.ask(String(turn), call, { type, question, parent });
+    const { answer, decision } = await effects.ask(String(turn), call, { type, question, parent });
     if (answer.text !== "" || answer.toolCalls.length > 0)
       messages.push({ role: "assistant", content: answer.text, toolCalls: answer.toolCalls });
     if (answer.toolCalls.length === 0) {
       const reminder = reminderFor(answer, acted || tools.length === 0);
       if (reminder === undefined) return answer.text.trim();
-      if (reminders >= REMINDERS * rounds) throw useless(work, answer);
+      if (reminders >= REMINDERS * rounds) throw uselessAnswerError(work, answer);
       reminders += 1;
       messages.push({ role: "user", content: reminder });
       continue;
@@ -84,13 +84,13 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
     failed = false;
     for (const [index, asked] of answer.toolCalls.entries()) {
       const outcome = await carriedOut(asked, tools, (params) =>
-        hands.callTool(`${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
+        effects.callTool(`${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
       );
       acted = true;
       if (!outcome.ok) failed = true;
       const output = outcome.ok ? shortened(outcome.output) : outcome.error;
       messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
-      if (!outcome.ok && failures.isTooMuch(asked, outcome.error)) throw repeating(work, asked, outcome.error);
+      if (!outcome.ok && failures.isTooMuch(asked, outcome.error)) throw repeatingError(work, asked, outcome.error);
     }
   }
   throw new StuckError(`The step "${work.step}" is not done after ${CALL_LIMIT * rounds} calls of ${nameOf(model)}.`, {
@@ -98,7 +98,7 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
   });
 }
 
-/** What the model must be told about an answer without tool calls; undefined when it ends the step. */
+/** The objection to an answer without tool calls, for the model; undefined when the answer ends the step. */
 function reminderFor({ text, finish }: Told, acted: boolean): string | undefined {
   if (text.trim() === "") return "Your answer was empty. Call a tool, or say what you did to end the step.";
   if (finish === "length")
@@ -124,14 +124,14 @@ class Failures {
   }
 }
 
-function repeating({ step, model }: Work, { tool }: ModelToolCall, error: string): StuckError {
+function repeatingError({ step, model }: Work, { tool }: ModelToolCall, error: string): StuckError {
   return new StuckError(
     `${nameOf(model)} keeps calling ${shown(tool)} in the step "${step}" in the same way, and it keeps failing: ${error}`,
     { detail: { step, tool, error } },
   );
 }
 
-function useless({ step, model }: Work, answer: Told): StuckError {
+function uselessAnswerError({ step, model }: Work, answer: Told): StuckError {
   const said = answer.text.trim() === "" ? "nothing" : shown(answer.text, 2_000);
   return new StuckError(`${nameOf(model)} does nothing in the step "${step}". It answered: ${said}`, {
     detail: { step, answer: answer.text },

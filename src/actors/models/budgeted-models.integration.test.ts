@@ -21,7 +21,7 @@ import { lyingServer, times } from "../testing/lying-server.ts";
 import { patience } from "../testing/model-world.ts";
 import { nextStep } from "../../domain/next-step.ts";
 
-/** What one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
+/** The most that one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
 const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 128 + 100;
 const NONE: Caps = { perPlan: undefined, perDay: undefined };
 const MODEL: ModelRef = { provider: "house", model: "m" };

@@ -49,7 +49,7 @@ export class BudgetedModels implements PricedModels {
     try {
       return await this.#models.call({ ...call, beforeTry, afterTry });
     } finally {
-      // Nobody told what became of it.
+      // The gateway did not report how the call ended.
       if (open !== undefined) this.#warn(await this.#budget.assume(open));
     }
   }

@@ -1,15 +1,15 @@
 import type { JsonObject } from "../../domain/values/json.ts";
 import type { UsageClaim } from "./believed-usage.ts";
-import { brokenOff, tooLarge } from "./guarded-fetch.ts";
+import { brokenOffError, answerTooLargeError } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
 import type { CountTokens } from "./prices.ts";
 
-/** What one try came to. */
+/** The result of one try. */
 export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "usage" | "finish">;
 
 /**
- * Text and parameters of one answer together: beyond it, it is no answer but a flood. Today's longest are under a
+ * Limit for text and parameters of one answer together: beyond it, the answer is a flood. Today's longest are under a
  * megabyte.
  */
 const ANSWER_LIMIT = 4 * 1024 * 1024;
@@ -55,7 +55,7 @@ export class Received {
     this.#text += text;
   }
 
-  /** What it thinks to itself is paid for, but is no part of the answer. */
+  /** The model's reasoning is paid for, but is not part of the answer. */
   addThought(text: string): void {
     this.#grow(text);
     this.#thoughts += text;
@@ -80,7 +80,7 @@ export class Received {
     this.#ended = { reason, saidWhy, claim };
   }
 
-  /** What came is the answer, and ends where the endpoint should have ended it. */
+  /** The text that came is the answer, and ends where the endpoint should have ended it. */
   cut(): void {
     this.#ended = { reason: "length", saidWhy: true, claim: undefined };
   }
@@ -98,19 +98,19 @@ export class Received {
   get tooLong(): boolean {
     if (this.#limit === undefined || this.#bytes <= this.#countAt) return false;
     const tokens = this.#count(this.written, this.#model.model);
-    if (tokens > 2 * this.#limit) throw tooLarge(this.#model);
+    if (tokens > 2 * this.#limit) throw answerTooLargeError(this.#model);
     this.#countAt = this.#bytes + Math.max(this.#limit - tokens, Math.floor(this.#bytes * GROWN));
     return tokens > this.#limit;
   }
 
-  /** All that came, whatever it is a part of. */
+  /** All characters that came, of text and of parameters. */
   get written(): string {
     return this.#thoughts + this.#text + [...this.#fragments.values()].join("");
   }
 
   answer(usageOf: (claim: UsageClaim | undefined) => ModelUsage): Answered {
     const who = `${this.#model.provider}/${this.#model.model}`;
-    if (this.#ended?.saidWhy !== true) throw brokenOff(this.#model);
+    if (this.#ended?.saidWhy !== true) throw brokenOffError(this.#model);
     const { reason, claim } = this.#ended;
     if (reason === "error") {
       // Without a claim, only the upper bound is known to cover what half an answer is billed at.
@@ -135,7 +135,7 @@ export class Received {
   #grow(piece: string): void {
     this.#length += piece.length;
     this.#bytes += Buffer.byteLength(piece);
-    if (this.#length > ANSWER_LIMIT) throw tooLarge(this.#model);
+    if (this.#length > ANSWER_LIMIT) throw answerTooLargeError(this.#model);
   }
 }
 

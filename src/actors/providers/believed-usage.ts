@@ -15,7 +15,7 @@ export interface UsageClaim {
   readonly cachedInputTokens: number;
 }
 
-/** What the library read from the endpoint, whatever that was. */
+/** The usage that the library read from the endpoint, unchecked. */
 export interface ReportedUsage {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
@@ -32,7 +32,7 @@ export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: Rep
   return { inputTokens, outputTokens, cachedInputTokens: isTokenCount(cached) ? Math.min(cached, inputTokens) : 0 };
 }
 
-/** What one try used: by its endpoint's claim, as far as it can be true, else by the tokenizer. */
+/** The tokens that one try used: by its endpoint's claim, as far as that can be true, else by the tokenizer. */
 export class TryUsage {
   readonly #call: ModelCall;
   readonly #count: CountTokens;

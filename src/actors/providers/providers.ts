@@ -29,7 +29,7 @@ export interface Provider {
   readonly type: ProviderType;
   /** Where its models are asked; undefined for a scripted one. */
   readonly baseUrl: string | undefined;
-  /** What is sent there stays on this machine or its network: such a provider never falls back to one that is not. */
+  /** Prompts to it stay on this machine or its network: such a provider never falls back to one that is not local. */
   readonly local: boolean;
   readonly apiKey: Secret | undefined;
   /** Where the key is looked for. */
@@ -41,7 +41,7 @@ export interface Provider {
   readonly idleTimeoutMs: number;
   /** The file of a scripted provider. */
   readonly transcript: string | undefined;
-  /** It is the endpoint of an actor: nobody may stand in for it. */
+  /** It is the endpoint of an actor: no other provider may stand in for it. */
   readonly bound?: true;
 }
 
@@ -94,7 +94,7 @@ export function requireProvider(providers: readonly Provider[], ref: ModelRef, w
   );
 }
 
-/** A model of a local endpoint is never sent anywhere else, not even when somebody listed it by mistake. */
+/** A model of a local endpoint is never sent anywhere else, not even when the user listed a fallback by mistake. */
 export function checkFallbacks(
   provider: Provider,
   fallbacks: readonly ModelRef[],
@@ -164,8 +164,8 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
 }
 
 /**
- * The endpoint of an actor. What is configured for the provider it names is for the provider's endpoint, not for this
- * one: neither its key nor its fallbacks belong here, unless it is the same endpoint.
+ * The endpoint of an actor. The settings of the provider it names are for the provider's endpoint, not for this one:
+ * neither its key nor its fallbacks belong here, unless it is the same endpoint.
  */
 function boundProvider(providers: readonly Provider[], ref: ModelRef, baseUrl: string): Provider {
   const made = BOUND.get(providers) ?? new Map<string, Provider>();

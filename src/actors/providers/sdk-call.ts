@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../domain/values/json.ts";
 import { TryUsage, usageClaim, type UsageClaim } from "./believed-usage.ts";
-import { stopped } from "../models/model-error.ts";
+import { callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelUsage } from "../models/model.ts";
 import { maxOutputTokens, outputLimit, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
@@ -35,7 +35,7 @@ export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Ans
     await receive({ ...call, signal: AbortSignal.any([signal, left.signal]) }, provider, received);
     return received.answer(usageOf);
   } catch (error) {
-    if (signal.aborted) throw stopped(model).billed(usageOf());
+    if (signal.aborted) throw callStoppedError(model).billed(usageOf());
     const failure = asModelError(error, model, known);
     if (failure.usage !== undefined) throw failure;
     // We know what came until we ended it. Of what broke off at the other end we do not know how much was made.
@@ -100,7 +100,7 @@ async function options(call: ModelCall, provider: Provider, names: ToolNames): P
     ...(call.system === "" ? {} : { instructions: call.system }),
     messages: sdkMessages(call.messages, names),
     ...(tools.length === 0 ? {} : { tools: Object.fromEntries(tools) }),
-    // The provider is told the schema; the text stays text, which whoever asked reads.
+    // The provider is told the schema; the text stays text, and the caller parses it.
     ...(schema === undefined
       ? {}
       : {

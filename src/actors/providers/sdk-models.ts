@@ -7,8 +7,8 @@ import { nextStep } from "../../domain/next-step.ts";
 
 /**
  * Our providers as the library below knows them. Each is loaded when it is first asked. The endpoint and the key are
- * always handed over: the library would otherwise look into the environment for them by itself, and send a prompt to
- * where nobody configured.
+ * always handed over: the library would otherwise look into the environment for them by itself, and send a prompt to a
+ * place that the user did not configure.
  */
 export async function sdkModel(provider: Provider, ref: ModelRef): Promise<LanguageModel> {
   const made = MADE.get(provider) ?? new Map<string, LanguageModel>();

@@ -33,9 +33,7 @@ export function decodeToolName(encoded: string): string {
   });
 }
 
-/**
- * The names of one call. What is too long even so is cut and told apart by a hash; the table knows what it stands for.
- */
+/** The names of one call. A name that is still too long is cut and told apart by a hash; the table maps it back. */
 export class ToolNames {
   readonly #shortened = new Map<string, string>();
 

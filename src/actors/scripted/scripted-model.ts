@@ -4,7 +4,7 @@ import { ConfigurationError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/next-step.ts";
 import { matching, TOO_SLOW } from "../../domain/text/patient-match.ts";
 import { shown } from "../../domain/text/text.ts";
-import { ModelError, stopped } from "../models/model-error.ts";
+import { ModelError, callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelMessage } from "../models/model.ts";
 import { CONFIGURED_TRANSCRIPT, type Provider } from "../providers/providers.ts";
 import type { Answered } from "../providers/answer-stream.ts";
@@ -83,7 +83,7 @@ function chosenTurn(transcript: Transcript, call: ModelCall, attempt: number): C
       (turn, index) => (uses[index] ?? 0) < turn.times && fits(turn, call, transcript.file),
     );
     const turn = transcript.turns[position];
-    if (turn === undefined) throw nothingFits(transcript, call);
+    if (turn === undefined) throw noTurnError(transcript, call);
     const use = uses[position] ?? 0;
     uses[position] = use + 1;
     if (tried >= attempt || turn.error === undefined) return { turn, position, use };
@@ -150,7 +150,7 @@ function asText({ output }: Extract<ModelMessage, { role: "tool" }>): string {
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
-function nothingFits({ file }: Transcript, call: ModelCall): ConfigurationError {
+function noTurnError({ file }: Transcript, call: ModelCall): ConfigurationError {
   const last = call.messages.at(-1);
   const said =
     last === undefined
@@ -161,7 +161,7 @@ function nothingFits({ file }: Transcript, call: ModelCall): ConfigurationError 
   return new ConfigurationError(
     `The transcript ${file} has no turn left that fits this call; its last message is ${said}.`,
     {
-      kept: "Nothing was changed by this call; everything recorded before it is kept.",
+      kept: "Nothing changed; earlier steps are kept.",
       next: [{ text: `add a turn to ${file} that fits, or give one more "times"` }],
       detail: { transcript: file, messages: call.messages.length },
     },
@@ -185,7 +185,7 @@ async function waited(milliseconds: number, call: ModelCall, sleep: Patience["sl
     await sleep(milliseconds, call.signal);
   } catch (error) {
     if (!call.signal.aborted) throw error;
-    throw stopped(call.model);
+    throw callStoppedError(call.model);
   }
 }
 

@@ -143,7 +143,7 @@ function parsePattern(pattern: string, path: string, issues: ValidationIssue[]):
   } catch (error) {
     issues.push({
       path,
-      message: `is no regular expression: ${error instanceof Error ? error.message : String(error)}`,
+      message: `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`,
     });
     return pattern;
   }

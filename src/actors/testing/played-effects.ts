@@ -1,7 +1,7 @@
-/** Hands whose model answers what a test wrote down, and whose tools do what a test says. Nothing is durable. */
+/** Effects whose model answers what a test wrote down, and whose tools do what a test says. Nothing is durable. */
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
-import type { About, ActorHands, Asked, HandsCall, Told } from "../loop/actor-effects.ts";
+import type { About, ActorEffects, Asked, EffectsCall, Told } from "../loop/actor-effects.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 
 export interface PlayedCall {
@@ -16,17 +16,17 @@ export interface Played {
   readonly finish?: Told["finish"];
 }
 
-export class PlayedHands implements ActorHands {
+export class PlayedEffects implements ActorEffects {
   readonly signal: AbortSignal = new AbortController().signal;
   readonly asked: { readonly key: string; readonly call: Asked; readonly type: string; readonly question: string }[] =
     [];
-  readonly called: { readonly key: string; readonly call: HandsCall }[] = [];
+  readonly called: { readonly key: string; readonly call: EffectsCall }[] = [];
   readonly #answers: (turn: number) => Played;
-  readonly #tool: (call: HandsCall) => ToolOutcome;
+  readonly #tool: (call: EffectsCall) => ToolOutcome;
 
   constructor(
     answers: readonly Played[] | ((turn: number) => Played),
-    tool: (call: HandsCall) => ToolOutcome = () => ({ ok: true, output: "done" }),
+    tool: (call: EffectsCall) => ToolOutcome = () => ({ ok: true, output: "done" }),
   ) {
     const at = (turn: number): Played => {
       const answer = typeof answers === "function" ? answers(turn) : answers[turn - 1];
@@ -57,7 +57,7 @@ export class PlayedHands implements ActorHands {
     return { answer, decision: `decision-${turn}` as DecisionId };
   }
 
-  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+  async callTool(key: string, call: EffectsCall): Promise<ToolOutcome> {
     this.called.push({ key, call });
     return this.#tool(call);
   }

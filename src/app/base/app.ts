@@ -87,8 +87,8 @@ export class App {
   }
 
   /**
-   * What commands of plans see besides their sandbox, as the settings say; from here on it holds for all that this
-   * process runs.
+   * The directories that commands of plans see besides their sandbox, by the settings. Valid from here on for every
+   * command that this process runs.
    */
   async commandPolicy(): Promise<CommandPolicy> {
     const { setCommandPolicy } = await import("../../confinement/command-policy.ts");

@@ -1,4 +1,7 @@
-/** What a caller hands to an operation besides its input: how to stop it, whom to tell and whom to ask. */
+/**
+ * The things a caller hands to an operation besides its input: a signal to stop it, a port for events and a port for
+ * questions.
+ */
 import type { RunEvent } from "../../domain/run-event.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 
@@ -27,7 +30,7 @@ export type Question =
   /** A question that the plan asks: one of the alternatives, or a text. */
   | { readonly kind: "plan"; readonly text: string; readonly alternatives: readonly string[] };
 
-/** What a person should see before answering; the surface draws it. */
+/** The facts a person should see before answering; the surface draws them. */
 export interface Shown {
   /** The preview of an apply, undo or redo; a plan's diff; a plan's strategy; the wishes of a definition. */
   readonly kind: "landings" | "diff" | "strategy" | "definition";

@@ -1,10 +1,10 @@
 import type { Recovered } from "../../apply/plan-recovery.ts";
 import type { NoticeEvent } from "../../domain/run-event.ts";
 
-/** A living owner at work is no news; one that has been at it for so long is. */
+/** A living owner at work is not worth a notice, unless it has been working for this long. */
 const LONG_MS = 10_000;
 
-/** What a command says about landings that others left half done. */
+/** The notices about landings that other processes left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): NoticeEvent[] {
   return recovered.flatMap(({ planId, kind: what, result, obstacle, kept, holder, since }): NoticeEvent[] => {
     const kind = what === "step" ? "step in place" : what;
@@ -18,7 +18,7 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
       return [{ type: "notice", level: "warning", text }];
     }
     const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";
-    const left = kept.length === 0 ? "" : ` Left alone, because somebody changed them meanwhile: ${kept.join(", ")}.`;
+    const left = kept.length === 0 ? "" : ` Left alone, because they were changed in the meantime: ${kept.join(", ")}.`;
     return [
       {
         type: "notice",

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { runGraph } from "../../actors/graph/run-graph.ts";
-import { NO_DECISION, UnrecordedHands } from "../../actors/loop/unrecorded-effects.ts";
+import { NO_DECISION, UnrecordedEffects } from "../../actors/loop/unrecorded-effects.ts";
 import type { PricedModels } from "../../actors/models/budgeted-models.ts";
 import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/models/model.ts";
 import { modelOf } from "../../actors/providers/actor-model.ts";
@@ -144,15 +144,15 @@ async function askModel(actor: LlmActorDefinition, { models, prompt, call }: Put
 }
 
 async function askGraph(actor: GraphActorDefinition, { app, models, prompt, call }: PutQuestion): Promise<Done> {
-  const hands = new UnrecordedHands(models, call.signal);
+  const effects = new UnrecordedEffects(models, call.signal);
   const graph = await runGraph(
     actor,
     { goal: prompt, state: {}, decision: NO_DECISION, key: "run" },
-    { hands, actorOf: (name) => app.actorNamed(name), modelOf: (one) => modelOf(one), toolsFor: () => [] },
+    { effects, actorOf: (name) => app.actorNamed(name), modelOf: (one) => modelOf(one), toolsFor: () => [] },
   );
   const { output } = graph;
   const response = typeof output === "string" ? output : JSON.stringify(output, undefined, 2);
-  return { response, answers: hands.answers, graph };
+  return { response, answers: effects.answers, graph };
 }
 
 function warn({ answers, asked: wanted }: Done, call: Call): void {

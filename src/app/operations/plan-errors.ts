@@ -55,7 +55,7 @@ export const operation = defineOperation({
   },
 });
 
-/** What `plan status` offers too, and the two ways that are always open: plan it again, or give it up. */
+/** The commands that `plan status` offers too, and the two that are always possible: plan it again, or cancel it. */
 function recoveryHints(plan: Plan, next: readonly NextStep[]): z.output<typeof Hint>[] {
   const left = MAX_REVERSIONS - plan.reversionCount;
   const revert = { action: "revert", message: `plan it again (${left} of ${MAX_REVERSIONS} tries left)` };

@@ -29,7 +29,7 @@ import { guidePlan } from "../procedures/prompt-plan.ts";
 import { diffOfPlan } from "../queries/plan-diff.ts";
 
 const Made = z.object({
-  /** What was missing and is there now, such as a project. */
+  /** Things that were missing and now exist, such as a project. */
   made: z.array(z.string()).readonly(),
   /** Files of the checkout that are not committed and so not part of the plan. */
   uncommitted: z.int(),

@@ -1,4 +1,4 @@
-/** What holds for the commands of plans on this machine: told before anything runs. */
+/** How commands of plans are confined on this machine: told before anything runs. */
 import * as z from "zod";
 import type { AutomationProfile } from "../../domain/profile/automation-profile.ts";
 import type { NoticeEvent } from "../../domain/run-event.ts";

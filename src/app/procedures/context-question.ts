@@ -1,4 +1,4 @@
-/** What is asked for of a context, as a question that the assembler takes. */
+/** Turns an operation's input into the question that the context assembler takes. */
 import * as z from "zod";
 import { parseTokens } from "../../domain/context/context-policy.ts";
 import { DEFAULT_BREADTH, type ContextQuestion } from "../../domain/context/context-question.ts";

@@ -1,4 +1,4 @@
-/** What a model would see of a project: the same code that a plan runs. */
+/** The context that a model would see of a project, made by the same code that a plan runs. */
 import * as z from "zod";
 import { projectSource, type ContextSource } from "../../catalog/project-context.ts";
 import type { ContextResult } from "../../context/front/context-service.ts";

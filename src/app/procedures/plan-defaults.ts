@@ -1,4 +1,4 @@
-/** What a new plan gets where its maker names nothing: actors, profile, budget. */
+/** The defaults of a new plan where the caller names nothing: actors, profile, budget. */
 import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
 import { defaultActorKey } from "../../domain/settings/actor-settings.ts";
 import { capOf, capProblem } from "../../domain/settings/budget-settings.ts";

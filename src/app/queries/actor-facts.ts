@@ -1,4 +1,6 @@
-/** What an actor is: its model, tools and graph, or its steps. A model of a provider is an actor that is built in. */
+/**
+ * The facts of an actor: its model, tools and graph, or its steps. A model of a provider is an actor that is built in.
+ */
 import * as z from "zod";
 import type { Actor, ActorDefinition, GraphEdge, GraphNode, Route } from "../../domain/actor/actor.ts";
 import { actorVariables, stepOrder, type ToolActorDefinition } from "../../domain/actor/tool-actor.ts";
@@ -75,7 +77,7 @@ const GraphFacts = z.strictObject({
   limits: z.strictObject({ maxVisits: z.int(), maxRounds: z.int() }),
 });
 
-/** What is special to the type of an actor. */
+/** The facts that only this type of actor has. */
 export const ActorParts = z.strictObject({
   /** Of a tool actor, in the order of its file. */
   steps: z.array(StepFacts).optional(),
@@ -147,7 +149,7 @@ function stepFacts(actor: ToolActorDefinition): z.output<typeof StepFacts>[] {
   }));
 }
 
-/** What an actor can do to files, and whether anything leaves the machine for it. */
+/** How an actor can change files, and whether it sends anything off the machine. */
 export function actorAccess(actor: ActorDefinition, writes: (tool: ToolName) => boolean): z.output<typeof ActorAccess> {
   const tools = toolsOf(actor);
   const filesystem = tools === undefined || tools.some(writes) ? "write" : tools.length > 0 ? "read" : "none";

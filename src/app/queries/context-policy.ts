@@ -1,4 +1,4 @@
-/** What the models of a project may see, setting by setting, and which view says so. */
+/** The parts of a project that models may see, setting by setting, and the view that decides each. */
 import * as z from "zod";
 import type { ProjectPolicy } from "../../catalog/context-policy-service.ts";
 import {

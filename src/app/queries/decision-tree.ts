@@ -1,4 +1,4 @@
-/** What was decided in a plan's current attempt, as a tree, and what became of it. */
+/** The decisions of a plan's current attempt, as a tree, with their outcomes. */
 import * as z from "zod";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 import type { ChosenWork, Decision } from "../../domain/plan/decision.ts";
@@ -58,7 +58,7 @@ export const DecisionTree = z.strictObject({
     invariants: z.int(),
     superseded: z.int(),
   }),
-  /** What a person can call the decisions. */
+  /** The ids by which a person can name the decisions. */
   decisionIds: z.record(z.string(), z.string()),
 });
 

@@ -26,7 +26,7 @@ export interface Explained {
   /** Every decision of the attempt, to name those it is related to. */
   readonly known: ReadonlyMap<DecisionId, Decision>;
   readonly files: readonly ExplainedFile[];
-  /** What cannot stand without it. */
+  /** The decisions that depend on it. */
   readonly dependants: readonly DecisionId[];
   /** The question to a model that led to it. */
   readonly call: ModelCallFacts | undefined;

@@ -1,4 +1,4 @@
-/** What an apply, undo or redo writes where: prepared, or done. */
+/** The files that an apply, undo or redo writes, and where: prepared, or done. */
 import * as z from "zod";
 import { shortRef } from "../../apply/git-target.ts";
 import type { Landing } from "../../ledger/landing.ts";
@@ -21,7 +21,7 @@ export const HeldFacts = z.strictObject({
   plans: z.array(z.string()).readonly(),
 });
 
-/** What would be written where, shown before the question. */
+/** The files that would be written, shown before the question. */
 export const LandingPreview = z.strictObject({
   landings: z.array(LandingFacts),
   held: z.array(HeldFacts).readonly(),

@@ -1,4 +1,4 @@
-/** What a plan changed, as `git diff` shows it, with the steps and decisions that made each change. */
+/** The changes of a plan, as `git diff` shows them, with the steps and decisions that made each change. */
 import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { diffOf } from "../../changes/diff-cache.ts";

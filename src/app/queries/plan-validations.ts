@@ -1,4 +1,4 @@
-/** What was validated of a plan, and whether that stands in the way of apply. */
+/** The validation results of a plan, and whether they block apply. */
 import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { summarise, type ValidationResult } from "../../domain/validation/validation-result.ts";

@@ -1,4 +1,4 @@
-/** What an automation profile is: thresholds, safety, guards, budget. */
+/** The facts of an automation profile: thresholds, safety, guards, budget. */
 import * as z from "zod";
 import {
   isBuiltIn,

@@ -1,4 +1,4 @@
-/** What models cost: of one plan, and of the day. */
+/** The cost of models: of one plan, and of the day. */
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
 import type { Microdollars } from "../../domain/money/money.ts";

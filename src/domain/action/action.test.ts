@@ -95,7 +95,7 @@ describe("refused", () => {
     ["an unknown key that is like nothing", { zebra: 1 }, ["zebra"], undefined],
     ["an unknown key of an argument", { arguments: [{ name: "a", typ: "string" }] }, ["arguments.0.typ"], "type"],
   ])("%s", (_, more, expected, suggestion) => {
-    const { issues } = refusal({ ...MINIMAL, ...more });
+    const { issues } = refusalError({ ...MINIMAL, ...more });
     expect(issues.map(({ path }) => path)).toEqual(expected);
     expect(issues[0]?.suggestion).toBe(suggestion);
   });
@@ -196,7 +196,7 @@ describe("hostile input", () => {
     ["key", (text: string) => Object.fromEntries([...Object.entries(MINIMAL), [text, 1]])],
   ])("is no action's %s, and the error's message is fit to be shown", (_, input) => {
     withEveryHostileString((text) => {
-      const error = refusal(input(text));
+      const error = refusalError(input(text));
       expect(error.message.length).toBeLessThan(2_000);
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
       expect(error.message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/u);
@@ -238,7 +238,7 @@ test("an archived action takes no new plans", () => {
   expect(archived).toThrow(/local\/fix.*archived/);
 });
 
-function refusal(input: unknown): ValidationError {
+function refusalError(input: unknown): ValidationError {
   try {
     parseAction(input);
   } catch (error) {
@@ -249,5 +249,5 @@ function refusal(input: unknown): ValidationError {
 }
 
 function paths(input: unknown): string[] {
-  return refusal(input).issues.map(({ path }) => path);
+  return refusalError(input).issues.map(({ path }) => path);
 }

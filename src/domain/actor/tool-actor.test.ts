@@ -70,17 +70,17 @@ describe("a tool actor", () => {
 describe("refused", () => {
   test.each(["name", "type", "description", "steps"] as const)("without %s", (key) => {
     const { [key]: _, ...rest } = MINIMAL;
-    expect(refusal(rest).issues).toEqual([{ path: key, message: "is required" }]);
+    expect(refusalError(rest).issues).toEqual([{ path: key, message: "is required" }]);
   });
 
   test.each(["llm", "graph"])("as a %s actor, in one clear sentence whatever else its file holds", (type) => {
-    const { message, issues } = refusal({ name: "x", type, provider: "openai", model: "gpt-4o" });
+    const { message, issues } = refusalError({ name: "x", type, provider: "openai", model: "gpt-4o" });
     expect(message).toContain("this must be a tool actor");
     expect(issues.map(({ path }) => path)).toEqual(["type"]);
   });
 
   test("as a type nobody knows, together with what else is wrong", () => {
-    expect(refusal({ ...MINIMAL, type: "tol", name: "1" }).issues).toMatchObject([
+    expect(refusalError({ ...MINIMAL, type: "tol", name: "1" }).issues).toMatchObject([
       { path: "name" },
       { path: "type", message: expect.stringContaining("this must be a tool actor"), suggestion: "tool" },
     ]);
@@ -102,7 +102,7 @@ describe("refused", () => {
       "write",
     ],
   ])("with a suggestion for %s", (_, more, path, suggestion) => {
-    expect(refusal({ ...MINIMAL, ...more }).issues).toMatchObject([{ path, suggestion }]);
+    expect(refusalError({ ...MINIMAL, ...more }).issues).toMatchObject([{ path, suggestion }]);
   });
 
   test.each([
@@ -164,7 +164,7 @@ describe("refused", () => {
   test("a hundred thousand needs that name nobody, soon", () => {
     const steps = Array.from({ length: 1000 }, (_, index) => ({ ...WRITE, id: `step_${index}` }));
     const needs = Array.from({ length: 100_000 }, (_, index) => `setp_${index}`);
-    const { issues } = refusal({ ...MINIMAL, steps: [...steps.slice(1), { ...WRITE, needs }] });
+    const { issues } = refusalError({ ...MINIMAL, steps: [...steps.slice(1), { ...WRITE, needs }] });
     expect(issues).toHaveLength(100_000);
     expect(issues[0]?.suggestion).toBeDefined();
     expect(issues.at(-1)?.suggestion).toBeUndefined();
@@ -178,7 +178,7 @@ describe("refused", () => {
 describe("steps that wait for each other", () => {
   const cycles = (needs: Record<string, string[]>): ValidationIssue[] => {
     const steps = Object.entries(needs).map(([id, wanted]) => ({ ...WRITE, id, needs: wanted }));
-    return [...refusal({ ...MINIMAL, steps }).issues];
+    return [...refusalError({ ...MINIMAL, steps }).issues];
   };
 
   test("are named in the order in which they wait", () => {
@@ -346,7 +346,7 @@ describe("hostile input", () => {
     ["key", (text: string) => Object.fromEntries([...Object.entries(MINIMAL), [text, 1]])],
   ])("is no actor's %s, and the error's message is fit to be shown", (_, input) => {
     withEveryHostileString((text) => {
-      const error = refusal(input(text));
+      const error = refusalError(input(text));
       expect(error.message.length).toBeLessThan(2_000);
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
       expect(error.message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/u);
@@ -380,7 +380,7 @@ function nested(levels: number): unknown {
   return levels === 1 ? {} : { a: nested(levels - 1) };
 }
 
-function refusal(input: unknown): ValidationError {
+function refusalError(input: unknown): ValidationError {
   try {
     parseToolActor(input);
   } catch (error) {
@@ -391,5 +391,5 @@ function refusal(input: unknown): ValidationError {
 }
 
 function paths(input: unknown): string[] {
-  return refusal(input).issues.map(({ path }) => path);
+  return refusalError(input).issues.map(({ path }) => path);
 }

@@ -61,19 +61,19 @@ test("a profile that was written down before confinement could be required requi
 
 describe("an unknown profile", () => {
   test("is an error with a suggestion, never another profile", () => {
-    expect(refusal("supervisd").issues[0]).toMatchObject({ path: "automation_profile", suggestion: "supervised" });
-    expect(refusal("zebra", "core.profile").issues[0]).toMatchObject({ path: "core.profile" });
-    expect(refusal("zebra").issues[0]).not.toHaveProperty("suggestion");
-    expect(refusal("zebra").message).toContain(PROFILE_NAMES.join(", "));
+    expect(refusalError("supervisd").issues[0]).toMatchObject({ path: "automation_profile", suggestion: "supervised" });
+    expect(refusalError("zebra", "core.profile").issues[0]).toMatchObject({ path: "core.profile" });
+    expect(refusalError("zebra").issues[0]).not.toHaveProperty("suggestion");
+    expect(refusalError("zebra").message).toContain(PROFILE_NAMES.join(", "));
   });
 
   test.each(LOADED_WORDS)("is %s", (word) => {
-    expect(refusal(word).message).toContain(word);
+    expect(refusalError(word).message).toContain(word);
   });
 
   test("is any hostile string, and its message is fit to be shown", () => {
     withEveryHostileString((text) => {
-      const { message } = refusal(text);
+      const { message } = refusalError(text);
       expect(message.length).toBeLessThan(1_000);
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
       expect(message).not.toMatch(/[\u0000-\u001f]/u);
@@ -82,7 +82,7 @@ describe("an unknown profile", () => {
   });
 });
 
-function refusal(name: string, path?: string): ValidationError {
+function refusalError(name: string, path?: string): ValidationError {
   try {
     findProfile(name, path);
   } catch (error) {

@@ -30,7 +30,7 @@ export async function requireSameBeginning(
       "tool_failed",
       `The sandbox of "${sandbox.alias}" was lost, and ${shown(path)} in ${sandbox.path} is not what it was when the plan began.`,
       {
-        kept: "What the plan changed is recorded; nothing of yours was changed.",
+        kept: "The plan's changes are recorded; nothing of yours was changed.",
         next: [nextStep("plan.diff", { plan: place.planId }), nextStep("plan.revert", { plan: place.planId })],
         detail: { resource: sandbox.alias, path },
       },

@@ -34,7 +34,7 @@ test("a failing command is told with its code and last words; what it changed is
   await expect(shell("echo x > new; echo reason; exit 3")).rejects.toMatchObject({
     code: "tool_failed",
     message: "The command ended with exit code 3: reason",
-    kept: "What it changed before is recorded.",
+    kept: "Its earlier changes are recorded.",
     detail: { code: 3 },
   });
   expect(await open.entries()).toMatchObject([{ operation: "create", path: "new" }]);

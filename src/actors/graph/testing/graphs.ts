@@ -1,6 +1,6 @@
 /**
- * Graphs and hands for tests: what a run asks for is answered by functions and recorded under its key, as a plan would
- * do it.
+ * Graphs and effects for tests: what a run asks for is answered by functions and recorded under its key, as a plan
+ * would do it.
  */
 import type {
   GraphActorDefinition,
@@ -13,7 +13,7 @@ import type { DecisionId } from "../../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../../domain/values/json.ts";
 import { parseQualifiedName, type QualifiedName } from "../../../domain/names/qualified-name.ts";
 import type { ToolName } from "../../../domain/names/tool-names.ts";
-import type { About, ActorHands, Asked, HandsCall, Told } from "../../loop/actor-effects.ts";
+import type { About, ActorEffects, Asked, EffectsCall, Told } from "../../loop/actor-effects.ts";
 import type { ToolOutcome } from "../../../domain/plan/tool-outcome.ts";
 import type { GraphInput, GraphPorts } from "../run-graph.ts";
 
@@ -114,14 +114,14 @@ export function input(state: JsonObject = {}): GraphInput {
 export interface Answers {
   /** A text, or everything else an answer can be. */
   readonly ask?: (call: Asked, key: string, about: About) => Promise<string | Partial<Told>> | string | Partial<Told>;
-  readonly callTool?: (call: HandsCall, key: string) => Promise<ToolOutcome> | ToolOutcome;
+  readonly callTool?: (call: EffectsCall, key: string) => Promise<ToolOutcome> | ToolOutcome;
 }
 
-/** Records in memory what was answered; a second run with the same hands is a resumed one. */
-export class TestHands implements ActorHands {
+/** Records in memory what was answered; a second run with the same effects is a resumed one. */
+export class TestEffects implements ActorEffects {
   readonly signal: AbortSignal;
   readonly asked: { readonly key: string; readonly call: Asked; readonly about: About }[] = [];
-  readonly called: { readonly key: string; readonly call: HandsCall }[] = [];
+  readonly called: { readonly key: string; readonly call: EffectsCall }[] = [];
   readonly #records = new Map<string, unknown>();
   readonly #answers: Answers;
 
@@ -138,7 +138,7 @@ export class TestHands implements ActorHands {
     });
   }
 
-  async callTool(key: string, call: HandsCall): Promise<ToolOutcome> {
+  async callTool(key: string, call: EffectsCall): Promise<ToolOutcome> {
     return await this.#once(key, async () => {
       this.called.push({ key, call });
       return (await this.#answers.callTool?.(call, key)) ?? { ok: true, output: "done" };
@@ -179,12 +179,12 @@ export function wants(...calls: readonly { tool: string; params: JsonObject | un
 }
 
 export function ports(
-  hands: ActorHands,
+  effects: ActorEffects,
   actors: readonly (GraphActorDefinition | LlmActorDefinition)[] = [],
   more: Partial<GraphPorts> = {},
 ): GraphPorts {
   return {
-    hands,
+    effects,
     actorOf: async (name: QualifiedName) => {
       const found = actors.find((one) => one.name === name);
       if (found === undefined) throw new Error(`There is no actor ${name}.`);

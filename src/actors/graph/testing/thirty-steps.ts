@@ -4,7 +4,7 @@ import type { Lease } from "../../../ledger/leases.ts";
 import { ModelGateway } from "../../model-gateway.ts";
 import { runGraph, type GraphOutcome } from "../run-graph.ts";
 import { ask, chain, check, choose, compute, DECISION, edge, graph, ports, subgraph, tool } from "./graphs.ts";
-import { LeasedHands } from "./leased-effects.ts";
+import { LeasedEffects } from "./leased-effects.ts";
 
 const inner = graph(
   {
@@ -42,7 +42,7 @@ const thirty = graph({
   state: { notes: "append", drafts: "append" },
 });
 
-/** What a step needs to be done at all. */
+/** The inputs without which a step cannot be done. */
 export interface World {
   readonly lease: Lease;
   readonly modelUrl: string;
@@ -56,7 +56,7 @@ export interface World {
 export async function runThirtySteps({ lease, modelUrl, toolLog, onRecorded }: World): Promise<GraphOutcome> {
   const settings = new Map([["provider.vllm.base-url", modelUrl]]);
   const models = new ModelGateway({ settings, environment: {}, count: (text) => text.length });
-  const hands = new LeasedHands(lease, {
+  const effects = new LeasedEffects(lease, {
     ask: async (call, key) => await models.call({ ...call, system: key, signal: lease.signal }),
     callTool: async ({ tool: name, params }, key) => {
       appendFileSync(toolLog, `${key}\n`);
@@ -65,5 +65,5 @@ export async function runThirtySteps({ lease, modelUrl, toolLog, onRecorded }: W
     ...(onRecorded === undefined ? {} : { onRecorded }),
   });
   const input = { goal: "thirty steps", state: {}, decision: DECISION, key: lease.planId };
-  return await runGraph(thirty, input, ports(hands, [inner]));
+  return await runGraph(thirty, input, ports(effects, [inner]));
 }
