@@ -1,5 +1,5 @@
 /**
- * What a caller can do next: an operation with its arguments, which each surface spells in its own way (the command
+ * A next step for the caller: an operation with its arguments, which each surface spells in its own way (the command
  * line as a command, a server as a link), or advice that is not an operation of ours, such as "git rebase --continue".
  */
 export type NextStep =

@@ -73,7 +73,7 @@ const actionSchema = z.strictObject({
   readOnly: z.boolean().default(false),
 });
 
-/** What `createAction` takes: the YAML keys in camelCase. */
+/** The input of `createAction`: the YAML keys in camelCase. */
 export type ActionInput = z.input<typeof actionSchema>;
 
 const KNOWN_KEYS: KnownKeys = {
@@ -211,6 +211,6 @@ export function assertAvailable(action: Action): void {
   throw new ConflictError(
     `The action "${action.name}" is archived and takes no new plans.`,
     { expected: "available", actual: action.state },
-    { kept: "Nothing was written; its existing plans go on.", next: [nextStep("action.list")] },
+    { kept: "Nothing was written; its existing plans continue.", next: [nextStep("action.list")] },
   );
 }

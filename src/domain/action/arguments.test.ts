@@ -196,7 +196,7 @@ describe("patterns", () => {
     expect(() => wholeMatch(pattern)).toThrow(SyntaxError);
   });
 
-  test("what is one only between somebody else's brackets is none", () => {
+  test("text that is an expression only between added brackets is not one", () => {
     for (const pattern of ["a)|(?:b", "a)(?:b", ")|("]) expect(() => wholeMatch(pattern)).toThrow(SyntaxError);
   });
 
@@ -292,7 +292,7 @@ describe("hostile input", () => {
     expect(refusalError([spec("string")], given).issues[0]?.path).toBe("__proto__");
   });
 
-  test("nothing but a ValidationError ever comes out, whatever is given for whatever type", () => {
+  test("only a ValidationError is ever thrown, for any value of any type", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ARGUMENT_TYPES),

@@ -26,7 +26,7 @@ export const ARGUMENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
 const LIST_LIMIT = 10_000;
 
-/** What a caller hands over: already typed values, or the strings of a command line. */
+/** The arguments of a caller: already typed values, or the strings of a command line. */
 export type GivenArguments = Readonly<Record<string, unknown>>;
 
 /**
@@ -154,7 +154,7 @@ function unfit(spec: ArgumentSpec, value: ArgumentValue): string | undefined {
 
 /** Throws a SyntaxError when the pattern is not a regular expression. */
 export function wholeMatch(pattern: string): RegExp {
-  // By itself first: "a)|(?:b" is an expression only between somebody else's brackets.
+  // By itself first: "a)|(?:b" is an expression only between the brackets we add.
   const { source } = new RegExp(pattern, "u");
   return new RegExp(`^(?:${source})$`, "u");
 }

@@ -15,7 +15,7 @@ export type Actor = ActorDefinition & {
   readonly updatedAt: number;
 };
 
-/** What actors that ask models have in common. Which model that is may be left to whoever runs the actor. */
+/** The common part of actors that ask models. The actor may leave the choice of the model to its caller. */
 interface ModelActor {
   readonly name: QualifiedName;
   readonly description: string;
@@ -46,7 +46,7 @@ export interface ActorOptions {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   readonly topP?: number;
-  /** The one endpoint its calls go to; nowhere else, whatever is configured. */
+  /** The one endpoint its calls go to; no setting can send them elsewhere. */
   readonly baseUrl?: string;
 }
 

@@ -10,7 +10,7 @@ import { collect } from "../definition/schema.ts";
 import { shown } from "../text/text.ts";
 import { TOOL_NAMES, type ToolName } from "../names/tool-names.ts";
 
-/** What actors that ask models have in common, in the spellings of today and of older files. */
+/** The common part of actors that ask models, in the spellings of today and of older files. */
 const OPTION_SPELLINGS: Spellings = {
   max_output_tokens: ["max_tokens"],
   base_url: ["openai_api_base"],
@@ -71,7 +71,7 @@ function ownName(fields: Fields, given: string | undefined): QualifiedName | und
   return text === undefined ? undefined : collect(() => parseOwnName(text, found?.path), fields.issues);
 }
 
-/** Written on purpose by many and used by nobody: it is looked at and left out. */
+/** Many authors write it, but nothing uses it: it is checked and left out. */
 export function checkVersion(fields: Fields): void {
   const found = fields.find("version");
   if (found === undefined) return;
@@ -87,7 +87,7 @@ function providerName(fields: Fields): string | undefined {
   // Names of providers are lower case in the configuration; people write "OpenAI".
   const name = fields.filled(found)?.toLowerCase();
   if (name === undefined || PROVIDER_NAME.test(name)) return name;
-  const message = `${shown(found?.value)} is no name of a provider: lower-case letters, digits and "-", a letter first`;
+  const message = `${shown(found?.value)} is not the name of a provider: lower-case letters, digits and "-", a letter first`;
   fields.issues.push({ path: found?.path ?? "", message });
   return undefined;
 }

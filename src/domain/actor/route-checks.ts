@@ -14,14 +14,14 @@ export interface RoutePlaces {
 interface Way {
   readonly from: string;
   readonly to: string;
-  /** Taken whatever the state is. */
+  /** Taken in every state. */
   readonly always: boolean;
   readonly path: string;
 }
 
 /**
- * What can be known about a graph before it runs: every name in it exists, everything in it can be reached and can end,
- * and no round trip goes on for ever because nothing on it is ever asked.
+ * Checks of a graph before it runs: every name in it exists, every node can be reached and can end, and no loop runs
+ * forever because no condition on it could end it.
  */
 export function routeIssues(route: Route, places: RoutePlaces): ValidationIssue[] {
   const ids = new Set(route.nodes.map(({ id }) => id));

@@ -5,8 +5,8 @@ export interface Node {
 }
 
 /**
- * A step is in the wave after the last one it needs. Program order within a wave, whatever the order of the needs, so
- * that the same file always gives the same waves.
+ * A step is in the wave after the last one it needs. Within a wave, steps are in program order, not in the order of the
+ * needs, so that the same file always gives the same waves.
  */
 export function waves(nodes: readonly Node[]): string[][] {
   const byId = new Map(nodes.map((node) => [node.id, node]));

@@ -33,7 +33,7 @@ export function rootedGlobs(patterns: readonly string[]): string[] {
   });
 }
 
-/** A list in braces inside a list multiplies nothing, one beside another does; counting too many is no harm. */
+/** A list in braces inside a list multiplies nothing, one beside another does; counting too many does no harm. */
 function braceProblem(pattern: string): string | undefined {
   const open: number[] = [];
   let alternatives = 1;

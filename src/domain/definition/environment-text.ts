@@ -3,7 +3,7 @@ import { suggested } from "./schema.ts";
 
 /**
  * `${NAME}` and `${NAME:default}` in the texts of a definition. `$${NAME}` stands for the literal text `${NAME}`. A
- * text that is nothing but a variable becomes what it looks like: `true`, `false` and numbers are no texts any more.
+ * text that is nothing but a variable becomes a typed value: `true`, `false` and numbers stop being text.
  */
 const VARIABLE = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}/g;
 const WHOLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*(?::[^}]*)?\}$/;
@@ -13,7 +13,7 @@ const FILLED_LIMIT = 1024 * 1024;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a definition may take from the environment, and what it took. */
+/** The variables that a definition may take from the environment, and those it took. */
 export interface VariableRules {
   /** The endpoints of the configured providers: the only thing that a variable in a `base_url` may stand for. */
   readonly endpoints: readonly string[];
@@ -48,7 +48,7 @@ export function fillVariables(
     });
   const walk = (one: unknown, path: string, depth: number): unknown => {
     if (typeof one === "string") return WHOLE.test(one) ? native(text(one, path)) : text(one, path);
-    // What is nested deeper is refused where it is read.
+    // The reader of the definition refuses deeper nesting.
     if (typeof one !== "object" || one === null || depth > DEPTH_LIMIT) return one;
     const at = (key: string): string => (path === "" ? key : `${path}.${key}`);
     if (Array.isArray(one)) return one.map((item: unknown, index) => walk(item, at(String(index)), depth + 1));

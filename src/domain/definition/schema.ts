@@ -4,7 +4,7 @@ import { nearest } from "../text/suggest.ts";
 import { lineProblem, textProblem } from "../text/text.ts";
 
 /**
- * What the schemas of definitions (actions, actors) have in common: checked texts, and every problem in words a user
+ * The common part of the schemas of definitions (actions, actors): checked texts, and every problem in words a user
  * knows.
  */
 
@@ -28,7 +28,7 @@ export interface KnownKeys {
   readonly items: readonly string[];
 }
 
-/** What a schema found wrong with the form of a definition. */
+/** The problems that a schema found in the form of a definition. */
 export function formIssues(error: z.ZodError, known: KnownKeys): ValidationIssue[] {
   return error.issues.flatMap((issue) => readable(issue, known));
 }

@@ -65,9 +65,9 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
 type ErrorMeaning = (typeof ERROR_TABLE)[ErrorCode];
 
 export interface ErrorExtras {
-  /** What is still there although this failed. */
+  /** The things that are still there although this failed. */
   readonly kept?: string;
-  /** What the caller can do next. */
+  /** The operations the caller can run next. */
   readonly next?: readonly NextStep[];
   /** Machine-readable facts, part of the error envelope. */
   readonly detail?: Readonly<Record<string, unknown>>;
@@ -117,7 +117,7 @@ export function listIssues(issues: readonly ValidationIssue[]): string {
   return issues.map(({ path, message }) => (path === "" ? message : `${safePath(path)}: ${message}`)).join("; ");
 }
 
-/** A path may hold a key somebody made up: it is quoted and cut unless it is a plain word. */
+/** A path may hold a key from a user's file: it is quoted and cut unless it is a plain word. */
 function safePath(path: string): string {
   return /^[\w.-]{1,100}$/.test(path) ? path : shown(path);
 }
@@ -138,7 +138,7 @@ export class NotFoundError extends AgentsError {
   }
 }
 
-/** Somebody else was first. `expected` is what the caller relied on, `actual` what is in the store now. */
+/** Another process was first. `expected` is the state the caller relied on, `actual` the state in the store now. */
 export class ConflictError extends AgentsError {
   readonly expected: unknown;
   readonly actual: unknown;
@@ -188,7 +188,7 @@ export class DecisionPhaseViolationError extends AgentsError {
   }
 }
 
-/** Whoever works on a step cannot get on with it as things are. What it did is kept; asked to go on, it goes on. */
+/** The worker of a step cannot finish it as things are. Its work is kept, and it continues when the user asks. */
 export class StuckError extends AgentsError {
   constructor(message: string, extras: ErrorExtras = {}) {
     super("stuck", message, { kept: "Everything that was done before is recorded.", ...extras });

@@ -1,6 +1,6 @@
 /**
  * Millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost
- * that is not known is undefined, never 0: whoever keeps a budget must decide what to do about it.
+ * that is not known is undefined, never 0: the code that keeps a budget must decide what to do about it.
  */
 export type Microdollars = number;
 

@@ -44,8 +44,7 @@ export function monotonicIds(
 }
 
 /**
- * What an id can hold: 48 bits. A clock that tells no time tells the beginning of time, and the order is kept all the
- * same.
+ * The largest time an id can hold: 48 bits. An invalid time counts as time zero, and the order is kept all the same.
  */
 function instant(time: number): number {
   return Number.isFinite(time) ? Math.min(Math.max(0, Math.trunc(time)), 2 ** 48 - 1) : 0;

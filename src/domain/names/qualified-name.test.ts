@@ -73,7 +73,7 @@ describe("refused, naming the bad part", () => {
   });
 });
 
-describe("namespaces that are nobody's own", () => {
+describe("namespaces that no user may have", () => {
   test.each(["system", "internal", "admin", "root", "SYSTEM", "Root"])("%s is reserved", (namespace) => {
     expect(refusalError(() => parseOwnName(`${namespace}/fix`)).message).toContain("is reserved");
     expect(refusalError(() => parseOwnName(`prod:${namespace}/fix`)).message).toContain("is reserved");
@@ -104,7 +104,7 @@ describe("namespaces that are nobody's own", () => {
 });
 
 describe("hostile strings", () => {
-  test("are no name and no part of one", () => {
+  test("are not a name and not part of one", () => {
     withEveryHostileString((text) => {
       for (const variant of [text, `${text}/fix`, `team/${text}`, `${text}:team/fix`]) {
         const error = refusalError(() => parseOwnName(variant));

@@ -28,7 +28,7 @@ const PROVIDERS = new Set([
   "amazon",
 ]);
 
-/** Parses a name somebody refers to (an action, a project, an actor). */
+/** Parses a name that a user refers to (an action, a project, an actor). */
 export function parseQualifiedName(text: string, field = "name"): QualifiedName {
   const { server, namespace, name } = split(text, field);
   return `${server === undefined ? "" : `${server}:`}${namespace}/${name}` as QualifiedName;
@@ -47,7 +47,7 @@ export function nameParts(name: QualifiedName): NameParts {
   return split(name, "name");
 }
 
-/** What uniqueness is decided by: names are compared case-insensitively. */
+/** The form that decides uniqueness: names are compared case-insensitively. */
 export function nameKey(name: QualifiedName): string {
   return name.toLowerCase();
 }

@@ -1,5 +1,6 @@
 /**
- * What tools there are. Apart from the actors that use them: whoever knows their names need not read anybody's file.
+ * The names of all tools. Apart from the actors that use them, so that code that needs only the names imports no
+ * actors.
  */
 export const TOOL_NAMES = [
   "read_file",

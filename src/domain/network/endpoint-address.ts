@@ -32,7 +32,7 @@ export function isLocalHost(hostname: string): boolean {
   return /^(?:127|10)\.|^192\.168\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(address);
 }
 
-/** Nothing is sent there, whoever asks for it. */
+/** Nothing is sent there, no matter which actor asks for it. */
 export function isForbiddenHost(hostname: string): boolean {
   const host = plainHost(hostname);
   if (METADATA_NAMES.has(host)) return true;

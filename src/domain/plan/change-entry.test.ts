@@ -73,7 +73,7 @@ describe("operations and images", () => {
   });
 
   test.each(["", "a".repeat(63), "a".repeat(65), "A".repeat(64), "g".repeat(64), `${"a".repeat(64)}\n`, "sha256:"])(
-    "%j is no hash",
+    "%j is not a hash",
     (hash) => {
       expect(paths({ ...create("a"), after: { ...AFTER, hash } })).toEqual(["after"]);
     },
@@ -214,7 +214,7 @@ describe("paths", () => {
 });
 
 describe("hostile input", () => {
-  test("is no resource", () => {
+  test("is not a resource", () => {
     withEveryHostileString((text) => expect(paths({ ...create("a"), resource: text })).toEqual(["resource"]));
   });
 

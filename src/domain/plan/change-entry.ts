@@ -56,7 +56,7 @@ const IMAGES = {
   mode: { before: true, after: true },
 } as const satisfies Record<ChangeOperation, { before: boolean; after: boolean }>;
 
-/** What kind of change leads from one content to another; undefined when there is none. */
+/** The kind of change from one content to another; undefined when they are the same. */
 export function operationBetween(
   before: FileImage | undefined,
   after: FileImage | undefined,
@@ -94,7 +94,7 @@ export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   for (const key of ["toolInvocation", "decision"] as const) {
     const value: unknown = input[key];
     if (value === undefined) continue;
-    const problem = typeof value === "string" ? lineProblem(value, 200) : "is no text";
+    const problem = typeof value === "string" ? lineProblem(value, 200) : "is not text";
     if (problem !== undefined) complain(key, `${key} ${problem}`);
   }
   if (issues.length > 0) {
@@ -116,7 +116,7 @@ export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   };
 }
 
-/** Deeper paths are refused: whoever goes along one holds a directory for each segment, or calls itself for each. */
+/** Deeper paths are refused: code that walks one holds an open directory, or a stack frame, for each segment. */
 export const PATH_SEGMENTS = 200;
 
 /** Undefined when `path` names something below a resource's root, by segments and not by string prefix. */

@@ -1,6 +1,6 @@
 /**
- * How sure one can be that a step of a plan goes well, from what is on record and from what it is about to do. A
- * profile's thresholds are compared with it: whoever is sure enough goes on, everybody else asks.
+ * The confidence that a step of a plan goes well, from earlier records and from the step itself. It is compared with
+ * the thresholds of the profile: a plan with enough confidence continues, any other asks.
  */
 export interface ConfidenceFactors {
   /** How often the same kind of operation went well lately; 0.5 for one that is new. */

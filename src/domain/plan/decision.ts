@@ -4,9 +4,9 @@ import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { Phase } from "./transitions.ts";
 
 /**
- * What was decided on the way through a plan, and by whom everything it did can be explained: a tree that begins with
- * what the plan is asked to do. A decision is never changed and never deleted; what replaces it supersedes it. Every
- * tool call is made for one decision, and every change by one tool call.
+ * The decisions of a plan, which explain everything it did: a tree that begins with the plan's request. A decision is
+ * never changed and never deleted; a later one supersedes it. Every tool call is made for one decision, and every
+ * change by one tool call.
  */
 export const DECISION_TYPES = [
   "prompt_definition",
@@ -32,7 +32,7 @@ export interface Decision {
   readonly type: DecisionType;
   /** The phase whose question it answers. */
   readonly phase: Phase;
-  /** The step it decides on; the same step of another attempt, or after a rollback, is decided on anew. */
+  /** The step it decides on; the same step of another attempt, or after a rollback, is decided on again. */
   readonly step: string | undefined;
   readonly question: string;
   /** With secrets masked. */
@@ -52,13 +52,13 @@ export interface Decision {
   readonly supersededBy: DecisionId | undefined;
 }
 
-/** What is known of why it was decided so. All of it is empty for what no model decided. */
+/** The known reasons for the decision. All of it is empty for a decision that no model made. */
 export interface Thought {
   /** From 0 to 1, as the decider said. */
   readonly confidence?: number;
   readonly rationale?: string;
   readonly alternatives?: readonly string[];
-  /** What the model wrote, as it came. */
+  /** The text of the model, unchanged. */
   readonly reasoning?: string;
   /** SHA-256 of exactly what the model was shown; its bytes are among the recorded contents. */
   readonly snapshot?: string;
@@ -66,7 +66,7 @@ export interface Thought {
 
 const ANYWHERE: readonly DecisionType[] = ["resource_selection", "subplan_spawn", "subplan_parallel_spawn"];
 
-/** What may be decided while a plan is in a phase. */
+/** The types of decisions allowed in each phase. */
 export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
   strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
   execute: [
@@ -80,17 +80,17 @@ export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
   apply: ["user_intervention"],
 };
 
-/** What is chosen for a step that somebody works out on the way: a model with tools, or a graph. */
+/** The choice for a step that an actor works out while it runs: a model with tools, or a graph. */
 export interface ChosenWork extends JsonObject {
   readonly description: string;
   /** Aliases; empty for all that the plan has. */
   readonly resources: readonly string[];
   readonly complexity: string;
-  /** From 0 to 1; null when nobody said. */
+  /** From 0 to 1; null when the planner gave none. */
   readonly risk: number | null;
 }
 
-/** What is chosen for a step of a tool actor. */
+/** The choice for a step of a tool actor. */
 export interface ChosenCall extends JsonObject {
   readonly tool: string;
   readonly params: JsonObject;
@@ -106,7 +106,7 @@ export interface ToolInvocation {
   /** Of the lease it was called under. */
   readonly epoch: number | undefined;
   readonly startedAt: number;
-  /** Undefined while it runs, and for ever when whoever ran it was stopped. */
+  /** Undefined while it runs, and forever when its process was stopped. */
   readonly end: InvocationEnd | undefined;
   readonly supersededAt: number | undefined;
   /** The guard that did not let it through. */

@@ -1,4 +1,4 @@
-/** What hangs on a decision, against the simplest way of finding it out. */
+/** The dependants of a decision, compared with the simplest way to find them. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { dependantsOf, type Related, type Touch } from "./dependants.ts";

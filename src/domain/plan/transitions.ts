@@ -45,7 +45,7 @@ type ForwardOperation =
   | "cancelPlan";
 
 /**
- * `reviseStrategy` has the strategy made anew within the attempt, for guidance that came before its first step;
+ * `reviseStrategy` makes the strategy again within the attempt, for guidance that came before its first step;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
  * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once
  * its lease has lapsed.
@@ -65,7 +65,7 @@ const FORWARD = {
     cancelPlan: "strategize/cancelled",
   },
   "strategize/complete": { executePlan: "execute/queued", cancelPlan: "strategize/cancelled" },
-  // What was recorded before it failed is not asked again.
+  // Steps recorded before the failure are not run again.
   "strategize/errored": { startStrategize: "strategize/processing", cancelPlan: "strategize/cancelled" },
   "strategize/cancelled": {},
   "execute/queued": { startExecute: "execute/processing", cancelPlan: "execute/cancelled" },
@@ -75,7 +75,7 @@ const FORWARD = {
     failExecute: "execute/errored",
     cancelPlan: "execute/cancelled",
   },
-  // What works in place has changes to take out as soon as it stands still, applied or not.
+  // A plan that works in place has changes to undo as soon as it stops, applied or not.
   "execute/complete": {
     applyPlan: "apply/queued",
     undoPlan: "execute/complete",
@@ -149,7 +149,7 @@ export function sources(operation: Operation): StatusKey[] {
   return (Object.keys(FORWARD) as StatusKey[]).filter((key) => target(key, operation) !== undefined);
 }
 
-/** `applied` and `cancelled` are final; everything else can still go on. */
+/** `applied` and `cancelled` are final; every other state is active. */
 export function isTerminal({ state }: PlanStatus): boolean {
   return state === "applied" || state === "cancelled";
 }

@@ -36,7 +36,7 @@ export interface AutomationProfile {
   readonly requireConfinement: boolean;
   /** Commands, hooks and validations may use the network. */
   readonly allowUnsafeTools: boolean;
-  /** Never applied by itself, whatever the threshold says. */
+  /** Never applied by itself, even if the threshold allows it. */
   readonly requireHumanApproval: boolean;
   /** How often a step that failed may be tried again in one attempt at the plan. */
   readonly maxRetriesPerStep: number;
@@ -44,7 +44,7 @@ export interface AutomationProfile {
   readonly budget: ProfileBudget;
 }
 
-/** What a plan may cost together with all its children; undefined is no limit. */
+/** The budget of a plan together with all its children; undefined means without a limit. */
 export interface ProfileBudget {
   readonly maxCostUsd: number | undefined;
 }
@@ -145,7 +145,7 @@ function ownKey(name: string): string | undefined {
   try {
     return nameKey(parseQualifiedName(name));
   } catch {
-    // No name at all is no profile's name; the caller says which there are.
+    // An empty name matches no profile; the caller lists the known ones.
     return undefined;
   }
 }

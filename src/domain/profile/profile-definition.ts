@@ -15,8 +15,8 @@ import { shown } from "../text/text.ts";
 import { TOOL_NAMES } from "../names/tool-names.ts";
 
 /**
- * A profile somebody defines. What the file does not say is as in the profile it extends, or as in `manual`; either way
- * the whole of it is kept, so that what becomes of the other profile later does not matter.
+ * A custom profile. A setting missing in the file is taken from the profile it extends, or from `manual`; the complete
+ * result is stored, so that later changes of the other profile do not matter.
  */
 export interface ProfileDefinition {
   readonly profile: AutomationProfile & { readonly name: QualifiedName };
@@ -199,7 +199,7 @@ function profileName(text: string): QualifiedName {
   return name;
 }
 
-/** A pattern that fits no tool would hold nothing back, and nobody would notice. */
+/** A pattern that fits no tool would hold nothing back, without any sign of it. */
 export function patternProblem(text: string): string | undefined {
   if (TOOL_NAMES.some((tool) => toolMatches(text, tool))) return undefined;
   const { suggestion } = suggested(text, TOOL_NAMES);

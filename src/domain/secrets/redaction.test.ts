@@ -41,7 +41,7 @@ const SECRETS: readonly (readonly [name: string, secret: string])[] = [
 ];
 
 describe("known kinds of secrets", () => {
-  test.each(SECRETS)("%s is masked wherever it stands", (name, secret) => {
+  test.each(SECRETS)("%s is masked in every place", (name, secret) => {
     for (const [before, after] of [
       ["", ""],
       ["see ", " there"],
@@ -56,7 +56,7 @@ describe("known kinds of secrets", () => {
       expect(text).toMatch(/\[masked: [A-Za-z ]+\]/);
       expect(text).not.toContain(secret.slice(-12));
       expect(text.startsWith(before ?? "")).toBe(true);
-      // Where a key that was cut ends, nobody knows.
+      // The end of a key that was cut is not known.
       if (!name.includes("cut")) expect(text.endsWith(after ?? "")).toBe(true);
     }
   });
@@ -151,7 +151,7 @@ describe("what only looks like one", () => {
 });
 
 describe("configured values", () => {
-  test("are masked whatever they look like, the longer first", () => {
+  test("are masked in any form, the longer first", () => {
     const known = secretValues({
       MY_TOKEN: "plain words",
       A_KEY: "correct-horse",
@@ -284,7 +284,8 @@ describe("masking", () => {
       maskSecrets(text);
       return performance.now() - begun;
     };
-    // What is slow by nature is slow every time; what the machine does besides is not.
+    // A slow expression is slow every time; the other load of the machine is not, so the fastest of several runs
+    // counts.
     const ratios = [1, 2, 3].map(() => took(large) / Math.max(took(small), 5));
     // Time that grows with the square of the size would be sixteen times as long.
     expect(Math.min(...ratios)).toBeLessThan(10);

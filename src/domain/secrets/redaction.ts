@@ -56,7 +56,7 @@ interface Walks {
 const WALKS = walksOf(SECRET_RULES);
 const SHORTEST_KNOWN = 8;
 
-/** `known` are exact values that must not show, whatever they look like. */
+/** `known` are exact values that must not show, in any form. */
 export function maskSecrets(text: string, known: readonly string[] = []): Masked {
   return maskedBy(WALKS, text, known);
 }
@@ -90,7 +90,8 @@ function maskedBy({ forms, places }: Walks, text: string, known: readonly string
 }
 
 /**
- * What kind of key a text holds, known by its form or its value: where one must not be at all, rather than be masked.
+ * The kind of key that a text holds, found by its form or its value. For places where a key must be refused rather than
+ * masked.
  */
 export function heldKey(text: string, known: readonly string[] = []): string | undefined {
   if (known.some((value) => value.length >= SHORTEST_KNOWN && text.includes(value))) return "configured key";
@@ -136,8 +137,8 @@ const SECRET_NAME =
 const NEAR_SECRET_NAME = /PASS|KEY|AUTH/i;
 
 /**
- * The values of variables that are named like secrets, and the passwords in the addresses of others: to be masked
- * wherever they turn up. The longest first, as one may hold another.
+ * The values of variables that are named like secrets, and the passwords in the addresses of others: to be masked in
+ * every output. The longest first, as one may hold another.
  */
 export function secretValues(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment).flatMap(([name, value = ""]) => [
@@ -173,7 +174,7 @@ export function holdsMask(text: string): boolean {
   return masksIn(text).length > 0;
 }
 
-/** What stands for secrets in the text, each once. */
+/** The placeholders for secrets in the text, each once. */
 export function masksIn(text: string): string[] {
   return [...new Set(text.match(/\[masked: [A-Za-z ]{3,30}\]/g))];
 }
@@ -236,7 +237,7 @@ function walkPlaces(rules: readonly SecretPlace[], flags: string, needs?: string
   ];
 }
 
-/** What stands before a match in its line, as far as it matters; `rest` ends with where it is and the whole text. */
+/** The text before a match in its line, as far as it matters; `rest` ends with where it is and the whole text. */
 function lineBefore(rest: readonly unknown[]): string {
   const [offset, text] = rest.slice(-2);
   if (typeof offset !== "number" || typeof text !== "string") return "";

@@ -12,7 +12,7 @@ export interface SecretKind {
   readonly name: string;
   /** The ways it begins; each is literal text. */
   readonly begins: readonly string[];
-  /** What follows, as a regular expression. */
+  /** The part after the prefix, as a regular expression. */
   readonly body: string;
   /** Not a secret although it has the form. */
   readonly unless?: (secret: string) => boolean;

@@ -75,7 +75,7 @@ export function looksChosen(value: string): boolean {
 }
 
 /**
- * What an environment gives to a name that ends in PASS: a switch, a number, a path or a reference to another variable.
+ * Harmless values of a variable whose name ends in PASS: a switch, a number, a path or a reference to another variable.
  */
 export function isSwitch(value: string): boolean {
   return (

@@ -85,7 +85,7 @@ export const SECRET_SHAPES: readonly SecretPlace[] = [
   },
 ];
 
-/** What a name of a secret is followed by, up to the value: quotes, a bracket, a type, the sign, quotes. */
+/** The text between a secret's name and its value: quotes, a bracket, a type, the sign, quotes. */
 const CLOSED = "[\"'`\\\\\\]]{0,3}[ \\t]{0,4}";
 const SIGN = "(?:=>|:=|[:=])";
 const ASSIGNED = `${CLOSED}(?::[ \\t]{0,2}&?(?:'static )?[A-Za-z]{1,20}[ \\t]{0,2}=|${SIGN})[ \\t]{0,4}(?:[bru]{1,2}(?=["']))?`;

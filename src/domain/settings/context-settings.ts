@@ -4,9 +4,9 @@ import type { Setting } from "./settings.ts";
 import { lineProblem, shown, textProblem } from "../text/text.ts";
 
 /**
- * The configuration of context assembly. What loads code (strategies and stages of one's own) only names it: a module
+ * The configuration of context assembly. Settings that load code (custom strategies and stages) only name it: a module
  * is loaded when its file, or a directory above it, is among `context.trusted-modules`, which only the user's own
- * configuration can say.
+ * configuration can set.
  */
 export const STAGE_NAMES = [
   "select",
@@ -81,7 +81,7 @@ const DESCRIBED: readonly Described[] = [
     default: undefined,
     description: "The strategies that may be selected, divided by commas (otherwise all)",
     perProject: true,
-    problem: each((name) => (STRATEGY_NAME.test(name) ? undefined : `${shown(name)} is no name of a strategy`)),
+    problem: each((name) => (STRATEGY_NAME.test(name) ? undefined : `${shown(name)} is not the name of a strategy`)),
   },
   {
     key: "context.strategies.own",
@@ -97,7 +97,7 @@ const DESCRIBED: readonly Described[] = [
     default: undefined,
     description: "Files and directories whose code may be loaded as strategies and stages, divided by commas",
     perProject: false,
-    problem: each((path) => (isModulePath(path) ? undefined : `${shown(path)} is no absolute path`)),
+    problem: each((path) => (isModulePath(path) ? undefined : `${shown(path)} is not an absolute path`)),
   },
   ...STAGE_NAMES.map((stage) => ({
     key: `context.stage.${stage}`,

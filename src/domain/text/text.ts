@@ -13,10 +13,10 @@ const CONTROL = /[\p{Cc}--[\t\n\r]]/v;
 const EACH_CONTROL = new RegExp(CONTROL, "gv");
 
 /**
- * What a terminal obeys, or shows as nothing: control characters but the tab and the line feed, direction changes,
- * every character that Unicode lets a program leave out when drawing (zero-width characters, variation selectors,
- * tags), line and paragraph separators, halves of surrogate pairs. Unicode counts a few Arabic and Indic signs among
- * its format characters, which are drawn: they stay.
+ * Characters that a terminal obeys, or shows as nothing: control characters but the tab and the line feed, direction
+ * changes, every character that Unicode lets a program leave out when drawing (zero-width characters, variation
+ * selectors, tags), line and paragraph separators, halves of surrogate pairs. Unicode counts a few Arabic and Indic
+ * signs among its format characters, which are drawn: they stay.
  *
  * Emoji stay whole: the joiner between two pictures, the selector of a picture or a keycap. Elsewhere a joiner or a
  * selector can make two names that look alike, or carry a hidden text, so it is shown, although Persian and some Indic
@@ -91,10 +91,7 @@ export function checkText(
   return problem === undefined;
 }
 
-/**
- * What a program printed, as it may be stored and shown: without colours, cursor movements and other control
- * characters.
- */
+/** A program's output as it may be stored and shown: without colors, cursor movements and other control characters. */
 export function printable(output: string): string {
   return stripVTControlCharacters(output.toWellFormed()).replaceAll(EACH_CONTROL, "");
 }

@@ -23,7 +23,7 @@ import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "../name
 export const VALIDATION_MODES = ["required", "informational"] as const;
 export type ValidationMode = (typeof VALIDATION_MODES)[number];
 
-/** What is checked: exactly one of the two. */
+/** The check itself: exactly one of the two. */
 export type Check =
   | {
       readonly kind: "command";
@@ -81,7 +81,7 @@ const validationSchema = z.strictObject({
   params: z.custom<object>(isObject, { message: "must be a set of parameters, name: value" }).optional(),
 });
 
-/** What `addValidation` takes: the same keys as the YAML file. */
+/** The input of `addValidation`: the same keys as the YAML file. */
 export type ValidationInput = z.input<typeof validationSchema>;
 
 const KNOWN_KEYS: KnownKeys = { own: Object.keys(validationSchema.shape), list: "", items: [] };

@@ -36,7 +36,7 @@ describe("rendering", () => {
     expect(render("{a}", { a: "$& $1 $` $'" })).toBe("$& $1 $` $'");
   });
 
-  test("knows only its own arguments, whatever the words mean in JavaScript", () => {
+  test("knows only its own arguments, also for words that JavaScript knows", () => {
     expect(render("{constructor}{toString}{hasOwnProperty}")).toBe("");
   });
 

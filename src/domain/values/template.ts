@@ -48,14 +48,14 @@ export function renderTemplate(template: string, values: ReadonlyMap<string, str
   });
 }
 
-/** One word for a POSIX shell, whatever is in it. */
+/** One word for a POSIX shell, with any content. */
 function shellQuoted(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
- * What is wrong with the arguments in a text that a shell reads: one without `|sh` could become commands, and so could
- * one whose own quotes stand inside others.
+ * The problems of arguments in a text that a shell reads: one without `|sh` could become commands, and so could one
+ * whose own quotes stand inside others.
  */
 export function shellProblems(command: string): string[] {
   return [...command.matchAll(PLACEHOLDER)].flatMap(({ 2: used, 3: quoted, index }) => {

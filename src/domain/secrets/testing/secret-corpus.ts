@@ -20,7 +20,7 @@ export interface SecretExample {
   /** The rule that must find it, where it is the one example of that rule. */
   readonly rule?: string;
   readonly text: string;
-  /** What must not be left. */
+  /** The text that must not be left. */
   readonly secret: string;
 }
 
