@@ -422,7 +422,7 @@ test("what a crash left where nobody can get at it any more keeps no other comma
   const restore = [moved(world.repository), moved(world.notes)];
   expect(await world.agents.json("plan", "list")).toMatchObject({
     exit_code: 0,
-    messages: [{ level: "warning", text: expect.stringContaining("cannot be finished or taken back yet") }, {}],
+    messages: [{ level: "warning", text: expect.stringContaining("cannot be finished or undone yet") }, {}],
   });
   expect(await world.agents.json("plan", "apply", id, "--yes")).toMatchObject({ exit_code: 4 });
   for (const back of restore) back();

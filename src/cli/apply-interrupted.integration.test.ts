@@ -193,7 +193,7 @@ test("the user's own index.lock is said and left; a later command recovers", asy
   const status = await world.done("plan", "status", world.planId);
   expect(status.data).toMatchObject({ state: "processing" });
   const [message] = status.messages;
-  expect(message?.text).toContain("cannot be finished or taken back yet: Another git command is running in");
+  expect(message?.text).toContain("cannot be finished or undone yet: Another git command is running in");
   expect(message?.text).toContain(`remove ${lock}`);
   expect(readFileSync(lock, "utf8")).toBe("");
   rmSync(lock);
@@ -220,7 +220,7 @@ test("somebody else's lock on the branch is named and left; a later command reco
   writeFileSync(lock, `${"5".repeat(40)}\n`);
   const status = await world.done("plan", "status", world.planId);
   expect(status.data).toMatchObject({ state: "processing" });
-  expect(status.messages[0]?.text).toMatch(/cannot be finished or taken back yet: git update-ref failed .*main\.lock/);
+  expect(status.messages[0]?.text).toMatch(/cannot be finished or undone yet: git update-ref failed .*main\.lock/);
   expect(existsSync(lock)).toBe(true);
   rmSync(lock);
   expect((await world.done("plan", "status", world.planId)).data).toMatchObject({ state: "applied" });
@@ -232,7 +232,7 @@ test("a checkout that is not there any more stands in the way of nothing else", 
   await killedAt("checkout files");
   renameSync(world.repository, `${world.repository} elsewhere`);
   const listed = await world.done("plan", "list");
-  expect(listed.messages[0]?.text).toContain("cannot be finished or taken back yet");
+  expect(listed.messages[0]?.text).toContain("cannot be finished or undone yet");
   expect((await world.agents.json("plan", "cancel", world.planId)).exit_code).toBe(4);
   renameSync(`${world.repository} elsewhere`, world.repository);
   await world.done("plan", "list");

@@ -28,7 +28,7 @@ test("a day's budget stops calls outside of plans too, and warns before it does"
   const refused = await agents.json(...ASK);
   expect(refused).toMatchObject({ exit_code: 1, error: { code: "BUDGET_EXCEEDED" } });
   expect(refused.error?.message).toBe(
-    "A call of house/m can cost $0.2750, which today's budget (UTC) has not left: of $0.9950, $0.72 are spent.",
+    "A call of house/m can cost $0.2750, but only $0.2749 of today's $0.9950 budget (UTC) is left.",
   );
   expect(refused.error?.suggestions).toEqual(["agents config set budget.per-day <dollars>", "or wait until 00:00 UTC"]);
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0";

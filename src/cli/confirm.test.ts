@@ -55,7 +55,7 @@ test("--yes is not asked, and without a terminal it is needed", async () => {
   await expect(confirmed("Delete it?", false, deaf)).rejects.toThrow(UsageError);
 });
 
-test("a no is told, and is no failure", () => {
+test("a no is reported, and is not a failure", () => {
   expect(declined("removed")).toMatchObject({
     data: { removed: false },
     messages: [{ level: "warning", text: "Nothing was removed." }],

@@ -16,12 +16,12 @@ export function canAsk({ input, output }: Asking): boolean {
 }
 
 /**
- * Asks before something that cannot be taken back. Without a terminal nobody can answer, so `--yes` is required there.
+ * Asks before something that cannot be undone. Without a terminal the user cannot answer, so `--yes` is required there.
  */
 export async function confirmed(question: string, yes: boolean, asking: Asking): Promise<boolean> {
   if (yes) return true;
   if (!canAsk(asking)) {
-    throw new UsageError(`${question} Nobody can be asked here.`, {
+    throw new UsageError(`${question} There is no terminal to ask on.`, {
       kept: "Nothing was changed.",
       next: [{ text: "repeat the command with --yes" }],
     });
@@ -29,7 +29,7 @@ export async function confirmed(question: string, yes: boolean, asking: Asking):
   return /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, asking));
 }
 
-/** What the person types; "" when that is nothing, or Ctrl-C or Ctrl-D. */
+/** The person's answer; "" for an empty one, Ctrl-C or Ctrl-D. */
 export async function answerTo(question: string, { input, output }: Asking): Promise<string> {
   if (!(await discardTyped(input))) return "";
   const prompt = createInterface({ input, output: editorOutput(output), terminal: true, historySize: 0 });
@@ -52,10 +52,10 @@ const LONGEST_MS = 2_000;
 const CTRL_C = "\u0003";
 
 /**
- * Takes away what was typed before the question is seen, because it answers something else. Raw mode makes the terminal
- * hand out a line that is not ended too. What was typed is on its way for a moment, so the input must stay quiet for a
- * few milliseconds. False when there is nothing to ask: Ctrl-C came meanwhile, which in raw mode is a character and no
- * signal, or the input ended or never gets quiet.
+ * Discards keys that were typed before the question was shown, because they answer something else. Raw mode makes the
+ * terminal deliver an unfinished line too. Typed keys take a moment to arrive, so the input must stay quiet for a few
+ * milliseconds. False when there is nothing to ask: Ctrl-C arrived, which in raw mode is a character and not a signal,
+ * or the input ended or never gets quiet.
  */
 async function discardTyped(input: Asking["input"]): Promise<boolean> {
   let typed = "";
@@ -79,7 +79,7 @@ async function discardTyped(input: Asking["input"]): Promise<boolean> {
   return quiet;
 }
 
-/** What a command gives back when the answer was no. */
+/** The outcome of a command when the answer was no. */
 export function declined(
   deed: "added" | "deleted" | "removed" | "executed" | "applied" | "undone" | "redone",
 ): Outcome {

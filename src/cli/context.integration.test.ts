@@ -187,7 +187,7 @@ test("inspect and simulate tell what went in, by whom, and what was left out", a
   expect(data["gaps"]).toContainEqual(expect.objectContaining({ name: "semantic-embedding", kind: "backend" }));
   expect((data["trace"] as { stage: string }[]).map(({ stage }) => stage)).toHaveLength(9);
   const human = await agents.run(["project", "context", "inspect", ...words]);
-  for (const text of ["Around src/session.ts", "Strategies", "symbol-rank", "What goes in", "Missing"])
+  for (const text of ["Around src/session.ts", "Strategies", "symbol-rank", "Included", "Missing"])
     expect(human.stdout).toContain(text);
 
   const simulated = await agents.json("project", "context", "simulate", ...words, "--budget", "200");

@@ -73,7 +73,7 @@ function viewOf(text: string): View {
   ];
 }
 
-test("no text can bring a code to the terminal, wherever in a result or an error it stands, in any format", async () => {
+test("no text can send a code to the terminal, from any place in a result or an error, in any format", async () => {
   await fc.assert(
     fc.asyncProperty(hostile, fc.boolean(), async (text, isTTY) => {
       const messages = (["info", "warning", "error"] as const).map((level) => ({ level, text }));
@@ -104,7 +104,7 @@ test("the machine formats still carry every value exactly", async () => {
         const to = streams(false);
         await writeOutcome({ data, view: [], messages: [] }, { ...RUN, format }, to.streams);
         const read = (format === "json" ? JSON.parse(to.written()) : parse(to.written())) as { data: unknown };
-        // Half of a surrogate pair is no text in YAML.
+        // Half of a surrogate pair is not text in YAML.
         if (format === "json" || text.isWellFormed()) expect(read.data).toEqual(expected);
       }
     }),
@@ -150,7 +150,7 @@ function drawn(view: View, format: "rich" | "table"): string {
   return withoutOwnCodes(coded(render(view, { format, columns: 40 })));
 }
 
-test("frames stay straight and within the terminal, whatever is in them", () => {
+test("frames stay straight and within the terminal with any content", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       for (const format of ["rich", "table"] as const) {

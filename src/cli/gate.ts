@@ -6,8 +6,8 @@ import type { Tone } from "./view.ts";
 
 /**
  * The gate between the program and a person's terminal. It stands at the streams themselves, so that everything written
- * to one passes it, also what a library or Node prints: there, everything hidden becomes visible. Codes come from
- * `print` alone, which makes them from the parts of a text that are no strings.
+ * to one passes it, also the output of a library or of Node: there, everything hidden becomes visible. Codes come from
+ * `print` alone, which makes them from the parts of a text that are not strings.
  */
 const ungated = new WeakMap<object, (text: string) => unknown>();
 

@@ -68,7 +68,7 @@ test("what a person saves in the same file while a step changes it is neither lo
   world.write("docs/new.txt", "new and mine\n");
   const applied = await agents.json("plan", "apply", id, "--yes");
   expect(applied).toMatchObject({ exit_code: 0, data: { changed_since: ["api/docs/new.txt"] } });
-  expect(applied.messages.map(({ text }) => text).join()).toContain("Somebody changed these since");
+  expect(applied.messages.map(({ text }) => text).join()).toContain("Others changed these since");
   expect(world.read("docs/new.txt")).toBe("new and mine\n");
   expect(world.read("docs/other.txt")).toBe("mine\n");
 });

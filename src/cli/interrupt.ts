@@ -7,7 +7,7 @@ export function interruptible(
 ): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const stop = io.onInterrupt(() => {
-    say("stopping cleanly; once more to stop at once");
+    say("stopping; press Ctrl-C again to kill");
     controller.abort();
   });
   return { signal: controller.signal, stop };

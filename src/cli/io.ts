@@ -1,7 +1,7 @@
 /**
- * What a call of the command line stands in: three streams, the environment, the working directory, and a way to be
- * interrupted. Commands reach these only through this object, so that several calls can run in one process, one after
- * the other or side by side; `main.ts` alone knows the process itself.
+ * The surroundings of one call of the command line: three streams, the environment, the working directory, and a way to
+ * be interrupted. Commands reach these only through this object, so that several calls can run in one process, one
+ * after the other or side by side; `main.ts` alone knows the process itself.
  */
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";

@@ -156,14 +156,14 @@ test("what is said stands above the drawn lines, and the last state stays", () =
   const view = drawn(terminal);
   view.on(step("one", "started"));
   pass(100);
-  view.say("stopping cleanly");
+  view.say("stopping");
   pass(100);
   view.end();
   view.on(step("two", "started"));
   view.say("the end");
   view.end();
   expect(terminal.shown).toEqual([
-    "stopping cleanly",
+    "stopping",
     "▸ one  Do one                                        200 ms",
     "  200 ms",
     "the end",

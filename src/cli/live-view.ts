@@ -8,9 +8,9 @@ import { fit, oneLine, width, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
 
 /**
- * What a person sees while a plan is carried out: on a terminal a few lines that are drawn over, with each step, what
- * it is doing, and what it has cost so far; elsewhere one line for each thing that happened, which can be read later as
- * a log.
+ * The display while a plan is carried out: on a terminal a few lines that are drawn over, with each step, what it is
+ * doing, and what it has cost so far; elsewhere one line for each thing that happened, which can be read later as a
+ * log.
  */
 export interface LiveView {
   readonly on: (event: RunEvent) => void;
@@ -27,7 +27,7 @@ export interface LiveParts {
   readonly terminal: boolean;
   /** The most the plan may cost, in millionths of a dollar. */
   readonly cap?: Microdollars | undefined;
-  /** What it has cost before. */
+  /** The cost before this command. */
   readonly spent?: Microdollars;
   readonly now?: () => number;
 }
@@ -111,7 +111,7 @@ function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { type: "a
   return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, ${price}`;
 }
 
-/** What the questions before there are steps are about. */
+/** The subjects of questions that are asked before there are steps. */
 const STRATEGY = "strategy";
 const FRAME_MS = 100;
 /** More of an answer than one line can show need not be kept for it. */
@@ -128,7 +128,7 @@ const TONES = {
 interface LiveStep {
   text: string;
   state: keyof typeof MARKS;
-  /** What it is doing at the moment. */
+  /** Its current work. */
   doing: string;
   /** The end of what the model has said so far in its answer. */
   said: string;

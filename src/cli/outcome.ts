@@ -2,7 +2,7 @@ import type { Text } from "./terminal-text.ts";
 import type { NextStep } from "../domain/next-step.ts";
 import type { View } from "./view.ts";
 
-/** What a command gives back: data for machines, a view for people, and how it went. */
+/** The result of a command: data for machines, a view for people, and how it went. */
 export interface Outcome {
   /** Keys in snake_case; stable. */
   readonly data: Readonly<Record<string, unknown>>;

@@ -93,7 +93,7 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
   return exitCode;
 }
 
-/** What a command or a parser complains of may hold what it was given. */
+/** An error of a command or a parser may quote its input, and with it a secret. */
 function maskedError(error: AgentsError): AgentsError {
   const { message, kept, next, detail } = maskedFacts({
     message: error.message,

@@ -21,7 +21,7 @@ export interface ParsedGlobals {
 }
 
 export interface Program {
-  /** What is to be run; "overview" for `agents` alone; undefined when help was printed instead. */
+  /** The command to run; "overview" for `agents` alone; undefined when help was printed instead. */
   readonly parse: (argv: readonly string[]) => ParsedCall | "overview" | undefined;
   readonly globals: () => ParsedGlobals;
 }

@@ -4,14 +4,14 @@ import { fit, joined, oneLine, pad, padding, width, type Text } from "./terminal
 import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
 
 /**
- * Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colours, `plain` is bare ASCII
+ * Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colors, `plain` is bare ASCII
  * decoration.
  */
 export type HumanFormat = Exclude<OutputFormat, "json" | "yaml">;
 
 export interface Screen {
   readonly format: HumanFormat;
-  /** Undefined when the output is no terminal: then nothing is cut. */
+  /** Undefined when the output is not a terminal: then nothing is cut. */
   readonly columns: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the terminal can really show of the wanted format: rich → color → plain. */
+/** The nearest format to the wanted one that the terminal can show: rich → color → plain. */
 export function screenFor(wanted: HumanFormat, terminal: Terminal): Screen {
   const { isTTY, environment } = terminal;
   // A terminal that does not know its size says 0.

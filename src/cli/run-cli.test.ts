@@ -64,6 +64,6 @@ test("an interrupted call stops, and says what is kept", async () => {
   const words = ["context", "pack", "a", "--path", ".", "--format", "plain"];
   const { code, stderr } = await called(words, { env, signal: AbortSignal.abort() });
   expect(code).toBe(1);
-  expect(stderr).toContain("stopping cleanly");
+  expect(stderr).toContain("stopping; press Ctrl-C again to kill");
   expect(stderr).toContain("It was interrupted.");
 });

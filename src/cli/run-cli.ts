@@ -117,7 +117,7 @@ async function carryOut(call: Understood["call"], invocation: Invocation): Promi
   return invoke(name, { command, words, show }, invocation);
 }
 
-/** What the words ask for; undefined when they asked for help and got it. */
+/** The command that the words ask for; undefined when they asked for help and got it. */
 async function parse(argv: readonly string[], streams: Streams): Promise<Understood | undefined> {
   // The one command that scripts call in loops skips the parser, which is a third of its start-up time.
   if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {

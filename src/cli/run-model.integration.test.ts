@@ -221,7 +221,7 @@ test("Ctrl-C stops it cleanly and says how to go on; what was asked before is no
   child.kill("SIGINT");
   const { code, stderr } = await finished;
   expect(code).toBe(1);
-  expect(stderr).toContain("stopping cleanly; once more to stop at once\n");
+  expect(stderr).toContain("stopping; press Ctrl-C again to kill\n");
   expect(stderr).toContain(`next:  agents plan execute ${id}\n`);
   world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
   expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });

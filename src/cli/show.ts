@@ -21,7 +21,7 @@ export interface Showing<Name extends OperationName> {
 export interface Picture {
   readonly view: View;
   readonly messages: readonly Message[];
-  /** What the user can do next; the output's own steps unless given. */
+  /** The commands the user can run next; the output's own steps unless given. */
   readonly next?: readonly NextStep[];
   /** `warn` still exits 0. */
   readonly status?: "ok" | "warn" | "error";

@@ -3,8 +3,8 @@ import type { Tone } from "./view.ts";
 
 /**
  * Text on its way to a terminal, how many columns it takes, and how to fit it into fewer. Colors and cursor movements
- * are no characters of it but parts of their own, which the gate (gate.ts) turns into codes after it has made
- * everything hidden in the strings visible: so no string, wherever it comes from, can move the cursor or color a line.
+ * are not characters but parts of their own, which the gate (gate.ts) turns into codes after it has made everything
+ * hidden in the strings visible: so no string from any source can move the cursor or color a line.
  */
 export type Text = string | { readonly text: string; readonly tone: Tone } | Movement | readonly Text[];
 
@@ -26,7 +26,7 @@ export function width(text: Text): number {
   return columns;
 }
 
-/** What is to be read of it, without colors and movements. */
+/** Its readable part, without colors and movements. */
 function plainText(text: Text): string {
   if (typeof text === "string") return text;
   if (isList(text)) return text.map(plainText).join("");

@@ -1,7 +1,7 @@
 /**
- * What a command shows a person, independent of how it is drawn. The machine formats never see it: they print the
- * command's data. Every renderer draws the same few elements, so a command cannot look right in one format and wrong in
- * another.
+ * The view of a command's result for a person, independent of how it is drawn. The machine formats never see it: they
+ * print the command's data. Every renderer draws the same few elements, so a command cannot look right in one format
+ * and wrong in another.
  */
 export type Tone = "good" | "bad" | "warn" | "dim" | "strong";
 export type Cell = string | { readonly text: string; readonly tone: Tone };

@@ -1,7 +1,7 @@
 /**
- * What a person sees while an operation runs: the live view of a plan, an answer as it arrives, a line for each thing
- * that is done, notices at once. An answer is the result, so it goes to standard output, piece by piece only on a
- * terminal. Where a machine reads nothing is drawn, and warnings become messages of the envelope.
+ * The display while an operation runs: the live view of a plan, an answer as it arrives, a line for each thing that is
+ * done, notices at once. An answer is the result, so it goes to standard output, piece by piece only on a terminal.
+ * Where a machine reads nothing is drawn, and warnings become messages of the envelope.
  */
 import type { RunEvent } from "../domain/run-event.ts";
 import { dollars } from "../domain/money/money.ts";

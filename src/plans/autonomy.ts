@@ -113,7 +113,7 @@ async function gateOfSteps(
   const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, risk));
   const needed = plan.profile.thresholds[threshold];
   const go = decide(needed, assessment.confidence) === "go";
-  const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Does this result land?";
+  const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Apply this result?";
   await recordAssessment(store, plan, { question, strategy, threshold: needed, assessment, go });
   return go ? { go } : { go, assessment };
 }

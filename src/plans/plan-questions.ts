@@ -171,15 +171,15 @@ function notActiveError(plan: Plan): PlanError {
   return new PlanError(
     before
       ? `The plan ${plan.id} is ${statusKey(plan)} and has not begun, so no model could follow guidance yet.`
-      : `The plan ${plan.id} is ${statusKey(plan)}: nothing is ahead that guidance could reach.`,
+      : `The plan ${plan.id} is ${statusKey(plan)}, so no model would read guidance any more.`,
     { next: [before ? nextStep("plan.execute", { plan: plan.id }) : nextStep("plan.status", { plan: plan.id })] },
   );
 }
 
 function alreadyAnsweredError(plan: Plan, open: Question | undefined): ConflictError {
-  const now = open === undefined ? "it asks nothing any more" : `it asks now: ${open.question}`;
+  const now = open === undefined ? "it no longer asks anything" : `it asks now: ${open.question}`;
   return new ConflictError(
-    `The plan ${plan.id} got another answer meanwhile; ${now}.`,
+    `The plan ${plan.id} got another answer in the meantime; ${now}.`,
     { expected: "the question that was shown", actual: open?.question ?? "no question" },
     { kept: "Nothing was recorded.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

@@ -14,10 +14,10 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
       return [{ type: "notice", level: "warning", text }];
     }
     if (result === "blocked") {
-      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
+      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or undone yet: ${obstacle ?? ""}`;
       return [{ type: "notice", level: "warning", text }];
     }
-    const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";
+    const outcome = result === "done" ? "was finished now" : "was undone now, every resource is as before";
     const left = kept.length === 0 ? "" : ` Left alone, because they were changed in the meantime: ${kept.join(", ")}.`;
     return [
       {

@@ -2,7 +2,7 @@ import type { TableEntry } from "../base/operation.ts";
 
 export const PLAN_TABLE = {
   run: {
-    summary: "Make a plan of a request, carry it out, show the difference and land it",
+    summary: "Plan a change, carry it out, show the diff and apply it",
     role: "operator",
     writes: true,
     asks: true,
@@ -21,7 +21,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/run.ts"),
   },
   "plan.use": {
-    summary: "Make a plan of an action for one or more projects",
+    summary: "Create a plan from an action",
     aliases: ["start"],
     role: "operator",
     writes: true,
@@ -60,7 +60,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-use.ts"),
   },
   "plan.execute": {
-    summary: "Carry out a plan in its sandboxes; goes on where it stopped",
+    summary: "Carry out a plan in its sandboxes; continues where it stopped",
     role: "operator",
     writes: true,
     parameters: [
@@ -88,7 +88,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-artifacts.ts"),
   },
   "plan.apply": {
-    summary: "Land a plan's changes in its resources: in all of them or in none",
+    summary: "Apply a plan's changes to its resources: to all of them or to none",
     role: "operator",
     writes: true,
     asks: true,
@@ -101,7 +101,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-apply.ts"),
   },
   "plan.undo": {
-    summary: "Take an applied plan's changes out again; everybody else's stay",
+    summary: "Undo an applied plan's changes; later changes by others stay",
     role: "operator",
     writes: true,
     asks: true,
@@ -113,7 +113,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-undo.ts"),
   },
   "plan.redo": {
-    summary: "Bring changes that were undone back in",
+    summary: "Redo changes that were undone",
     role: "operator",
     writes: true,
     asks: true,
@@ -122,7 +122,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-redo.ts"),
   },
   "plan.resume": {
-    summary: "Go on with a plan that stopped: execute or apply, whichever it was in",
+    summary: "Continue a plan that stopped, in execute or in apply",
     role: "operator",
     writes: true,
     parameters: [{ name: "plan", about: "the plan's id, or its first characters", positional: true, required: true }],
@@ -130,7 +130,7 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-resume.ts"),
   },
   "plan.tree": {
-    summary: "Show what was decided, step by step, and what became of it",
+    summary: "Show a plan's decisions, step by step, and their outcomes",
     role: "reader",
     writes: false,
     parameters: [
@@ -149,14 +149,14 @@ export const PLAN_TABLE = {
       { name: "id", about: "the plan's id, or the decision's", positional: true, required: true },
       { name: "decision", about: "the decision's id or its step", positional: true },
       { name: "showContext", about: "print exactly what the model was shown, and nothing else", kind: "flag" },
-      { name: "showReasoning", about: "also what the model wrote, as it came", kind: "flag" },
-      { name: "showAlternatives", about: "also what else could have been decided", kind: "flag" },
+      { name: "showReasoning", about: "also the model's own text, unchanged", kind: "flag" },
+      { name: "showAlternatives", about: "also the alternatives", kind: "flag" },
     ],
     example: { id: "01JABCDE", decision: "write-readme" },
     load: () => import("../operations/plan-explain.ts"),
   },
   "plan.rollback": {
-    summary: "List a plan's checkpoints, or take back what came after one",
+    summary: "List a plan's checkpoints, or go back to one",
     role: "operator",
     writes: true,
     asks: true,
@@ -219,14 +219,14 @@ export const PLAN_TABLE = {
     load: () => import("../operations/plan-budget.ts"),
   },
   "plan.guard": {
-    summary: "Show what holds a plan back, tighten it, or approve what waits",
+    summary: "Show a plan's guards, tighten them, or approve what waits",
     role: "operator",
     writes: true,
     parameters: [
       { name: "plan", about: "the plan's id, or its first characters", positional: true, required: true },
       {
         name: "denyTools",
-        about: "from now on not this tool; * stands for anything",
+        about: "refuse this tool from now on; * stands for anything",
         value: "tool",
         many: true,
         word: "deny-tool",
@@ -234,7 +234,7 @@ export const PLAN_TABLE = {
       { name: "maxCalls", about: "at most this many tool calls in the plan", value: "count", kind: "integer" },
       { name: "maxCallsPerStep", about: "at most this many in a step", value: "count", kind: "integer" },
       { name: "allowWrites", about: "the steps that wait for it may write", kind: "flag" },
-      { name: "allowApply", about: "what the plan made may be applied as it is", kind: "flag" },
+      { name: "allowApply", about: "the plan's result may be applied as it is", kind: "flag" },
     ],
     example: { plan: "01JABCDE", denyTools: ["shell_execute"], maxCalls: 20 },
     load: () => import("../operations/plan-guard.ts"),
@@ -247,7 +247,7 @@ export const PLAN_TABLE = {
       { name: "plan", about: "the plan's id, or its first characters", positional: true, required: true },
       { name: "reason", about: "why; recorded in the audit log", value: "text", short: "r" },
     ],
-    example: { plan: "01JABCDE", reason: "not needed any more" },
+    example: { plan: "01JABCDE", reason: "no longer needed" },
     load: () => import("../operations/plan-cancel.ts"),
   },
   "plan.revert": {

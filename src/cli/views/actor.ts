@@ -3,7 +3,7 @@ import type { OutputOf } from "../../app/table/index.ts";
 import { orDash } from "../format.ts";
 import type { Element, View } from "../view.ts";
 
-/** What `actor add` says of each actor; `actor show` says the same in parts. */
+/** The facts that `actor add` shows of each actor; `actor show` shows the same in parts. */
 type ShownActor = Extract<OutputOf<"actor.add">, { actors: unknown }>["actors"][number];
 type Graph = NonNullable<ShownActor["graphStructure"]>;
 type Node = Graph["nodes"][number];

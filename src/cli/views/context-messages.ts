@@ -1,4 +1,4 @@
-/** What was done to the indexes on the way, and why there is nothing when there is nothing. */
+/** Messages about index updates, and about the reason when the context is empty. */
 import type * as z from "zod";
 import {
   emptyReason,

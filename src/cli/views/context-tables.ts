@@ -69,7 +69,7 @@ export function fragmentsTable(seen: SeenContext, why: boolean): Element {
   const some = rows.length < fragments.length ? `the first ${rows.length} of ` : "";
   return {
     kind: "table",
-    title: `What goes in: ${some}${fragments.length} ${fragments.length === 1 ? "fragment" : "fragments"}`,
+    title: `Included: ${some}${fragments.length} ${fragments.length === 1 ? "fragment" : "fragments"}`,
     columns: [{ keep: "Tokens" }, { keep: "Depth" }, "What", why ? "Why" : "Found by"],
     rows,
     empty: "",

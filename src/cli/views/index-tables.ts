@@ -1,4 +1,4 @@
-/** What there is in an index: languages, and files that are not or not completely in it. */
+/** The contents of an index: languages, and files that are not or not completely in it. */
 import type * as z from "zod";
 import type { IndexGapFacts, LanguageFacts } from "../../app/procedures/index-report.ts";
 import { bytes, thousands } from "../format.ts";

@@ -1,4 +1,4 @@
-/** What an apply, undo or redo writes where: before the question, and afterwards. */
+/** The files that an apply, undo or redo writes, and where: before the question, and afterwards. */
 import type * as z from "zod";
 import type { HeldFacts, LandingFacts, LandingPreview } from "../../app/queries/landings.ts";
 import { info, type Message } from "../outcome.ts";
@@ -34,7 +34,7 @@ export function landingTable(title: "Applied" | "Undone" | "Redone", landings: r
       checkedOut === false ? "not checked out" : String(files.length),
       path,
     ]),
-    empty: "Everything was there already.",
+    empty: "All of it was already there.",
   };
 }
 

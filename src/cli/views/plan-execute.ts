@@ -56,7 +56,7 @@ function where({ inPlace, confinement }: Extract<Output, { outcome: "executed" }
   return enforced ? "in the sandbox" : "in the plan's copy; its commands were not confined to it";
 }
 
-/** A plan continues from where it began, whatever is asked for now. */
+/** A plan that continues keeps its first base: `--include-dirty` has no effect then. */
 function madeWithoutDirty({
   resource,
   strategy,

@@ -17,3 +17,9 @@ export function dollars(amount: Microdollars): string {
   const digits = amount % 10_000 === 0 || amount >= 1_000_000 ? 2 : amount >= 10_000 ? 4 : 6;
   return `$${(amount / 1_000_000).toFixed(digits)}`;
 }
+
+/** Like `dollars`, but rounded down: money that is left is never shown as more than it is. */
+export function dollarsLeft(amount: Microdollars): string {
+  const unit = amount >= 1_000_000 ? 10_000 : amount >= 10_000 ? 100 : 1;
+  return dollars(amount - (amount % unit));
+}

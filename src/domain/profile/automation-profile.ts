@@ -110,7 +110,7 @@ export const BUILT_IN: readonly AutomationProfile[] = [
     autoDecisionsStrategize: 0,
   }),
   profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1 }),
-  profile("trusted", "Executes by itself, apply and going back wait", 0, {
+  profile("trusted", "Runs on its own; asks before apply and rollback", 0, {
     autoApply: 1,
     autoStrategyRevision: 1,
     autoReversionFromApply: 1,

@@ -37,7 +37,7 @@ export const SANDBOX_SETTINGS: readonly Setting[] = [
     key: "sandbox.tool-directories",
     env: "CLEVERAGENTS_SANDBOX_TOOL_DIRECTORIES",
     default: BUILT_IN,
-    description: `Directories that commands of plans can read although they are hidden, divided by commas: absolute, or below your home; "${BUILT_IN}" stands for the usual ones, "${NONE}" for no directory`,
+    description: `Directories that commands of plans can read although they are hidden, comma-separated: absolute, or below your home; "${BUILT_IN}" stands for the usual ones, "${NONE}" for no directory`,
     perProject: false,
     problem: (value) => {
       const items = listOf(value);
