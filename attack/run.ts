@@ -28,7 +28,7 @@ const CLASSES: Readonly<Record<string, AttackClass>> = {
   endpoints,
   random,
 };
-/** What does not depend on how commands are confined is tried once. */
+/** An attack that does not depend on how commands are confined is tried once. */
 const ONCE = new Set(["terminal", "endpoints", "files", "landing"]);
 const ORDINARY_USER = 65_534;
 

@@ -21,7 +21,7 @@ export function verdict(attack: string, ...through: (string | undefined | false)
   return found.length === 0 ? { attack } : { attack, through: found.join("; ") };
 }
 
-/** What every attack must have left as it was. */
+/** The things that every attack must have left as they were. */
 export function harm(world: AttackWorld): string | undefined {
   const damage = world.damage();
   return damage.length === 0 ? undefined : `changed outside of the sandbox: ${damage.join(", ")}`;

@@ -64,7 +64,7 @@ export function aiderLike(
   let left = tokens;
   for (const { file, name } of Array.from(tags.values()).toSorted((a, b) => b.rank - a.rank)) {
     const definer = files[file];
-    // What is in the chat is there already, in full.
+    // Files in the chat are already there in full.
     if (definer === undefined || chat.has(definer.path)) continue;
     for (const definition of index.definitionsIn(definer).filter((candidate) => candidate.name === name)) {
       const signature = index.excerptOfDefinition(definition, "signatures").text;

@@ -1,9 +1,9 @@
 /**
- * What a circuit breaker costs per call, ours beside cockatiel and opossum, in one process and in interleaved rounds,
- * so that other load on the machine affects all three alike. "Closed" is a call that goes through to an async
- * function which returns at once. "Rejected" is a call that an open breaker refuses, as its users meet it: a permit
- * that is `undefined` with ours, a rejected promise with the other two. "Ours, throwing" is for comparison: the same
- * rejection through `execute`, which has to make an error.
+ * The cost of a circuit breaker per call, ours beside cockatiel and opossum, in one process and in interleaved rounds,
+ * so that other load on the machine affects all three alike. "Closed" is a call that goes through to an async function
+ * which returns at once. "Rejected" is a call that an open breaker refuses, as its users meet it: a permit that is
+ * `undefined` with ours, a rejected promise with the other two. "Ours, throwing" is for comparison: the same rejection
+ * through `execute`, which has to make an error.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";

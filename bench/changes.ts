@@ -1,5 +1,5 @@
 /**
- * What recording costs: a file written through the tool pipeline, with its bytes and its author durable, beside a bare
+ * The cost of recording: a file written through the tool pipeline, with its bytes and its author durable, beside a bare
  * write and fsync of the same bytes; a sandbox beside `git worktree add`; a plan's diff beside `git diff` of the same
  * change, and its apply beside `git merge`. Ours and the peer's run in turn, on the same disk, with the same files. And
  * whether a change costs more once many are recorded.

@@ -1,7 +1,7 @@
 /**
- * What confinement costs: a command that does nothing, and a git that says its version, confined by each backend that
- * works here, beside the same started the same way without. Interleaved, so that what else the machine does meets all
- * of them.
+ * The cost of confinement: a command that does nothing, and a git that says its version, confined by each backend that
+ * works here, beside the same started the same way without. Interleaved, so that other load on the machine affects all
+ * of them alike.
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -33,7 +33,7 @@ interface Cost {
   readonly processorMs: number;
 }
 
-/** What `work` costs. */
+/** The time that `work` takes. */
 export async function counted(work: () => Promise<unknown>): Promise<Cost> {
   const before = process.cpuUsage();
   const ms = await timed(work);

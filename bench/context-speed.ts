@@ -1,7 +1,7 @@
 /**
- * What a context costs: a ranked one of a tree that was never indexed, beside repomix's compressed pack of the
- * same tree; again after one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn
- * with the peer's.
+ * The cost of a context: a ranked one of a tree that was never indexed, beside repomix's compressed pack of the same
+ * tree; again after one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn with
+ * the peer's.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 
-/** What several rounds of one measurement say: the middle one, and how far the others are from it. */
+/** The summary of several rounds of one measurement: the middle one, and how far the others are from it. */
 export interface Sample {
   readonly median: number;
   readonly lowest: number;

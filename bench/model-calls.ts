@@ -1,7 +1,7 @@
 /**
- * What a call of a model costs on our side of the wire: a server on loopback answers at once, and the AI SDK's
- * `streamText` alone is beside our gateway (masked, guarded, bounded, every try kept) and beside a durable question
- * (the same, recorded with `synchronous=FULL` before it is returned).
+ * The cost of a model call on our side of the wire: a server on loopback answers at once, and the AI SDK's `streamText`
+ * alone is beside our gateway (masked, guarded, bounded, every try kept) and beside a durable question (the same,
+ * recorded with `synchronous=FULL` before it is returned).
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
 /**
- * What the peers with graphs have in common: how they are loaded, what they are to run, and the proof that they persist
+ * The common part of the peers with graphs: how they are loaded, what they are to run, and the proof that they persist
  * it.
  */
 import { readFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ export function expectAll(done: number | undefined): void {
 export type Watch = (wave: number) => void;
 
 /**
- * What another connection sees in the database at the start of each wave must be what was to be persisted before it.
+ * At the start of each wave, another connection must see in the database everything that had to be persisted before it.
  */
 export async function expectPersisted(
   name: string,

@@ -44,7 +44,7 @@ export async function populate(file: string, count: number): Promise<number> {
   }
 }
 
-/** What the rows of the model plan were after each of its transitions. */
+/** The rows of the model plan after each of its transitions. */
 interface Moment {
   readonly plan: Row;
   readonly lease: Row | undefined;

@@ -1,7 +1,7 @@
 /**
- * What a large store costs: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole
- * commands as a user runs them, the two stores in turn so that the machine's moods hit both alike. And what starting
- * the command line costs at all, beside a Node that does nothing.
+ * The cost of a large store: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole
+ * commands as a user runs them, the two stores in turn so that the machine's moods hit both alike. And the cost of
+ * starting the command line at all, beside a Node that does nothing.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

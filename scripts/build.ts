@@ -44,7 +44,8 @@ function fileOf(name: string): string {
   return name.replace("@", "").replace("/", "-");
 }
 
-// What an earlier build left goes first; type declarations, which only a package needs, are not ours to remove.
+// The output of an earlier build is removed first; type declarations, which only a package needs, are not ours to
+// remove.
 for (const file of globSync("dist/*.{cjs,js,map,txt,vocabulary}")) rmSync(file);
 const heavy = await build({
   ...options,
@@ -58,8 +59,8 @@ const own = {
   external: ["@ast-grep/napi"],
 } satisfies BuildOptions;
 const library = await build({ ...own, entryPoints: { index: "src/index.ts" } });
-// What Node starts by itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes 0.8
-// of the time.
+// The file that Node starts itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes
+// 0.8 of the time.
 const program = await build({
   ...own,
   entryPoints: {

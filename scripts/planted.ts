@@ -23,7 +23,7 @@ interface Planted {
   readonly breaks: string;
   readonly test: string;
   readonly pattern: string;
-  /** What it changes. */
+  /** The files it changes. */
   readonly paths: readonly string[];
 }
 
@@ -42,8 +42,8 @@ function readPlanted(file: string): Planted {
 }
 
 /**
- * What git knows of the checkout or would add, as it is now; packages are linked, and without a bundle commands run
- * from the sources.
+ * The files of the checkout that git tracks or would add, as they are now; packages are linked, and without a bundle
+ * commands run from the sources.
  */
 function copyOfSources(): string {
   const copy = mkdtempSync(join(tmpdir(), "cleveragents-planted-"));

@@ -12,7 +12,7 @@ interface Lie {
   readonly answer: (response: ServerResponse) => void;
 }
 
-/** What each world had spent by the last attack. */
+/** The money that each world had spent by the last attack. */
 const spentBefore = new WeakMap<AttackWorld, number>();
 
 const CAP_USD = 5000;

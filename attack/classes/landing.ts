@@ -1,5 +1,5 @@
 /**
- * What a plan made is applied where links, modes and directories of the user's are in the way: nothing but the plan's
+ * A plan's changes are applied where links, modes and directories of the user's are in the way: nothing but the plan's
  * files changes.
  */
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import type { AttackWorld, StepSpec } from "../world.ts";
 interface Landing {
   readonly name: string;
   readonly steps: readonly StepSpec[];
-  /** What is put in the way after execute. */
+  /** The obstacle that is put in the way after execute. */
   readonly arrange: (shop: string, world: AttackWorld) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What a model writes must not repaint the screen on which a person says yes, nor hide in a pipe or in JSON. */
+/** The text of a model must not repaint the screen on which a person says yes, nor hide in a pipe or in JSON. */
 import { SpeakingServer } from "../../src/cli/testing/speaking-server.ts";
 import { verdict, type AttackClass } from "../verdict.ts";
 

@@ -10,9 +10,9 @@ const CHANGED = 1_000;
 
 /**
  * Each side has a repository of its own, with the same history. The peer's branch is made in another work tree, so that
- * its files and index are as untouched before the merge as ours are before the apply. What ours does besides: it takes
- * the recorded bytes into the repository, looks at each file it replaces, journals both sides durably, and can be
- * stopped anywhere.
+ * its files and index are as untouched before the merge as ours are before the apply. Ours does more: it takes the
+ * recorded bytes into the repository, looks at each file it replaces, journals both sides durably, and can be stopped
+ * anywhere.
  */
 export async function applies(dir: string, rounds: number): Promise<void> {
   const [ours, peer] = [

@@ -14,9 +14,9 @@ const CHANGED = 1_000;
 const COMMAND = "sed -i -e 's/line 7 /another line /' -e '$ a one more' 0?/*.txt";
 
 /**
- * What `agents plan diff` does once a plan is executed, which has made the diff and kept it: the plan's changes are
- * read and their diff is found. And the making itself, from the recorded bytes alone. The peer has both sides as
- * commits of the user's repository, so it reads the same bytes from a pack.
+ * The work of `agents plan diff` once a plan is executed and its diff is cached: the plan's changes are read and their
+ * diff is found. And the making itself, from the recorded bytes alone. The peer has both sides as commits of the user's
+ * repository, so it reads the same bytes from a pack.
  */
 export async function diffs(dir: string, rounds: number): Promise<void> {
   const [origin, data] = [await repository(dir, CHANGED), join(dir, "data")];

@@ -101,7 +101,7 @@ function thoughtElements({ decision }: Output): View {
       "Alternatives",
       alternatives.map((one, index) => `${index + 1}. ${one}`),
     ),
-    ...lines("What the model wrote", (reasoning ?? "") === "" ? [] : (reasoning ?? "").split("\n")),
+    ...lines("The model's own text", (reasoning ?? "") === "" ? [] : (reasoning ?? "").split("\n")),
   ];
 }
 

@@ -96,8 +96,7 @@ const FORWARD = {
     failApply: "apply/errored",
     cancelPlan: "apply/cancelled",
   },
-  // Taking the changes out of the resources and bringing them back leaves the plan applied; whether they are in is
-  // `undoneAt`.
+  // Undo and redo leave the plan applied; `undoneAt` says whether its changes are in the resources.
   "apply/applied": { undoPlan: "apply/applied", redoPlan: "apply/applied" },
   "apply/constrained": { undoPlan: "apply/constrained", redoPlan: "apply/constrained", cancelPlan: "apply/cancelled" },
   "apply/errored": { undoPlan: "apply/errored", redoPlan: "apply/errored", cancelPlan: "apply/cancelled" },
