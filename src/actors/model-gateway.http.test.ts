@@ -60,7 +60,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect(body).toContain("42");
   });
 
-  test("a call whose parameters were no JSON may go back as it was written", async () => {
+  test("a call whose parameters were not JSON may go back as it was written", async () => {
     await using server = await modelServer();
     server.on({ hasToolResult: true }, { content: "Sorry." });
     const messages: ModelMessage[] = [
@@ -298,7 +298,7 @@ const USAGE_FIELD =
 
 /** Google's interface has an object where the others have text, so this cannot be said there. */
 describe.each(KINDS.filter(({ provider }) => provider !== "google"))("$provider", (kind) => {
-  test("parameters that are no JSON come as they were written", async () => {
+  test("parameters that are not JSON come as they were written", async () => {
     const broken = '{"path": "a.ts", ';
     await using server = await modelServer();
     await using anthropic = await plainServer((_request, response) => {

@@ -211,7 +211,7 @@ async function requirePlan(reader: Reader, id: PlanId): Promise<Plan> {
   if (plan === undefined) throw new NotFoundError("plan", id, { next: [nextStep("plan.list")] });
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}; nothing of it is validated any more.`,
+    `The plan ${plan.id} is ${statusKey(plan)}; it is no longer validated.`,
     { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

@@ -279,7 +279,7 @@ test("an index that is behind, damaged, gone or never made is brought up to date
   const indexes = join(agents.dataDir, "index");
   const [name = ""] = readdirSync(indexes).filter((file) => /^[0-9a-f]{32}\.db$/.test(file));
   writeFileSync(join(indexes, name), "no database at all");
-  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("made anew");
+  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("was rebuilt");
   expect(await texts("index", "shop", "--rebuild")).toContain("7 files of local/shop are indexed");
 
   renameSync(repository, `${repository}-elsewhere`);

@@ -117,7 +117,7 @@ test("a flood is refused, its connection is closed, and the process ends while t
   await agents.json("config", "set", "provider.house.base-url", `${server.url}/v1`);
   const { code, stderr } = await agents.run(["actor", "run", "house/m", "hello"]);
   expect(code).toBe(1);
-  expect(stderr).toContain("answered with more than an answer can be");
+  expect(stderr).toContain("sent more text than one answer can have");
   await expect.poll(server.left).toBe(1);
 });
 

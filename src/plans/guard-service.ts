@@ -151,7 +151,7 @@ async function requireOpen(reader: Reader, planId: PlanId): Promise<Plan> {
   const plan = await requirePlan(reader, planId);
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}: nothing of it is guarded any more.`,
+    `The plan ${plan.id} is ${statusKey(plan)}; its guards no longer matter.`,
     { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

@@ -171,7 +171,7 @@ function notActiveError(plan: Plan): PlanError {
   return new PlanError(
     before
       ? `The plan ${plan.id} is ${statusKey(plan)} and has not begun, so no model could follow guidance yet.`
-      : `The plan ${plan.id} is ${statusKey(plan)}, so no model would read guidance any more.`,
+      : `The plan ${plan.id} is ${statusKey(plan)}, so guidance would no longer reach a model.`,
     { next: [before ? nextStep("plan.execute", { plan: plan.id }) : nextStep("plan.status", { plan: plan.id })] },
   );
 }

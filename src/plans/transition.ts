@@ -147,7 +147,7 @@ export function permitted(
   const { expectedVersion, operation } = request;
   if (expectedVersion !== undefined && plan.version !== expectedVersion) {
     throw new ConflictError(
-      `The plan ${plan.id} changed meanwhile: it is now ${plan.phase}/${plan.state}.`,
+      `The plan ${plan.id} has changed in the meantime: it is now ${plan.phase}/${plan.state}.`,
       { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
       { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
     );

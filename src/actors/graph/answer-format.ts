@@ -22,7 +22,7 @@ export class AnswerFormat {
     try {
       return new AnswerFormat(responseFormat, z.fromJSONSchema(responseFormat));
     } catch (error) {
-      const message = `response_format is no JSON Schema: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `response_format is not a JSON Schema: ${error instanceof Error ? error.message : String(error)}`;
       throw new ValidationError(`The actor ${name} cannot be used: ${message}.`, [
         { path: "response_format", message },
       ]);
@@ -35,7 +35,7 @@ export class AnswerFormat {
     try {
       value = JSON.parse(FENCED.exec(text)?.[1] ?? text);
     } catch {
-      throw new NodeFailure("the answer is no JSON, which its response_format asks for");
+      throw new NodeFailure("the answer is not JSON, which its response_format asks for");
     }
     this.check(value);
     return value;

@@ -111,7 +111,7 @@ describe("llm", () => {
     expect(effects.called).toEqual([]);
     expect(effects.asked[1]?.call.messages.slice(2)).toMatchObject([
       { output: 'There is no tool "shell_execute". There are: read_file.', failed: true },
-      { output: 'The parameters are no JSON object: "nonsense"', failed: true },
+      { output: 'The parameters are not a JSON object: "nonsense"', failed: true },
     ]);
   });
 

@@ -129,7 +129,7 @@ function readStrategy(
   if (call === undefined) return refused("You did not call record_strategy");
   if (another !== undefined) return refused("Call record_strategy once and nothing else");
   if (call.tool !== TOOL.name) return refused(`There is no tool ${shown(call.tool)} here, only record_strategy`);
-  if (call.params === undefined) return refused("The parameters are no JSON object");
+  if (call.params === undefined) return refused("The parameters are not a JSON object");
   const parsed = strategySchema.safeParse(call.params);
   if (!parsed.success) {
     return { steps: [], issues: parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message })) };

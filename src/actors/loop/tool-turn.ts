@@ -26,7 +26,7 @@ export async function carriedOut(
     return { ok: false, error: `There is no tool ${shown(asked.tool)}. ${hint}` };
   }
   if (asked.params === undefined)
-    return { ok: false, error: `The parameters are no JSON object: ${shown(asked.raw, 500)}` };
+    return { ok: false, error: `The parameters are not a JSON object: ${shown(asked.raw, 500)}` };
   return await call(asked.params);
 }
 

@@ -4,7 +4,9 @@ import type { ActorEffects, Asked } from "./actor-effects.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { ModelAnswer, Models } from "../models/model.ts";
 
-/** Effects for a question outside of any plan: models are asked, nothing is recorded, and there is nothing to work on. */
+/**
+ * Effects for a question outside of any plan: models are asked, nothing is recorded, and there is nothing to work on.
+ */
 export class UnrecordedEffects implements ActorEffects {
   /** In the order they came. */
   readonly answers: ModelAnswer[] = [];

@@ -42,7 +42,7 @@ describe("what goes wrong is told to the model", () => {
   test.each<[string, Played, RegExp]>([
     ["a tool there is not", { calls: [{ tool: "write_fil" }] }, /no tool "write_fil"\. Did you mean write_file\?/],
     ["a tool that is like nothing", { calls: [{ tool: "zzzzzzzz" }] }, /There are: read_file, write_file/],
-    ["parameters that are no JSON", { calls: [{ tool: "read_file", raw: "{oops" }] }, /no JSON object: "\{oops"/],
+    ["parameters that are not JSON", { calls: [{ tool: "read_file", raw: "{oops" }] }, /not a JSON object: "\{oops"/],
   ])("%s", async (_, answer, told) => {
     const effects = new PlayedEffects([answer, { text: "NOTHING TO DO: after all" }]);
     await workOn(WORK, effects);

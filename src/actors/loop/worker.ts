@@ -10,8 +10,8 @@ import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } 
 
 /**
  * A model that carries out one step of a plan: it is shown the step, asks for tools, is shown what came of them, and so
- * on until it answers with text alone, which is the step's summary. Everything it does goes through its effects and is a
- * durable step there, so this is a plain loop: repeated after a crash it goes the same way, without asking or doing
+ * on until it answers with text alone, which is the step's summary. Everything it does goes through its effects and is
+ * a durable step there, so this is a plain loop: repeated after a crash it goes the same way, without asking or doing
  * anything twice.
  */
 export interface Work {

@@ -35,7 +35,7 @@ export interface ModelTool {
 export interface ModelToolCall {
   readonly id: string;
   readonly tool: string;
-  /** Undefined when what the model wrote is no JSON object; `raw` has it as it came. */
+  /** Undefined when what the model wrote is not a JSON object; `raw` has it as it came. */
   readonly params: JsonObject | undefined;
   readonly raw: string;
   /**

@@ -66,7 +66,7 @@ export class Received {
     this.#fragments.set(callId, (this.#fragments.get(callId) ?? "") + fragment);
   }
 
-  /** `input` is what the library made of the fragments: the text itself where it is no JSON. */
+  /** `input` is what the library made of the fragments: the text itself where it is not JSON. */
   addToolCall(id: string, tool: string, input: unknown, providerData: JsonObject | undefined): void {
     if (!this.#fragments.has(id)) this.addFragment(id, typeof input === "string" ? input : JSON.stringify(input ?? {}));
     const raw = this.#fragments.get(id) ?? "";

@@ -159,7 +159,7 @@ export function brokenOffError(model: ModelRef): ModelError {
 }
 
 export function answerTooLargeError(model: ModelRef): ModelError {
-  return new ModelError("malformed", `${model.provider}/${model.model} answered with more than an answer can be.`, {
+  return new ModelError("malformed", `${model.provider}/${model.model} sent more text than one answer can have.`, {
     model,
     endedByUs: true,
   });

@@ -126,6 +126,6 @@ function endlessLoops(route: Route, ways: readonly Way[], places: RoutePlaces): 
   const nodes = route.nodes.map(({ id }) => ({ id, needs: (always.get(id) ?? []).map(({ to }) => to) }));
   return firstCycles(nodes).map((cycle) => ({
     path: places.ofNode(cycle[0] ?? ""),
-    message: `${cycle.join(" → ")} goes round for ever: no edge on it has a condition`,
+    message: `${cycle.join(" → ")} is an endless loop: no edge on it has a condition`,
   }));
 }

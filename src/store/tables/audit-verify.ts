@@ -202,7 +202,7 @@ async function checkSeals(store: Store): Promise<AuditProblem | undefined> {
         seal: seal.number,
         chain: unmatched.chain,
         position: unmatched.length,
-        message: `Seal ${seal.number} covers entry ${unmatched.length} of ${label(unmatched.chain)}, which is not there any more.`,
+        message: `Seal ${seal.number} covers entry ${unmatched.length} of ${label(unmatched.chain)}, which no longer exists.`,
       };
     }
     if (
