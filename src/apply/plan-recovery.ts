@@ -12,7 +12,7 @@ import { lockPlace, withResourceLocks } from "./resource-locks.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import { sealLanding } from "./seal.ts";
-import { ambienceOf, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, type ServiceParts } from "../plans/transition.ts";
 
 /** A landing that was found half done, and its outcome. */
 export interface Recovered {
@@ -118,7 +118,7 @@ async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | un
     return undefined;
   }
   const landed = await resumeLanding(store, journal, effects);
-  await sealLanding({ store, ambience: ambienceOf(parts) }, journal, landed);
+  await sealLanding({ store, recordSource: recordSourceOf(parts) }, journal, landed);
   const late = tidyUp(journal, effects);
   await store.transaction((tx) => markTidied(tx, journal.id));
   return { ...landed, kept: [...landed.kept, ...late] };

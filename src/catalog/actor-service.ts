@@ -16,7 +16,7 @@ import {
 } from "../store/tables/actors.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { checkReferences, isProviders } from "./reference-checks.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 
 export type ListedActor = Actor & {
@@ -42,13 +42,13 @@ export interface ActorServiceParts extends ServiceParts {
  */
 export class ActorService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
   readonly #providers: readonly string[];
 
   constructor(parts: ActorServiceParts) {
     this.#store = parts.store;
     this.#providers = parts.providers ?? [];
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** Insert-if-absent: of any number of concurrent callers with one name exactly one wins. */
@@ -62,7 +62,7 @@ export class ActorService {
   async addActors(definitions: readonly ActorDefinition[]): Promise<Actor[]> {
     for (const definition of definitions) this.#refuseProviders(definition);
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       await checkReferences(tx, definitions, this.#providers);
       const added: Actor[] = [];
       for (const definition of definitions) added.push(await this.#add(tx, definition, at));
@@ -79,7 +79,7 @@ export class ActorService {
       );
     }
     const details = { actor: definition.name, type: definition.type };
-    await recordEvent(tx, this.#ambience, { type: "actor.added", at, details });
+    await recordEvent(tx, this.#recordSource, { type: "actor.added", at, details });
     return { ...definition, version: 1, createdAt: at, updatedAt: at };
   }
 
@@ -138,9 +138,9 @@ export class ActorService {
         );
       }
       await deleteActor(tx, actor.name);
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       const details = { actor: actor.name, type: actor.type };
-      await recordEvent(tx, this.#ambience, { type: "actor.removed", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "actor.removed", at, details });
       return actor;
     });
   }

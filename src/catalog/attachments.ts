@@ -4,16 +4,16 @@ import { nextStep } from "../domain/next-step.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { deleteAttachment } from "../store/tables/validations.ts";
 import type { Tx } from "../store/port.ts";
-import { recordEvent, type Ambience } from "../plans/transition.ts";
+import { recordEvent, type RecordSource } from "../plans/transition.ts";
 
 /**
  * The attachments of validations to resources. The services of projects, resources and validations use them to see what
  * a removal would detach, or what prevents it.
  */
-export async function removeAttachment(tx: Tx, ambience: Ambience, attachment: Attachment): Promise<void> {
+export async function removeAttachment(tx: Tx, recordSource: RecordSource, attachment: Attachment): Promise<void> {
   await deleteAttachment(tx, attachment.id);
   const details = attachmentDetails(attachment);
-  await recordEvent(tx, ambience, { type: "validation.detached", at: ambience.clock(), details });
+  await recordEvent(tx, recordSource, { type: "validation.detached", at: recordSource.clock(), details });
 }
 
 export function attachmentDetails({ id, validation, resource, scope }: Attachment): Record<string, string> {

@@ -8,7 +8,7 @@ import type { ProjectResource, Resource } from "../domain/resource/resource.ts";
 import { findProject, findProjects } from "../store/tables/projects.ts";
 import { deleteLink, findLinks, findResource, findResources, insertLink } from "../store/tables/resources.ts";
 import type { Reader, Tx } from "../store/port.ts";
-import { recordEvent, type Ambience } from "../plans/transition.ts";
+import { recordEvent, type RecordSource } from "../plans/transition.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 
 /**
@@ -46,7 +46,7 @@ function names(named: readonly { readonly name: QualifiedName }[]): QualifiedNam
  */
 export async function addLink(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   project: Pick<Project, "name">,
   input: ResourceLinkInput,
   first: readonly NextStep[] = [],
@@ -55,7 +55,7 @@ export async function addLink(
   const { alias = nameParts(resource.name).name, readOnly = false } = input;
   const issue = aliasIssue(alias);
   if (issue !== undefined) throw new ValidationError(`The resource cannot be linked: ${issue.message}.`, [issue]);
-  const linkedAt = ambience.clock();
+  const linkedAt = recordSource.clock();
   const link: ProjectResource = {
     project: project.name,
     resource: resource.name,
@@ -70,7 +70,7 @@ export async function addLink(
   };
   if (!(await insertLink(tx, link))) throw linkTakenError(link, await findLinks(tx, { project: project.name }), first);
   const details = { project: project.name, resource: resource.name, alias, read_only: readOnly };
-  await recordEvent(tx, ambience, { type: "project.resource_linked", at: linkedAt, details });
+  await recordEvent(tx, recordSource, { type: "project.resource_linked", at: linkedAt, details });
   return link;
 }
 
@@ -101,10 +101,10 @@ export function sameAlias(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-export async function removeLink(tx: Tx, ambience: Ambience, link: ProjectResource): Promise<void> {
+export async function removeLink(tx: Tx, recordSource: RecordSource, link: ProjectResource): Promise<void> {
   await deleteLink(tx, link);
   const details = { project: link.project, resource: link.resource, alias: link.alias };
-  await recordEvent(tx, ambience, { type: "project.resource_unlinked", at: ambience.clock(), details });
+  await recordEvent(tx, recordSource, { type: "project.resource_unlinked", at: recordSource.clock(), details });
 }
 
 /** A project whose plans can still go on stays as they found it. */

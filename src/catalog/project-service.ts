@@ -11,7 +11,7 @@ import type { Reader, Store } from "../store/port.ts";
 import { findAttachments } from "../store/tables/validations.ts";
 import { removeAttachment } from "./attachments.ts";
 import { addLink, activePlansError, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
-import { ambienceOf, recordEvent, transition, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent, transition, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 export interface ListedProject extends Project {
   readonly plans: number;
@@ -27,18 +27,18 @@ export interface CreateProjectInput extends ProjectInput {
 /** Projects. A project with active plans is only deleted if the same transaction cancels them. */
 export class ProjectService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** The project and its links, or nothing: a resource that does not exist leaves no project behind. */
   async createProject(input: CreateProjectInput): Promise<ListedProject> {
     const definition = parseProject(input);
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertProject(tx, definition, at))) {
         throw new ConflictError(
           `There is already a project "${definition.name}".`,
@@ -49,10 +49,12 @@ export class ProjectService {
           },
         );
       }
-      await recordEvent(tx, this.#ambience, { type: "project.created", at, details: { project: definition.name } });
+      await recordEvent(tx, this.#recordSource, { type: "project.created", at, details: { project: definition.name } });
       for (const one of input.resources ?? []) {
         const link = typeof one === "string" ? { resource: one } : one;
-        await addLink(tx, this.#ambience, definition, link, [nextStep("project.create", { project: definition.name })]);
+        await addLink(tx, this.#recordSource, definition, link, [
+          nextStep("project.create", { project: definition.name }),
+        ]);
       }
       return withLinks(tx, { ...definition, version: 1, createdAt: at, updatedAt: at });
     });
@@ -86,19 +88,24 @@ export class ProjectService {
       }
       const reason = `project ${project.name} deleted`;
       for (const planId of active) {
-        await transition(tx, this.#ambience, { planId, operation: "cancelPlan", lease: { kind: "revoke" }, reason });
+        await transition(tx, this.#recordSource, {
+          planId,
+          operation: "cancelPlan",
+          lease: { kind: "revoke" },
+          reason,
+        });
       }
       const unlinked = await findLinks(tx, { project: project.name });
-      for (const link of unlinked) await removeLink(tx, this.#ambience, link);
+      for (const link of unlinked) await removeLink(tx, this.#recordSource, link);
       for (const attachment of await findAttachments(tx, "project", project.name)) {
-        await removeAttachment(tx, this.#ambience, attachment);
+        await removeAttachment(tx, this.#recordSource, attachment);
       }
       await deleteContextPolicy(tx, project.name);
       await deleteProject(tx, project.name);
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       const resources = unlinked.map(({ resource }) => resource);
       const details = { project: project.name, cancelled_plans: active, unlinked_resources: resources };
-      await recordEvent(tx, this.#ambience, { type: "project.deleted", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "project.deleted", at, details });
       return { project, cancelled: active, unlinked };
     });
   }

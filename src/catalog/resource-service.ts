@@ -32,7 +32,7 @@ import { checkoutProblem } from "../git/checkout.ts";
 import { findAttachments } from "../store/tables/validations.ts";
 import { stillAttachedError } from "./attachments.ts";
 import { addLink, activePlansError, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 export interface ListedResource extends Resource {
   /** The projects that have it, each with its alias there. */
@@ -45,18 +45,18 @@ export interface ListedResource extends Resource {
  */
 export class ResourceService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** Checks what is on the disk first: a unit of work waits for nothing but its own statements. */
   async addResource(input: ResourceInput): Promise<ListedResource> {
     const definition = await onDisk(parseResource(input));
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertResource(tx, definition, at))) {
         throw new ConflictError(
           `There is already a resource "${definition.name}".`,
@@ -69,7 +69,7 @@ export class ResourceService {
       }
       const { name, type, path, branch, sandbox } = definition;
       const details = { resource: name, type, path, sandbox, ...(branch === undefined ? {} : { branch }) };
-      await recordEvent(tx, this.#ambience, { type: "resource.added", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "resource.added", at, details });
       return { ...definition, host: hostname(), version: 1, createdAt: at, updatedAt: at, projects: [] };
     });
   }
@@ -102,8 +102,8 @@ export class ResourceService {
         if (links.length > 0) throw stillLinkedError(resource, links);
         throw stillAttachedError("resource", resource.name, await findAttachments(tx, "resource", resource.name));
       }
-      const at = this.#ambience.clock();
-      await recordEvent(tx, this.#ambience, { type: "resource.removed", at, details: { resource: resource.name } });
+      const at = this.#recordSource.clock();
+      await recordEvent(tx, this.#recordSource, { type: "resource.removed", at, details: { resource: resource.name } });
       return resource;
     });
   }
@@ -115,7 +115,7 @@ export class ResourceService {
     options: { alias?: string | undefined; readOnly?: boolean } = {},
   ): Promise<ProjectResource> {
     return this.#store.transaction(async (tx) =>
-      addLink(tx, this.#ambience, await requireProject(tx, project), { ...options, resource }),
+      addLink(tx, this.#recordSource, await requireProject(tx, project), { ...options, resource }),
     );
   }
 
@@ -126,7 +126,7 @@ export class ResourceService {
       const link = pickLink(found.name, aliasOrResource, await findLinks(tx, { project: found.name }));
       const active = await activePlanIds(tx, found.name);
       if (active.length > 0) throw activePlansError(found, active, []);
-      await removeLink(tx, this.#ambience, link);
+      await removeLink(tx, this.#recordSource, link);
       return link;
     });
   }

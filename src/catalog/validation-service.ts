@@ -21,7 +21,7 @@ import {
 } from "../store/tables/validations.ts";
 import { attachmentDetails, removeAttachment, stillAttachedError } from "./attachments.ts";
 import { requireProject, requireResource } from "./project-links.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 import { checkValidation } from "./validation-file.ts";
 
@@ -50,18 +50,18 @@ export interface AttachInput {
  */
 export class ValidationService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   async addValidation(input: ValidationInput): Promise<ListedValidation> {
     const definition = checkValidation(input);
     const { name, mode } = definition;
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertValidation(tx, definition, at))) {
         throw new ConflictError(
           `There is already a validation "${name}".`,
@@ -72,7 +72,7 @@ export class ValidationService {
           },
         );
       }
-      await recordEvent(tx, this.#ambience, { type: "validation.added", at, details: { validation: name, mode } });
+      await recordEvent(tx, this.#recordSource, { type: "validation.added", at, details: { validation: name, mode } });
       return { ...definition, version: 1, createdAt: at, updatedAt: at, attachments: [] };
     });
   }
@@ -97,9 +97,9 @@ export class ValidationService {
         const attachments = await findAttachments(tx, "validation", validation.name);
         throw stillAttachedError("validation", validation.name, attachments);
       }
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       const details = { validation: validation.name };
-      await recordEvent(tx, this.#ambience, { type: "validation.removed", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "validation.removed", at, details });
       return validation;
     });
   }
@@ -117,12 +117,12 @@ export class ValidationService {
       const validation = await requireValidation(tx, input.validation);
       const scope = await scopeOf(tx, input, resource.name);
       const attachment: Attachment = {
-        id: this.#ambience.ids() as AttachmentId,
+        id: this.#recordSource.ids() as AttachmentId,
         validation: validation.name,
         mode: validation.mode,
         resource: resource.name,
         scope,
-        createdAt: this.#ambience.clock(),
+        createdAt: this.#recordSource.clock(),
       };
       if (!(await insertAttachment(tx, attachment))) {
         throw new ConflictError(
@@ -133,7 +133,7 @@ export class ValidationService {
       }
       const at = attachment.createdAt;
       const details = attachmentDetails(attachment);
-      await recordEvent(tx, this.#ambience, { type: "validation.attached", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "validation.attached", at, details });
       return attachment;
     });
   }
@@ -163,7 +163,7 @@ export class ValidationService {
           },
         );
       }
-      await removeAttachment(tx, this.#ambience, attachment);
+      await removeAttachment(tx, this.#recordSource, attachment);
       return attachment;
     });
   }

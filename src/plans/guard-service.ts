@@ -25,7 +25,7 @@ import {
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { approveApply } from "./apply-approval.ts";
-import { ambienceOf, type Ambience, type ServiceParts } from "./transition.ts";
+import { recordSourceOf, type RecordSource, type ServiceParts } from "./transition.ts";
 
 export interface GuardReport {
   readonly plan: Plan;
@@ -44,11 +44,11 @@ export interface GuardReport {
  */
 export class GuardService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   report(planId: PlanId): Promise<GuardReport> {
@@ -83,7 +83,7 @@ export class GuardService {
   async allowWrites(planId: PlanId): Promise<string[]> {
     return this.#store.transaction(async (tx) => {
       const plan = await requireOpen(tx, planId);
-      const steps = await approveWrites(tx, planId, plan.attempt, this.#ambience.user);
+      const steps = await approveWrites(tx, planId, plan.attempt, this.#recordSource.user);
       if (steps.length === 0) throw nothingWaitsError(plan, "No step of it waits to be allowed to write.");
       await this.#record(tx, plan, "guard.approved", { guard: "require_approval_for_writes", steps });
       return steps;
@@ -102,7 +102,7 @@ export class GuardService {
     if (statusKey(plan) !== "execute/complete" && plan.phase !== "apply") {
       throw nothingWaitsError(plan, `It is ${statusKey(plan)}, and there is no result to approve yet.`);
     }
-    if (!(await approveApply(this.#store, this.#ambience, plan))) {
+    if (!(await approveApply(this.#store, this.#recordSource, plan))) {
       throw nothingWaitsError(plan, "Its result has been approved already.");
     }
   }
@@ -113,7 +113,7 @@ export class GuardService {
     type: "guard.tightened" | "guard.approved",
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    return recordSystemEvent(tx, { type, planId: plan.id, user: this.#ambience.user, details });
+    return recordSystemEvent(tx, { type, planId: plan.id, user: this.#recordSource.user, details });
   }
 }
 

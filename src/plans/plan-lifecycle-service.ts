@@ -23,11 +23,11 @@ import type { Store } from "../store/port.ts";
 import { reviseStrategy } from "./revise-strategy.ts";
 import { rollBack, type RolledBack } from "./rollback.ts";
 import {
-  ambienceOf,
+  recordSourceOf,
   defaultHolder,
   recordEvent,
   transition,
-  type Ambience,
+  type RecordSource,
   type LeaseUse,
   type ServiceParts,
 } from "./transition.ts";
@@ -85,16 +85,16 @@ export interface ListedAction extends Action {
  */
 export class PlanLifecycleService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** In whose name everything is recorded. */
   get user(): string {
-    return this.#ambience.user;
+    return this.#recordSource.user;
   }
 
   /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
@@ -104,7 +104,7 @@ export class PlanLifecycleService {
       profile === undefined || isBuiltIn(profile) ? [] : await this.#store.read((reader) => findOwnProfiles(reader));
     const definition = parseAction(input, own);
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       // One that was removed since must not be named by what comes after.
       if (own.length > 0 && definition.automationProfile !== undefined)
         await requireProfile(tx, definition.automationProfile);
@@ -119,7 +119,7 @@ export class PlanLifecycleService {
         );
       }
       const action: Action = { ...definition, state: "available", version: 1, createdAt: at, updatedAt: at };
-      await recordEvent(tx, this.#ambience, { type: "action.created", at, details: { action: action.name } });
+      await recordEvent(tx, this.#recordSource, { type: "action.created", at, details: { action: action.name } });
       return action;
     });
   }
@@ -143,9 +143,9 @@ export class PlanLifecycleService {
     return this.#store.transaction(async (tx) => {
       const action = await requireAction(tx, name);
       if (action.state === "archived") return action;
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       await updateActionState(tx, action, "archived", at);
-      await recordEvent(tx, this.#ambience, { type: "action.archived", at, details: { action: action.name } });
+      await recordEvent(tx, this.#recordSource, { type: "action.archived", at, details: { action: action.name } });
       return { ...action, state: "archived", version: action.version + 1, updatedAt: at };
     });
   }
@@ -153,7 +153,7 @@ export class PlanLifecycleService {
   /** Makes a plan at strategize/queued. All problems with names and arguments are found before anything is written. */
   async useAction(input: UseActionInput): Promise<Plan> {
     const values = argumentsFor(await this.getAction(input.action), input);
-    return this.#store.transaction((tx) => makePlan(tx, this.#ambience, input, values));
+    return this.#store.transaction((tx) => makePlan(tx, this.#recordSource, input, values));
   }
 
   /** By id or by a prefix of it that only one plan has. */
@@ -210,7 +210,7 @@ export class PlanLifecycleService {
    * Back to strategize/queued when guidance came after the strategy and before its first step; undefined when none did.
    */
   async reviseStrategy(planId: PlanId): Promise<Plan | undefined> {
-    return this.#store.transaction((tx) => reviseStrategy(tx, this.#ambience, planId));
+    return this.#store.transaction((tx) => reviseStrategy(tx, this.#recordSource, planId));
   }
 
   /**
@@ -269,7 +269,7 @@ export class PlanLifecycleService {
         lease: { kind: "none" },
         failure: checked,
       } as const;
-      return transition(tx, this.#ambience, request);
+      return transition(tx, this.#recordSource, request);
     });
     return plan;
   }
@@ -296,7 +296,7 @@ export class PlanLifecycleService {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
     return this.#store.transaction((tx) =>
-      rollBack(tx, this.#ambience, { planId, checkpoint, expectedVersion, reason }),
+      rollBack(tx, this.#recordSource, { planId, checkpoint, expectedVersion, reason }),
     );
   }
 
@@ -310,7 +310,7 @@ export class PlanLifecycleService {
     if (!Number.isSafeInteger(ttlMs) || ttlMs < 1) throw new UsageError(`A lease cannot last ${ttlMs} ms.`);
     const lease: LeaseUse = { kind: "acquire", holder: checkLine(holder, "holder"), ttlMs };
     const { plan, lease: facts } = await this.#store.transaction((tx) =>
-      transition(tx, this.#ambience, { planId, operation, lease }),
+      transition(tx, this.#recordSource, { planId, operation, lease }),
     );
     if (facts === undefined) throw new Error(`${operation} did not take a lease`);
     return new Lease({ store: this.#store, plan, phase, facts, ttlMs });
@@ -330,7 +330,7 @@ export class PlanLifecycleService {
       failure: failure === undefined ? undefined : checkFailure(failure),
       otherFailures: others.map(checkFailure),
     };
-    const { plan } = await this.#store.transaction((tx) => transition(tx, this.#ambience, request));
+    const { plan } = await this.#store.transaction((tx) => transition(tx, this.#recordSource, request));
     lease.stop();
     return plan;
   }
@@ -339,7 +339,7 @@ export class PlanLifecycleService {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
     const { plan } = await this.#store.transaction((tx) =>
-      transition(tx, this.#ambience, { planId, operation, lease, expectedVersion, reason }),
+      transition(tx, this.#recordSource, { planId, operation, lease, expectedVersion, reason }),
     );
     return plan;
   }

@@ -15,7 +15,7 @@ import { stepsOutside, supersedeSteps } from "../ledger/steps.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { requireSandboxToRollBack } from "./in-place-rules.ts";
-import { permitted, transition, type Ambience } from "./transition.ts";
+import { permitted, transition, type RecordSource } from "./transition.ts";
 
 /**
  * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint
@@ -97,7 +97,7 @@ export async function rollbackImpact(reader: Reader, plan: Plan, checkpoint: Che
  */
 export async function rollBack(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   request: { planId: PlanId; checkpoint: string; expectedVersion: number | undefined; reason: string | undefined },
 ): Promise<RolledBack> {
   const { planId, expectedVersion, reason } = request;
@@ -111,7 +111,7 @@ export async function rollBack(
   const { steps, decisions, toolCalls } = impact;
   const facts = { checkpoint: checkpoint.id, superseded: { steps, decisions, tool_calls: toolCalls } };
   const lease = { kind: "lapsed" } as const;
-  const { plan } = await transition(tx, ambience, {
+  const { plan } = await transition(tx, recordSource, {
     planId,
     operation: "rollbackPlan",
     lease,
@@ -122,7 +122,7 @@ export async function rollBack(
   await supersedeChangesets(tx, changesets);
   await supersedeInvocations(tx, calls);
   await supersedeDecisions(tx, dropped);
-  await renewDecisions(tx, ambience.ids, renewed);
+  await renewDecisions(tx, recordSource.ids, renewed);
   return { plan, checkpoint, impact };
 }
 

@@ -36,7 +36,7 @@ import { findPlan, insertFailure, movePlan } from "../store/tables/plans.ts";
 import type { Store, Tx } from "../store/port.ts";
 
 /** The clock, ids and user that a service writes with. */
-export interface Ambience {
+export interface RecordSource {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   /** Recorded in the audit log as the one who asked. */
@@ -51,11 +51,11 @@ export interface ServiceParts {
   readonly user?: string;
 }
 
-export function ambienceOf({
+export function recordSourceOf({
   clock = Date.now,
   ids = monotonicIds(clock),
   user = loginName(),
-}: ServiceParts): Ambience {
+}: ServiceParts): RecordSource {
   const problem = user.trim() === "" ? "is empty" : lineProblem(user, 200);
   if (problem !== undefined)
     throw new ValidationError(`The user's name ${problem}.`, [{ path: "user", message: problem }]);
@@ -102,7 +102,11 @@ export interface Transitioned {
  * table, takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry. The
  * second of two callers gets a ConflictError with the expected and the actual status.
  */
-export async function transition(tx: Tx, ambience: Ambience, request: TransitionRequest): Promise<Transitioned> {
+export async function transition(
+  tx: Tx,
+  recordSource: RecordSource,
+  request: TransitionRequest,
+): Promise<Transitioned> {
   const plan = await findPlan(tx, request.planId);
   if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: [nextStep("plan.list")] });
   const { status, from } = permitted(plan, request);
@@ -113,7 +117,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
   if (WITHDRAWS.has(request.operation)) await withdrawQuestion(tx, plan.id);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
-  const at = ambience.clock();
+  const at = recordSource.clock();
   const reverted = request.operation === "revertPlan";
   const after: Plan = {
     ...plan,
@@ -132,7 +136,7 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     for (const failure of [request.failure, ...(request.otherFailures ?? [])])
       await insertFailure(tx, plan.id, { ...failure, kind, phase: plan.phase, attempt: plan.attempt, at });
   }
-  await record(tx, ambience, request, from, after, lease);
+  await record(tx, recordSource, request, from, after, lease);
   return { plan: after, lease };
 }
 
@@ -213,7 +217,7 @@ function nextTimes(plan: Plan, to: PlanStatus, at: number): Readonly<Record<Phas
 
 async function record(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   request: TransitionRequest,
   from: StatusKey,
   plan: Plan,
@@ -231,23 +235,23 @@ async function record(
     ...(lease === undefined ? {} : { holder: lease.holder, epoch: lease.epoch }),
   };
   const type = eventType(request.operation, from, plan);
-  await recordEvent(tx, ambience, { type, at: plan.updatedAt, plan, details });
+  await recordEvent(tx, recordSource, { type, at: plan.updatedAt, plan, details });
 }
 
 /** Writes the event and the audit entry of one thing that happened, in the transaction in which it happens. */
 export async function recordEvent(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   happened: { type: EventType; at: number; plan?: Plan; details: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const { type, at, plan, details } = happened;
-  await appendEvent(tx, { id: ambience.ids(), type, at, planId: plan?.id, details });
+  await appendEvent(tx, { id: recordSource.ids(), type, at, planId: plan?.id, details });
   await appendAudit(tx, {
-    id: ambience.ids(),
+    id: recordSource.ids(),
     chain: plan?.id ?? "system",
     type,
     at,
-    user: ambience.user,
+    user: recordSource.user,
     plan: plan === undefined ? undefined : { version: plan.version, status: statusKey(plan) },
     details,
   });

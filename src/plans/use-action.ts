@@ -32,7 +32,7 @@ import { attachedValidations } from "../store/tables/validations.ts";
 import { planResources, requireSandboxes } from "./in-place-rules.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 import { planStages } from "./stage-arguments.ts";
-import { recordEvent, type Ambience } from "./transition.ts";
+import { recordEvent, type RecordSource } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
 export interface UseActionInput {
@@ -70,7 +70,7 @@ export function argumentsFor(action: Action, input: UseActionInput): ReturnType<
 /** Checks everything else, then writes the plan, its event and its audit entry in the caller's transaction. */
 export async function makePlan(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   input: UseActionInput,
   values: ReturnType<typeof argumentsFor>,
 ): Promise<Plan> {
@@ -89,8 +89,8 @@ export async function makePlan(
   const actors = await resolveActors(tx, action, input);
   await checkVariables(tx, action, actors.execution);
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
-  const id = ambience.ids() as PlanId;
-  const at = ambience.clock();
+  const id = recordSource.ids() as PlanId;
+  const at = recordSource.clock();
   const none = { startedAt: undefined, endedAt: undefined };
   const plan: Plan = {
     id,
@@ -121,7 +121,7 @@ export async function makePlan(
   requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
   await insertPlanStages(tx, id, stages);
-  await recordEvent(tx, ambience, {
+  await recordEvent(tx, recordSource, {
     type: "plan.created",
     at,
     plan,
@@ -133,7 +133,7 @@ export async function makePlan(
     },
   });
   // A plan may have less than its profile allows, never more.
-  await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user, excess: "lower" });
+  await setOwnBudget(tx, { planId: id, cap: input.budget, user: recordSource.user, excess: "lower" });
   return plan;
 }
 
