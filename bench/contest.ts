@@ -62,7 +62,7 @@ export async function hold(contestants: readonly Contestant[], contest: Contest)
   for (const atOnce of AT_ONCE) report(contestants, rates, { ...contest, atOnce });
 }
 
-/** A peer that does not load here is named with the reason; the others go on. */
+/** A peer that does not load here is named with the reason; the others continue. */
 export async function enter(contestants: Contestant[], name: string, make: () => Promise<Contestant[]>): Promise<void> {
   try {
     contestants.push(...(await make()));

@@ -94,7 +94,7 @@ async function openShop(): Promise<void> {
   await quietly("project", "create", "shop", "--resource", "code", "--resource", "manual");
 }
 
-/** How a request is made here: it goes on by itself up to where it would land. */
+/** How a request is made here: it continues by itself until it would be applied. */
 function request(text: string, budget: string): string[] {
   return ["run", text, "--project", "shop", "--automation-profile", "trusted", "--budget", budget];
 }

@@ -49,7 +49,8 @@ function vitest(report: string, files: readonly string[] = []): string[] {
 }
 
 /**
- * The tests of commands once more, with what confines them where bubblewrap does not; nothing where that was so anyway.
+ * The tests of commands again, with the confinement used where bubblewrap is missing; nothing where that was the case
+ * anyway.
  */
 async function withoutBubblewrap(environment: NodeJS.ProcessEnv): Promise<Count> {
   const { kind } = await confinementHere();

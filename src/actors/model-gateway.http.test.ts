@@ -91,7 +91,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect(answer).toMatchObject({ text: "", toolCalls: [], finish: "stop" });
   });
 
-  test("too many calls: waits as long as it is told, then goes on", async () => {
+  test("too many calls: waits as long as the provider asks, then continues", async () => {
     await using server = await modelServer();
     server.on(
       { userMessage: "greet", sequenceIndex: 0 },

@@ -107,7 +107,7 @@ export async function removeLink(tx: Tx, recordSource: RecordSource, link: Proje
   await recordEvent(tx, recordSource, { type: "project.resource_unlinked", at: recordSource.clock(), details });
 }
 
-/** A project whose plans can still go on stays as they found it. */
+/** A project with active plans keeps the resources that those plans work with. */
 export function activePlansError(
   project: Pick<Project, "name">,
   active: readonly PlanId[],

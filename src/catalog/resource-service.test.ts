@@ -286,7 +286,7 @@ describe("a link", () => {
     expect(await s.resources.unlinkResource("shop", "local/api")).toMatchObject({ alias: "web" });
   });
 
-  test("stays while the project's plans can go on", async () => {
+  test("stays while the project has active plans", async () => {
     await using s = await setting();
     await s.add("api");
     await s.projects.createProject({ name: "shop", resources: ["api"] });

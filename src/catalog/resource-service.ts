@@ -119,7 +119,7 @@ export class ResourceService {
     );
   }
 
-  /** By alias or by the resource's name. Refused while plans of the project can still go on: they work with it. */
+  /** By alias or by the resource's name. Refused while the project has active plans: they work with it. */
   async unlinkResource(project: string, aliasOrResource: string): Promise<ProjectResource> {
     return this.#store.transaction(async (tx) => {
       const found = await requireProject(tx, project);

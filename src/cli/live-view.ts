@@ -158,7 +158,7 @@ class DrawnView implements LiveView {
     this.#cost = parts.spent ?? 0;
     this.#now = parts.now ?? (() => performance.now());
     this.#began = this.#now();
-    // Times go on also when nothing happens.
+    // Times keep counting when nothing happens.
     this.#timer = setInterval(() => this.#draw(), FRAME_MS);
     this.#timer.unref();
   }

@@ -8,7 +8,7 @@ export interface Outcome {
   readonly data: Readonly<Record<string, unknown>>;
   readonly view: View;
   readonly messages: readonly Message[];
-  /** Commands that go on from here, for people. */
+  /** Commands that continue from here, for people. */
   readonly next?: readonly NextStep[];
   /** `warn` still exits 0. */
   readonly status?: "ok" | "warn" | "error";

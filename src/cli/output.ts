@@ -62,7 +62,7 @@ function messageLine({ level, text }: Message, format: HumanFormat, paint: Retur
   }
 }
 
-/** Says what happened, what was kept and how to go on; returns the exit code. */
+/** Says what happened, what was kept and how to continue; returns the exit code. */
 export async function writeError(error: unknown, run: Run, streams: Streams): Promise<number> {
   const known = maskedError(asAgentsError(error));
   const exitCode = known.meaning.exit;

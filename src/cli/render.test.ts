@@ -52,7 +52,7 @@ test("nothing is wider than the terminal, and a kept column is never cut", () =>
   }
 });
 
-test("long lines go on below within their frame, as far to the right as they began", () => {
+test("long lines continue below within their frame, as far to the right as they began", () => {
   const lines = ["note: Write", "    because: it was asked for by many, and by me"];
   const text = render([{ kind: "lines", title: "Steps", lines }], { format: "table", columns: 30 });
   expect(text.split("\n")).toEqual([

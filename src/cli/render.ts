@@ -166,7 +166,7 @@ function drawCell(cell: Cell, columns: number, screen: Screen): Text {
   return typeof cell === "string" ? text : painter(screen)(text, cell.tone);
 }
 
-/** On a terminal, a line that is too long for its frame goes on below, as far to the right as it began. */
+/** On a terminal, a line that is too long for its frame continues below, as far to the right as it began. */
 function paragraph(cell: Cell, screen: Screen): Text[] {
   const room =
     frameWidth(screen) === 0 || screen.columns === undefined ? undefined : screen.columns - frameWidth(screen);

@@ -73,7 +73,7 @@ describe("after strategize", () => {
     ["review", true],
     ["trusted", true],
     ["ci", true],
-  ])("the profile %s goes on by itself: %s", async (profile, go) => {
+  ])("the profile %s continues by itself: %s", async (profile, go) => {
     await using at = await world();
     const plan = await at.use(profile);
     expect(await afterStrategy(at.store, plan, { byModel: true, steps: STEPS })).toMatchObject({ go });
@@ -81,7 +81,7 @@ describe("after strategize", () => {
     expect(await assessments(at.store)).toHaveLength(1);
   });
 
-  test("cautious goes on once it has seen enough go well, unless the steps are too risky", async () => {
+  test("cautious continues once enough steps went well, unless the steps are too risky", async () => {
     await using at = await world();
     const fresh = await at.use("cautious");
     const before = await afterStrategy(at.store, fresh, { byModel: true, steps: STEPS });
@@ -104,7 +104,7 @@ describe("after strategize", () => {
   });
 });
 
-test("apply goes on by itself only where the profile says so", async () => {
+test("apply continues by itself only where the profile says so", async () => {
   await using at = await world();
   const go = async (profile: string) => (await shouldApply(at.store, await at.use(profile), STEPS)).go;
   expect([await go("supervised"), await go("auto"), await go("ci"), await go("full-auto")]).toEqual([
@@ -125,7 +125,7 @@ const CHOICE: Choice = {
 };
 
 describe("before a decision", () => {
-  test("that needs a person the plan pauses; with the answer it goes on at the same position", async () => {
+  test("that needs a person the plan pauses; with the answer it continues at the same position", async () => {
     await using at = await world();
     const lease = await executing(at, "cautious");
     const paused = beforeDecision(lease, CHOICE, "ann");

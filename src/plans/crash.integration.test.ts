@@ -30,8 +30,8 @@ const ROUNDS = FULL ? 300 : 25;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const TTL_MS = 400;
 /**
- * Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then goes on
- * elsewhere.
+ * Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then another process
+ * continues.
  */
 const HAMMER_TTL_MS = 200;
 
@@ -241,7 +241,7 @@ async function takeOverFromStopped(
   }
 }
 
-test("killed in the middle of a step: another process goes on from the recorded ones", async () => {
+test("killed in the middle of a step: another process continues from the recorded ones", async () => {
   await using temporary = await TemporaryStore.open("file");
   const { store } = temporary;
   const service = new PlanLifecycleService({ store });

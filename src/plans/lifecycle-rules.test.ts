@@ -65,7 +65,7 @@ describe("reverting", () => {
     expect(error).toBeInstanceOf(ConflictError);
     expect(error).toMatchObject({ code: "conflict", actual: 3 });
     expect(await planRows(s.store, id)).toEqual(before);
-    // The limit is on going back only: the plan still goes on.
+    // The limit is on going back only: the plan still continues.
     await s.service.applyPlan(id);
     expect((await s.service.getPlan(id)).attempt).toBe(4);
   });
@@ -126,7 +126,7 @@ test("a phase's times: start, end, kept by later phases, renewed when it is queu
   s.clock.advance(1);
   const execute = await s.service.startExecute(id, { ttlMs: TTL_MS });
   s.clock.advance(TTL_MS);
-  // A takeover goes on with the phase: it began when its first owner began it.
+  // A takeover continues the phase: it began when its first owner began it.
   const successor = await s.service.startExecute(id, { ttlMs: TTL_MS });
   expect(successor.plan.phaseTimes.execute).toEqual({ startedAt: start + 4, endedAt: undefined });
   s.clock.advance(1);

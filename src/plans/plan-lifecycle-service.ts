@@ -138,7 +138,7 @@ export class PlanLifecycleService {
     });
   }
 
-  /** No new plans of it from now on; existing ones go on. Archiving an archived action changes nothing. */
+  /** No new plans of it from now on; existing ones continue. Archiving an archived action changes nothing. */
   async archiveAction(name: string): Promise<Action> {
     return this.#store.transaction(async (tx) => {
       const action = await requireAction(tx, name);

@@ -9,8 +9,8 @@ import { nextStep } from "../domain/next-step.ts";
 
 /**
  * Refuses a plan before it begins, where its profile requires confinement, nothing here can confine, and it is known
- * that the plan comes to run programs: steps that are commands, validations that are commands, hooks of its
- * repositories. A model that calls a command is told at the call, and goes on without.
+ * that the plan will run programs: steps that are commands, validations that are commands, hooks of its repositories. A
+ * model that calls a command is told at the call, and continues without it.
  */
 export interface KnownWork {
   readonly targets: readonly SandboxTarget[];

@@ -54,7 +54,7 @@ async function world(): Promise<World> {
   return { service, id, execute, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
 }
 
-test("a plan that ran out of money keeps its work, and goes on behind it once there is more", async () => {
+test("a plan that ran out of money keeps its work, and continues after it once there is more", async () => {
   await using at = await world();
   const broke = new BudgetError("budget_exceeded", "There is no money left.");
   await expect(at.execute(broke)).rejects.toBe(broke);

@@ -58,8 +58,8 @@ export interface ExecuteOptions extends StartOptions {
   /** Told of everything that happens on the way, models and their tools included. */
   readonly tell?: Tell;
   /**
-   * New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was
-   * made of.
+   * New sandboxes of git checkouts also start from uncommitted changes; an existing one keeps the base it was made
+   * from.
    */
   readonly includeDirty?: boolean;
 }
@@ -74,7 +74,7 @@ export interface Executed {
   readonly plan: Plan;
   /** False when the plan had been executed before: then nothing was done. */
   readonly ran: boolean;
-  /** Why the plan stopped after strategize, to be looked at; the next call goes on. */
+  /** Why the plan stopped after strategize, for the user to look at it; the next call continues. */
   readonly stopped?: Assessment;
 }
 

@@ -53,7 +53,7 @@ const CONTEXT_SHARE = 4;
  */
 const CONTEXT_LIMIT = 32_000;
 
-/** A step that ended so is told to go on with its limits raised, and does not run into the same wall. */
+/** A step that ended so continues with raised limits, and does not fail the same way at once. */
 const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
 
 /**

@@ -102,7 +102,7 @@ test("under a lost lease nothing is decided, and all or nothing is", async () =>
   expect((await planRows(s.store, s.plan.id)).decisions).toEqual([]);
 });
 
-test("a reversion begins with decisions of its own; the sequence goes on without a gap", async () => {
+test("a reversion begins with decisions of its own; the sequence continues without a gap", async () => {
   await using s = await setting();
   const first = await s.service.startStrategize(s.plan.id);
   await record(first, s.plan);

@@ -23,7 +23,7 @@ export class Program implements AsyncDisposable {
     closeSync(descriptor);
   }
 
-  /** Lets a program go on that waits for it: one can be started long before it is needed. */
+  /** Lets a waiting program continue: it can be started long before it is needed. */
   go(): void {
     this.#child.stdin?.end();
   }

@@ -56,7 +56,7 @@ export async function askNode(
     const type = recovers ? "error_recovery" : "implementation_choice";
     const { answer, decision } = await ports.effects.ask(
       `${key}/ask-${turn}`,
-      // A copy: the conversation goes on while this is being recorded.
+      // A copy, because the conversation continues while this is being recorded.
       { ...call, messages: [...remembered(messages, by.memory, count)] },
       { type, question, parent },
     );

@@ -22,7 +22,7 @@ export interface Moment {
 
 /**
  * The result of one run of a node. Only asking models and calling tools is recorded; everything else is a function of
- * the state, so a resumed run comes to the same again.
+ * the state, so a resumed run reaches the same result.
  */
 export async function runNode(node: PreparedNode, moment: Moment, ports: AskPorts): Promise<JsonValue> {
   const { state, key, decision } = moment;

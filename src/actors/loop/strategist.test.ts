@@ -69,7 +69,7 @@ describe("an answer that cannot be carried out is mended once, then it is the er
     expect(error).toBeInstanceOf(StuckError);
     expect((error as Error).message).toMatch(told);
     expect(effects.asked).toHaveLength(2);
-    // Told to go on, it is asked again.
+    // When the user continues the plan, the model is asked again.
     const again = new PlayedEffects([bad, bad, answer(step("a"))]);
     expect((await strategize({ ...STRATEGIST, gaveUp: 1 }, again)).steps).toHaveLength(1);
   });

@@ -64,7 +64,7 @@ export async function workOn(work: Work, effects: ActorEffects): Promise<string>
     const call = {
       model,
       system,
-      // A copy: the conversation goes on while this is being recorded.
+      // A copy, because the conversation continues while this is being recorded.
       messages: [...remembered(messages, work.memory, work.count)],
       tools,
       settings,

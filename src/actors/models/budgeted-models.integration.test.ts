@@ -181,7 +181,7 @@ test("a scripted call that is stopped is an estimate of what was sent", async ()
   expect(await at.spending()).toMatchObject({ calls: 1, spent: 37, estimated: 37, assumed: 0, reserved: 0 });
 });
 
-test("an answer that goes on past its limit is ended, and costs no more than was asked for", async () => {
+test("an answer that continues past its limit is ended, and costs no more than was asked for", async () => {
   await using server = await lyingServer({ pieces: () => times(1_000_000, "ten chars!") });
   await using at = await world(server.url, BOUND * 2);
   const answer = await at.models.call(callOf());
@@ -218,7 +218,7 @@ test.each([
   expect(await at.spending()).toMatchObject({ spent: cost, estimated: estimated ? cost : 0, assumed: 0, reserved: 0 });
 });
 
-test("a model without a known price is not asked under a cap, and the user is told how to go on", async () => {
+test("a model without a known price is not asked under a cap, and the user is told how to continue", async () => {
   const far = { "provider.far.base-url": "https://models.invalid/v1" };
   await using at = await world("http://127.0.0.1:1", 1_000_000, far);
   const error: unknown = await at.models

@@ -17,7 +17,7 @@ export interface FetchGuard {
 
 /** Limits for an endpoint's time and bytes, which no setting can raise. */
 export interface FetchLimits {
-  /** However slowly it goes on: an hour is enough for any answer. */
+  /** An hour is enough for any answer, even one that arrives slowly. */
   readonly totalMs: number;
   /** On the wire an answer is up to fifty times its text: each token comes in an envelope of its own. */
   readonly bytes: number;

@@ -22,7 +22,7 @@ export interface SdkCallParts {
 /**
  * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that
  * thinks, and a flood be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken
- * connection. One that goes on past what was asked for is ended here, and what came is the answer.
+ * connection. A stream that continues past the requested limit is ended here, and the text so far is the answer.
  */
 export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Answered> {
   const { model, signal } = call;
@@ -42,7 +42,7 @@ export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Ans
     if (failure.endedByUs) throw failure.billed(usageOf());
     throw received.begun ? failure.inTheMiddle() : failure;
   } finally {
-    // The library reads on by itself: without this the endpoint goes on sending, and the process does not end.
+    // The library reads on by itself: without this the endpoint keeps sending, and the process does not end.
     left.abort();
   }
 }

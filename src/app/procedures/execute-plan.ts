@@ -24,7 +24,7 @@ import { planValidations, ValidationFacts, ValidationSummary } from "../queries/
 import { planCost, SpendingFacts } from "../queries/spending.ts";
 import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement.ts";
 
-/** The strategy is there, and the profile wants a person to look at it: executing the plan once more is the yes. */
+/** The strategy is there, and the profile wants a person to look at it: executing the plan again is the yes. */
 export const StrategyReady = PlanFacts.extend({
   outcome: z.literal("strategy"),
   ran: z.literal(false),

@@ -5,7 +5,7 @@
 export interface ConfidenceFactors {
   /** How often the same kind of operation went well lately; 0.5 for one that is new. */
   readonly successRate: number;
-  /** How well the projects are known from plans that landed there. */
+  /** How well the projects are known from plans that were applied there. */
   readonly familiarity: number;
   readonly risk: number;
   /** How many rules are to be kept at once. */
@@ -36,7 +36,7 @@ export function assess(factors: ConfidenceFactors): Assessment {
   return { confidence, factors, explanation: `Confidence ${shownShare(confidence)}: 0.50 + ${parts.join(", ")}.` };
 }
 
-/** 0 goes on always, 1 asks always; between, the confidence must reach it. */
+/** 0 always continues, 1 always asks; in between, the confidence must reach it. */
 export function decide(threshold: number, confidence: number): "go" | "ask" {
   if (threshold <= 0) return "go";
   if (threshold >= 1) return "ask";

@@ -48,7 +48,7 @@ export interface PhaseTimes {
   readonly endedAt: number | undefined;
 }
 
-/** Why a phase stopped. Kept for ever, also after the plan went on. */
+/** Why a phase stopped. Kept forever, also after the plan continued. */
 export interface PlanFailure {
   readonly position: number;
   readonly phase: Phase;

@@ -6,8 +6,8 @@ import { shown } from "../text/text.ts";
 
 /**
  * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between
- * is the confidence a step needs to go on by itself. A plan carries the whole profile it was made with, so that a later
- * change of a profile never changes a running plan.
+ * is the confidence a step needs to continue without asking. A plan carries the whole profile it was made with, so that
+ * a later change of a profile never changes a running plan.
  */
 export const THRESHOLDS = [
   "autoStrategize",

@@ -181,9 +181,7 @@ const SERVICES: readonly SecretKind[] = [
 
 export const SECRET_KINDS: readonly SecretKind[] = [...MODELS, ...CLOUDS, ...CODE, ...MESSAGES, ...MONEY, ...SERVICES];
 
-/**
- * Where the beginning says little: what follows has small letters, capitals and digits, as what is drawn by lot has.
- */
+/** Where the beginning says little: the rest has small letters, capitals and digits, as random text has. */
 function isNoDraw(secret: string): boolean {
   const drawn = secret.slice(2);
   return !(/[a-z]/.test(drawn) && /[A-Z]/.test(drawn) && /\d/.test(drawn)) || /[a-z]{7}/.test(drawn);

@@ -10,7 +10,7 @@ export function isPlaceholder(value: string): boolean {
   );
 }
 
-/** "sk-fading-circle-container": words and nothing that looks drawn by lot. */
+/** "sk-fading-circle-container": words and nothing that looks random. */
 export function isWords(value: string): boolean {
   return !/\d/.test(value) && !/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value);
 }

@@ -164,7 +164,7 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
           await sleep(1);
         }
         await writing;
-        // Otherwise nothing was written while the reads went on and this proved nothing.
+        // Otherwise nothing was written during the reads and this proved nothing.
         expect(seen.size).toBeGreaterThan(1);
       });
 
