@@ -169,7 +169,7 @@ describe("response_format", () => {
   );
 
   test.each([
-    ["It is fine.", "no JSON"],
+    ["It is fine.", "not JSON"],
     ['{"verdict":"maybe"}', "verdict"],
     ["{}", "verdict"],
   ])("%s does not fit", async (text, problem) => {

@@ -43,7 +43,7 @@ describe("an answer that cannot be carried out is mended once, then it is the er
     ["nothing", {}, /You did not call record_strategy/],
     ["another tool", { calls: [{ tool: "write_file" }] }, /no tool "write_file" here/],
     ["two strategies", { calls: [...(answer(step("a")).calls ?? []), ...(answer().calls ?? [])] }, /once/],
-    ["no JSON", { calls: [{ tool: "record_strategy", raw: "{" }] }, /no JSON object/],
+    ["no JSON", { calls: [{ tool: "record_strategy", raw: "{" }] }, /not a JSON object/],
     ["no steps", answer(), /steps: must have at least one step/],
     ["too many steps", answer(...many), /must not have more than 100 steps/],
     ["a step without description", answer({ id: "a" }), /steps\.0\.description/],
