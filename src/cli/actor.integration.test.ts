@@ -23,7 +23,7 @@ arguments:
 test("an actor is added, listed, shown and removed, and every answer is one envelope, the same in yaml", async () => {
   using agents = new Agents();
   const none = await agents.json("actor", "list");
-  const nobody = { strategy: null, execution: null, estimation: null, review: null, apply: null, invariant: null };
+  const nobody = { strategy: null, execution: null };
   expect(none.data).toEqual({
     actors: [],
     defaults: nobody,

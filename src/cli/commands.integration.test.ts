@@ -64,7 +64,7 @@ test("an action shows every field it was given", async () => {
     description: "Fix issue {issue}",
     long_description: "The longer story",
     definition_of_done: "- the test for issue {issue} passes\n",
-    actors: { strategy: "openai/gpt-4o", execution: "local/coder", review: "local/reviewer", apply: null },
+    actors: { strategy: "openai/gpt-4o", execution: "openai/gpt-4o" },
     arguments: [
       { name: "issue", type: "integer", required: true, min: 1, description: "The issue's number" },
       { name: "labels", type: "list", required: false, default: ["bug", "urgent"] },
@@ -93,7 +93,7 @@ test("an action list counts plans and filters", async () => {
 
 test("an action may come from standard input", async () => {
   using agents = new Agents();
-  const text = "name: piped\ndescription: d\ndefinition_of_done: done\nexecution_actor: local/coder\n";
+  const text = "name: piped\ndescription: d\ndefinition_of_done: done\nexecution_actor: openai/gpt-4o\n";
   const { code, stdout } = await agents.run(["action", "create", "--config", "-"], { input: text });
   expect([code, stdout]).toEqual([0, expect.stringContaining("local/piped created")]);
 });

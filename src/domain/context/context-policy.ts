@@ -5,9 +5,9 @@ import { shown } from "../text/text.ts";
 
 /**
  * What the models of a project may see, by view. A view that leaves a setting out takes it from the one before it: default, then
- * strategize, execute, apply. Limits are on unless somebody lifts them.
+ * strategize, execute. Limits are on unless somebody lifts them.
  */
-export const CONTEXT_VIEWS = ["default", "strategize", "execute", "apply"] as const;
+export const CONTEXT_VIEWS = ["default", "strategize", "execute"] as const;
 export type ContextView = (typeof CONTEXT_VIEWS)[number];
 
 /** What one view sets itself; null lifts a limit, undefined inherits. */
