@@ -157,7 +157,7 @@ describe("before a decision", () => {
 test("the track record: new is 0.5, failures and successes move it, undone plans make nothing familiar", async () => {
   await using at = await world();
   const { store, service } = at;
-  const operation = { kind: "phase", phase: "strategize", action: parseQualifiedName(ACTION_NAME) } as const;
+  const operation = { kind: "phase", phase: "execute", action: parseQualifiedName(ACTION_NAME) } as const;
   const rate = () => store.read((reader) => successRate(reader, operation));
   expect(await rate()).toBe(0.5);
   const fail = async (): Promise<PlanId> => {
