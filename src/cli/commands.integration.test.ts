@@ -131,8 +131,11 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   expect(errors.data).toMatchObject({
     recoverable: true,
     errors: [{ phase: "strategize", attempt: 1, kind: "errored", category: "transient", message: "the model said no" }],
-    recovery_hints: [{ action: "revert" }, { action: "cancel" }],
+    recovery_hints: [{ action: "resume" }, { action: "revert" }, { action: "cancel" }],
   });
+  // What can be done next is the same wherever one asks.
+  const offered = errored.data["next_steps"] as string[];
+  expect(offered).toEqual([`agents plan errors ${id}`, ...(errors.data["next_steps"] as string[])]);
   for (let attempt = 2; attempt <= 4; attempt += 1) {
     const { data } = await agents.json("plan", "revert", id, "--reason", "again");
     expect(data).toMatchObject({ phase: "strategize", state: "queued", attempt, reversions: attempt - 1 });
@@ -140,7 +143,10 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   }
   const exhausted = await agents.json("plan", "revert", id);
   expect(exhausted).toMatchObject({ exit_code: 4, error: { message: expect.stringContaining("3 times already") } });
-  expect((await agents.json("plan", "errors", id)).data["recovery_hints"]).toMatchObject([{ action: "cancel" }]);
+  expect((await agents.json("plan", "errors", id)).data["recovery_hints"]).toMatchObject([
+    { action: "resume" },
+    { action: "cancel" },
+  ]);
   expect((await agents.run(["plan", "errors", id])).stdout).toContain("attempt 4");
   expect((await agents.run(["plan", "status", id])).stdout).toContain("sent back 3 times");
   expect((await agents.json()).data).toMatchObject({
