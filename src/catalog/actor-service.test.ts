@@ -194,24 +194,21 @@ describe("an actor", () => {
     await expect(s.actors.getActor("not a name")).rejects.toBeInstanceOf(ValidationError);
   });
 
-  test.each(ACTOR_ROLES)(
-    "is not removed while an available action has it for %s, in whatever case",
-    async (role) => {
-      await using s = await setting();
-      await s.actors.addActor(actorInput("team/One"));
-      await s.plans.createAction({ ...actionInput(), [`${role}Actor`]: "TEAM/one" });
-      const refused = await s.actors.removeActor("team/one").catch((error: unknown) => error);
-      expect(refused).toBeInstanceOf(ConflictError);
-      expect(refused).toMatchObject({
-        code: "conflict",
-        actual: { actions: [ACTION_NAME] },
-        next: [nextStep("action.archive", { action: ACTION_NAME })],
-      });
-      expect((await s.actors.getActor("team/one")).usedBy).toEqual([ACTION_NAME]);
-      await s.plans.archiveAction(ACTION_NAME);
-      expect((await s.actors.removeActor("team/one")).name).toBe("team/One");
-    },
-  );
+  test.each(ACTOR_ROLES)("is not removed while an available action has it for %s, in whatever case", async (role) => {
+    await using s = await setting();
+    await s.actors.addActor(actorInput("team/One"));
+    await s.plans.createAction({ ...actionInput(), [`${role}Actor`]: "TEAM/one" });
+    const refused = await s.actors.removeActor("team/one").catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ConflictError);
+    expect(refused).toMatchObject({
+      code: "conflict",
+      actual: { actions: [ACTION_NAME] },
+      next: [nextStep("action.archive", { action: ACTION_NAME })],
+    });
+    expect((await s.actors.getActor("team/one")).usedBy).toEqual([ACTION_NAME]);
+    await s.plans.archiveAction(ACTION_NAME);
+    expect((await s.actors.removeActor("team/one")).name).toBe("team/One");
+  });
 
   test("used by many actions names a few of them", async () => {
     await using s = await setting();
