@@ -237,7 +237,7 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
     "--automation-profile",
     "ci",
     "--execution-actor",
-    "local/other",
+    "anthropic/claude-sonnet-4-5",
     "-a",
     "labels=a",
     "-a",
@@ -246,7 +246,7 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
   expect(full.data).toMatchObject({
     inputs: { issue: 1, labels: ["a", "b"] },
     automation: { profile: "ci", source: "plan" },
-    actors: { execution: "local/other", strategy: "openai/gpt-4o" },
+    actors: { execution: "anthropic/claude-sonnet-4-5", strategy: "openai/gpt-4o" },
   });
   expect((await agents.json(...use, "--automation-profile", "cii")).error?.message).toContain("no automation profile");
   expect((await agents.json(...use, "--arg", "nothing")).exit_code).toBe(2);
@@ -260,7 +260,7 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
     state: "cancelled",
     reason: "why not",
     recovery: [
-      `agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]' --automation-profile ci --execution-actor local/other`,
+      `agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]' --automation-profile ci --execution-actor anthropic/claude-sonnet-4-5`,
     ],
   });
 });
