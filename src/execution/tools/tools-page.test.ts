@@ -1,4 +1,4 @@
-/** The page about tools says what is true: its tables are the tools and their parameters, and its examples are accepted. */
+/** docs/tools.md: its tables are the tools and their parameters, and its examples are accepted. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import * as z from "zod";
