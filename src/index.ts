@@ -120,7 +120,7 @@ export type { ValidatedPlace, ValidationResult, ValidationRun } from "./domain/v
 export { commitMessage, recordedCommitMessage } from "./changes/commit-message.ts";
 export { recordedHooks } from "./execution/checks/hooks.ts";
 export type { HookId } from "./execution/checks/hooks.ts";
-export { dependants, stepsOfDecision } from "./changes/decided-steps.ts";
+export { dependants } from "./changes/decided-steps.ts";
 export { ChangesetHandle, PlanExecutionContext } from "./execution/workspace/plan-execution-context.ts";
 export { validationGate } from "./execution/checks/validation-gate.ts";
 export type { GateFailure, ValidationGate } from "./execution/checks/validation-gate.ts";

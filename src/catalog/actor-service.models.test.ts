@@ -136,14 +136,13 @@ describe("what was added comes back the same", () => {
       },
       optional,
     ),
-    context_view: fc.constantFrom("default", "strategize", "execute", "apply", "strategist"),
+    context_view: fc.constantFrom("default", "strategize", "execute", "strategist"),
     memory: fc.record(
       { max_messages: fc.integer({ min: 1, max: 99 }), max_tokens: fc.integer({ min: 1, max: 99 }) },
       optional,
     ),
     response_format: json.map((properties) => ({ type: "object", properties })),
     unsafe: fc.boolean(),
-    role_hint: fc.constantFrom("strategy", "review", "invariant_reconciliation"),
   };
   const node = fc.oneof(
     fc.record({ type: fc.constant("llm"), prompt: text, system_prompt: text, tools, output_key: id }),

@@ -48,7 +48,7 @@ test("an invalid change changes nothing; a project's policy is removed with it",
   await expect(service.setView("shop", "default", { maxFiles: 0 }, { strategies })).rejects.toThrow(ValidationError);
   await expect(service.setView("shpo", "default", { maxFiles: 1 }, { strategies })).rejects.toThrow(NotFoundError);
   expect((await service.getPolicy("shop")).policy).toEqual({});
-  await service.setView("shop", "apply", { maxFiles: 1 }, { strategies });
+  await service.setView("shop", "execute", { maxFiles: 1 }, { strategies });
   await projects.deleteProject("shop");
   await projects.createProject({ name: "shop" });
   expect((await service.getPolicy("shop")).policy).toEqual({});

@@ -221,7 +221,6 @@ describe("a link", () => {
     expect(first).toMatchObject({ project: "local/Shop", resource: api, alias: "api", readOnly: false });
     const second = await s.resources.linkResource("shop", "docs", { alias: "Manual", readOnly: true });
     expect(second).toMatchObject({ resource: docs, alias: "Manual", readOnly: true });
-    expect(await s.resources.projectResources("SHOP")).toEqual([first, second]);
     expect(await s.projects.getProject("shop")).toMatchObject({ resources: [first, second] });
     expect((await s.projects.listProjects())[0]?.resources).toHaveLength(2);
     expect((await s.resources.getResource("docs")).projects).toEqual([second]);
@@ -246,8 +245,8 @@ describe("a link", () => {
     expect(await link("team/api", "1st")).toBeInstanceOf(ValidationError);
     expect(await link("nothing")).toBeInstanceOf(NotFoundError);
     await expect(s.resources.linkResource("nothing", "api")).rejects.toMatchObject({ detail: { kind: "project" } });
-    await expect(s.resources.projectResources("nothing")).rejects.toBeInstanceOf(NotFoundError);
-    expect(await s.resources.projectResources("shop")).toHaveLength(1);
+    await expect(s.projects.getProject("nothing")).rejects.toBeInstanceOf(NotFoundError);
+    expect((await s.projects.getProject("shop")).resources).toHaveLength(1);
     expect(await link("team/api", "theirs")).toMatchObject({ alias: "theirs" });
   });
 
@@ -264,7 +263,7 @@ describe("a link", () => {
     });
     expect(await s.resources.unlinkResource("SHOP", "BACKEND")).toMatchObject({ resource: "local/api" });
     expect(await s.resources.unlinkResource("shop", "local/WEB")).toMatchObject({ alias: "web" });
-    expect(await s.resources.projectResources("shop")).toEqual([]);
+    expect((await s.projects.getProject("shop")).resources).toEqual([]);
   });
 
   test("is not ended by a word that is one's alias and another's name", async () => {
@@ -358,7 +357,7 @@ describe("a project with resources", () => {
     await s.plans.createAction(actionInput());
     const { id } = await s.plans.useAction({ action: ACTION_NAME, projects: ["shop"] });
     await expect(s.projects.deleteProject("shop")).rejects.toThrow("has 1 active plan.");
-    expect(await s.resources.projectResources("shop")).toHaveLength(2);
+    expect((await s.projects.getProject("shop")).resources).toHaveLength(2);
     const deleted = await s.projects.deleteProject("shop", { force: true });
     expect(deleted.cancelled).toEqual([id]);
     expect(deleted.unlinked.map(({ alias }) => alias)).toEqual(["api", "web"]);
@@ -430,7 +429,7 @@ describe.each(STORE_KINDS)("many at once on %s", (kind) => {
     );
     expect(winners(alias)).toHaveLength(1);
     for (const error of [...losses(same), ...losses(alias)]) expect(error.exit).toBe(4);
-    expect(await s.resources.projectResources("shop")).toHaveLength(2);
+    expect((await s.projects.getProject("shop")).resources).toHaveLength(2);
   });
 
   test("linking, unlinking, removing, adding and deleting race: never a link without its resource and project", async () => {

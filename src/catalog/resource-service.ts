@@ -130,13 +130,6 @@ export class ResourceService {
       return link;
     });
   }
-
-  /** The project's resources in the order of their aliases. */
-  async projectResources(project: string): Promise<ProjectResource[]> {
-    return this.#store.read(async (reader) =>
-      findLinks(reader, { project: (await requireProject(reader, project)).name }),
-    );
-  }
 }
 
 function stillLinkedError(resource: Resource, links: readonly ProjectResource[]): ConflictError {

@@ -220,11 +220,11 @@ test("a policy decides what is seen; later views inherit it, and mistakes are to
   const byDefault = await seen();
   expect(byDefault).toContain("src/session.test.ts");
   expect(byDefault).not.toContain("vendor/blob.min.js");
-  expect(await seen("--view", "apply")).not.toContain("src/session.test.ts");
-  expect((await context("show", "shop", "--view", "apply")).data).toEqual({
+  expect(await seen("--view", "execute")).not.toContain("src/session.test.ts");
+  expect((await context("show", "shop", "--view", "execute")).data).toEqual({
     project: "local/shop",
     views: {
-      apply: {
+      execute: {
         include: { value: [], from: "built in" },
         exclude: { value: ["*.test.ts"], from: "execute" },
         max_file_size: { value: 524_288, from: "default" },
@@ -235,12 +235,12 @@ test("a policy decides what is seen; later views inherit it, and mistakes are to
       },
     },
   });
-  expect((await context("inspect", "shop", "--view", "apply")).data["budget"]).toMatchObject({
+  expect((await context("inspect", "shop", "--view", "execute")).data["budget"]).toMatchObject({
     available_budget: 9_000,
     source: "policy",
   });
   expect((await context("set", "shop", "--view", "execute", "--clear")).exit_code).toBe(0);
-  expect(await seen("--view", "apply")).toContain("src/session.test.ts");
+  expect(await seen("--view", "execute")).toContain("src/session.test.ts");
 
   for (const [words, message] of [
     [["set", "shop"], "Nothing to set"],

@@ -200,7 +200,7 @@ test("a project works on resources under aliases until it is deleted", async () 
     exit_code: 4,
     error: { suggestions: ["agents project unlink-resource local/shop local/docs"] },
   });
-  agents.write("do.yaml", "name: do\ndescription: d\ndefinition_of_done: done\nexecution_actor: local/coder\n");
+  agents.write("do.yaml", "name: do\ndescription: d\ndefinition_of_done: done\nexecution_actor: openai/gpt-4o\n");
   await agents.json("action", "create", "--config", "do.yaml");
   const plan = String((await agents.json("plan", "use", "do", "shop")).data["plan_id"]);
   expect((await agents.json("project", "unlink-resource", "shop", "manual")).error).toMatchObject({

@@ -43,11 +43,24 @@ test("a declaration of which the pattern names only a part keeps all of it", asy
 
 test("what cannot be rewritten is told", async () => {
   using world = new World();
-  const id = await world.plan("  - { tool: rewrite_code, params: { language: Cobol, pattern: a, rewrite: b } }\n");
-  expect(await world.agents.json("plan", "execute", id)).toMatchObject({
-    exit_code: 2,
-    error: { message: expect.stringContaining("there are JavaScript, TypeScript, TSX, HTML, CSS") },
-  });
+  world.agents.write(
+    "cobol.yaml",
+    `name: cobol
+type: tool
+description: Rewrites what it cannot
+steps:
+  - { tool: rewrite_code, params: { language: Cobol, pattern: a, rewrite: b } }
+`,
+  );
+  const { error, exit_code } = await world.agents.json("actor", "add", "--config", "cobol.yaml");
+  expect(exit_code).toBe(2);
+  expect(error?.detail["issues"]).toMatchObject([
+    {
+      path: "steps.0.params.language",
+      line: 5,
+      message: expect.stringContaining("there are JavaScript, TypeScript, TSX, HTML, CSS"),
+    },
+  ]);
 });
 
 test("the parser is loaded by the first rewrite, not before", async () => {

@@ -28,7 +28,7 @@ test("a call writes to the streams it was given, and its exit code is returned",
 });
 
 test("relative paths and standard input are those of the call", async () => {
-  const action = "name: fix\ndescription: Fix it\ndefinition_of_done: It is fixed\nexecution_actor: local/coder\n";
+  const action = "name: fix\ndescription: Fix it\ndefinition_of_done: It is fixed\nexecution_actor: openai/gpt-4o\n";
   writeFileSync(join(directory, "fix.yaml"), action);
   const data = ["--data-dir", "two"];
   expect(await called([...data, "action", "create", "--config", "fix.yaml"])).toMatchObject({ code: 0 });

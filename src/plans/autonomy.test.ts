@@ -39,14 +39,12 @@ async function world(): Promise<World> {
   return { store, service, use, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
 }
 
-/** Decided upon and executing. */
-async function executing(at: World, profile: string): Promise<Lease<"execute">> {
+/** Asked to do something, and deciding how. */
+async function strategizing(at: World, profile: string): Promise<Lease<"strategize">> {
   const { id } = await at.use(profile);
   const lease = await at.service.startStrategize(id);
   await recordStrategy(lease, []);
-  await at.service.completeStrategize(lease);
-  await at.service.executePlan(id);
-  return at.service.startExecute(id);
+  return lease;
 }
 
 async function landed(at: World, times: number): Promise<void> {
@@ -127,29 +125,29 @@ const CHOICE: Choice = {
 describe("before a decision", () => {
   test("that needs a person the plan pauses; with the answer it continues at the same position", async () => {
     await using at = await world();
-    const lease = await executing(at, "cautious");
+    const lease = await strategizing(at, "cautious");
     const paused = beforeDecision(lease, CHOICE, "ann");
     await expect(paused).rejects.toBeInstanceOf(AwaitingInputError);
     const { planId } = lease;
     const asked = await at.store.read((reader) => openQuestion(reader, planId));
     expect(asked).toMatchObject({
       key: "turn/3",
-      phase: "execute",
+      phase: "strategize",
       question: CHOICE.question,
       alternatives: ["by age", "by size"],
       assessment: { confidence: 0.53 },
     });
     const { decision } = await promptPlan(at.store, { planId, text: "by size", answering: asked?.id, user: "ann" });
-    const next = await at.service.startExecute(planId);
+    const next = await at.service.startStrategize(planId);
     expect(await beforeDecision(next, CHOICE, "ann")).toMatchObject({ answer: decision });
     await expect(beforeDecision(next, { ...CHOICE, key: "turn/4" }, "ann")).rejects.toBeInstanceOf(AwaitingInputError);
   });
 
   test("the plan does not ask where the profile continues by itself, or where there is nothing to choose", async () => {
     await using at = await world();
-    const auto = await executing(at, "auto");
+    const auto = await strategizing(at, "auto");
     expect(await beforeDecision(auto, CHOICE, "ann")).toMatchObject({ answer: undefined });
-    const manual = await executing(at, "manual");
+    const manual = await strategizing(at, "manual");
     expect(await beforeDecision(manual, { ...CHOICE, alternatives: [] }, "ann")).toMatchObject({ answer: undefined });
     await expect(beforeDecision(manual, CHOICE, "ann")).rejects.toBeInstanceOf(AwaitingInputError);
     auto.stop();

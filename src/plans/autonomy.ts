@@ -75,7 +75,7 @@ export interface Choice {
  * the plan ends here, and the next run comes to the same position again.
  */
 export async function beforeDecision(
-  lease: Lease<"strategize" | "execute">,
+  lease: Lease<"strategize">,
   choice: Choice,
   user: string,
 ): Promise<{ readonly assessment: Assessment; readonly answer: DecisionId | undefined }> {
@@ -85,8 +85,7 @@ export async function beforeDecision(
     assessment: await assessmentOf(reader, plan, choice.operation, riskOf(choice.step)),
     answer: await answerAt(reader, plan, key),
   }));
-  const { thresholds } = plan.profile;
-  const threshold = lease.phase === "strategize" ? thresholds.autoDecisionsStrategize : thresholds.autoDecisionsExecute;
+  const threshold = plan.profile.thresholds.autoDecisionsStrategize;
   if (answer !== undefined || alternatives.length === 0) return { assessment, answer };
   if (decide(threshold, assessment.confidence) === "go") {
     await recordAssessment(store, plan, { question, threshold, assessment, go: true });

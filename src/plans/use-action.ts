@@ -1,5 +1,4 @@
-import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
-import { parseActorName } from "../domain/names/actor-name.ts";
+import { assertAvailable, type Action } from "../domain/action/action.ts";
 import { aliasIssue } from "../domain/names/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/action/arguments.ts";
 import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/profile/automation-profile.ts";
@@ -15,13 +14,10 @@ import {
   parseQualifiedName,
   type QualifiedName,
 } from "../domain/names/qualified-name.ts";
-import { nearest } from "../domain/text/suggest.ts";
 import { renderTemplate } from "../domain/values/template.ts";
 import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
-import { actorVariables } from "../domain/actor/tool-actor.ts";
 import { setOwnBudget } from "../ledger/own-budget.ts";
 import { actionNames, findAction } from "../store/tables/actions.ts";
-import { findActor } from "../store/tables/actors.ts";
 import { maskedText } from "../platform/masking.ts";
 import { insertPlanStages } from "../store/tables/plan-stages.ts";
 import { hasPlans, insertPlan } from "../store/tables/plans.ts";
@@ -30,21 +26,19 @@ import { findProject, findProjects } from "../store/tables/projects.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { planResources, requireSandboxes } from "./in-place-rules.ts";
-import { notFoundError } from "../domain/names/not-found.ts";
+import { notFound } from "../domain/names/not-found.ts";
+import { planActors, type ActorChoice } from "./plan-actors.ts";
 import { planStages } from "./stage-arguments.ts";
 import { recordEvent, type RecordSource } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
-export interface UseActionInput {
+export interface UseActionInput extends ActorChoice {
   readonly action: string;
   readonly projects?: readonly (string | ProjectLinkInput)[];
   readonly arguments?: GivenArguments;
   readonly automationProfile?: string | undefined;
   /** The configured sandbox setting; the profile of the action can only make it stricter. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
-  readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
-  /** The configured actors for roles that neither the plan nor the action fills. */
-  readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
   readonly contextStages?: Readonly<Record<string, string>>;
   /** The budget for its models, if lower than the configured one. */
@@ -86,8 +80,7 @@ export async function makePlan(
   const projects = await links(tx, input.projects ?? []);
   const stages = planStages(input.contextStages ?? {});
   const { profile, source } = await resolveProfile(tx, action, input);
-  const actors = await resolveActors(tx, action, input);
-  await checkVariables(tx, action, actors.execution);
+  const actors = await planActors(tx, action, input, profile);
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
   const id = recordSource.ids() as PlanId;
   const at = recordSource.clock();
@@ -192,60 +185,6 @@ async function resolveProfile(
   const wanted = await requireProfile(reader, action.automationProfile);
   if (looserFields(own, wanted).length === 0) return { profile: own, source };
   return { profile: tighterProfile(wanted, own), source: "action" };
-}
-
-/** plan > action > configuration. */
-async function resolveActors(reader: Reader, action: Action, input: UseActionInput): Promise<Actors> {
-  const named = (role: ActorRole): QualifiedName | undefined => {
-    const own = input.actors?.[role];
-    return own === undefined ? action.actors[role] : parseActorName(own, `${role}_actor`);
-  };
-  const configured = (role: ActorRole): QualifiedName | undefined => {
-    const name = input.defaultActors?.[role];
-    return name === undefined ? undefined : parseActorName(name, `${role}_actor`);
-  };
-  const execution = named("execution") ?? configured("execution");
-  if (execution === undefined) {
-    const message = `neither the plan nor the action "${action.name}" names one, and there is no default`;
-    throw new ValidationError(`The plan has no execution actor: ${message}.`, [{ path: "execution_actor", message }], {
-      next: [
-        nextStep("actor.set-default", { role: "execution", actor: "<actor>" }),
-        nextStep("plan.use", { action: action.name, executionActor: "<actor>" }),
-      ],
-    });
-  }
-  // The strategy of a tool actor are its steps; a model that decides on steps is only asked when the caller names one.
-  const fixed = (await findActor(reader, execution))?.type === "tool";
-  const resolve = (role: ActorRole): QualifiedName | undefined =>
-    role === "execution" ? execution : (named(role) ?? (fixed && role === "strategy" ? undefined : configured(role)));
-  return Object.fromEntries(ACTOR_ROLES.map((role) => [role, resolve(role)])) as Record<
-    ActorRole,
-    QualifiedName | undefined
-  >;
-}
-
-/**
- * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with
- * holes in them. An actor that is not registered here says nothing about what it uses.
- */
-async function checkVariables(reader: Reader, action: Action, execution: QualifiedName | undefined): Promise<void> {
-  const actor = execution === undefined ? undefined : await findActor(reader, execution);
-  if (actor?.type !== "tool") return;
-  const declared = action.arguments.map(({ name }) => name);
-  const missing = actorVariables(actor).filter((variable) => !declared.includes(variable));
-  if (missing.length === 0) return;
-  throw new ValidationError(
-    `The actor "${actor.name}" uses ${missing.map((name) => `{${name}}`).join(", ")}, which the action "${action.name}" does not declare.`,
-    missing.map((name) => {
-      const suggestion = nearest(name, declared);
-      return {
-        path: name,
-        message: `the action "${action.name}" declares no argument "${name}"`,
-        ...(suggestion === undefined ? {} : { suggestion }),
-      };
-    }),
-    { next: [nextStep("actor.show", { actor: actor.name }), nextStep("action.show", { action: action.name })] },
-  );
 }
 
 /** The action's name and the end of the id (its beginning is the time, the same for plans made together). */

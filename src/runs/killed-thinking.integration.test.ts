@@ -63,6 +63,7 @@ test("killed after any commit and taken up again", { timeout: 1_800_000 }, async
     server.on({ userMessage: `step "${step}"`, hasToolResult: true }, { content: `${step} is done.` });
   }
   using world = new ThinkingWorld();
+  await world.agents.json("config", "set", "provider.vllm.base-url", `${server.url}/v1`);
   const undisturbed = (await world.thinking(ACTION)) as PlanId;
   await using store = await openStore(`sqlite:${world.agents.database}`);
   const sandboxes = join(world.agents.dataDir, "sandboxes");

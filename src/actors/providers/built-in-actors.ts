@@ -28,7 +28,6 @@ export function modelActor(name: QualifiedName, { provider, model }: ModelRef): 
     memory: {},
     responseFormat: undefined,
     unsafe: false,
-    roleHint: undefined,
   };
 }
 

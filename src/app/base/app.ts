@@ -112,9 +112,13 @@ export class App {
 
   async actors(): Promise<ActorService> {
     const { ActorService } = await import("../../catalog/actor-service.ts");
+    return new ActorService({ store: await this.store(), user: await this.user(), providers: await this.providers() });
+  }
+
+  /** The names of the providers whose models are actors by themselves: the known ones and the configured ones. */
+  async providers(): Promise<string[]> {
     const { providerNames, PROVIDER_TYPES } = await import("../../domain/settings/provider-settings.ts");
-    const providers = [...PROVIDER_TYPES, ...providerNames((await this.config()).global.keys())];
-    return new ActorService({ store: await this.store(), user: await this.user(), providers });
+    return [...PROVIDER_TYPES, ...providerNames((await this.config()).global.keys())];
   }
 
   /** The actor of this name, registered or a model by itself. */

@@ -8,11 +8,7 @@ const Status = z.strictObject({ phase: z.enum(PHASES), state: z.enum(STATES) });
 
 /** Acts on the plan as it was seen: when it moved on meanwhile, that is a conflict and not a second reversion. */
 export const operation = defineOperation({
-  input: z.strictObject({
-    plan: PlanReference,
-    reason: z.string().optional(),
-    toPhase: z.enum(["strategize"]).default("strategize"),
-  }),
+  input: z.strictObject({ plan: PlanReference, reason: z.string().optional() }),
   output: Status.extend({
     planId: z.string(),
     from: Status,

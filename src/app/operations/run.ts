@@ -105,6 +105,7 @@ async function makePlan(
     configuredProfile: await configuredProfile(app, [project]),
     actors: { execution: actor, strategy: wish.strategyActor },
     defaultActors: await defaultActors(app),
+    providers: await app.providers(),
     budget,
   });
   call.tell({ type: "plan_made", plan: plan.id, project, made });

@@ -25,7 +25,6 @@ export const ActorFacts = z.strictObject({
   contextView: z.string().nullable().optional(),
   memory: z.strictObject({ maxMessages: z.int().nullable(), maxTokens: z.int().nullable() }).optional(),
   responseFormat: JsonRecord.nullable().optional(),
-  roleHint: z.string().nullable().optional(),
   /** Of an actor that is registered. */
   version: z.int().optional(),
   createdAt: Instant.optional(),
@@ -119,7 +118,6 @@ function modelFacts(actor: ActorDefinition): Partial<z.output<typeof ActorFacts>
     contextView: actor.contextView ?? null,
     memory: { maxMessages: maxMessages ?? null, maxTokens: maxTokens ?? null },
     responseFormat: actor.responseFormat ?? null,
-    roleHint: actor.roleHint ?? null,
   };
 }
 

@@ -55,7 +55,6 @@ export const DecisionTree = z.strictObject({
   summary: z.strictObject({
     nodes: z.int(),
     depth: z.int(),
-    invariants: z.int(),
     superseded: z.int(),
   }),
   /** The ids by which a person can name the decisions. */
@@ -88,7 +87,6 @@ export async function decisionTree(
     summary: {
       nodes: everything.length,
       depth: Math.max(0, ...everything.map((row) => row.depth)),
-      invariants: outcomes.filter(({ decision }) => decision.type === "invariant_enforced").length,
       superseded: all.filter(({ state }) => state === "superseded").length,
     },
     decisionIds: decisionIds(outcomes),

@@ -257,7 +257,6 @@ export const PLAN_TABLE = {
     parameters: [
       { name: "plan", about: "the plan's id, or its first characters", positional: true, required: true },
       { name: "reason", about: "why; recorded in the audit log", value: "text", short: "r" },
-      { name: "toPhase", about: "where to", value: "phase", choices: ["strategize"] },
     ],
     example: { plan: "01JABCDE", reason: "the tests need another approach" },
     load: () => import("../operations/plan-revert.ts"),

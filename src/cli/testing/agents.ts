@@ -125,8 +125,7 @@ long_description: The longer story
 definition_of_done: |
   - the test for issue {issue} passes
 strategy_actor: openai/gpt-4o
-execution_actor: local/coder
-review_actor: local/reviewer
+execution_actor: openai/gpt-4o
 arguments:
   - name: issue
     type: integer

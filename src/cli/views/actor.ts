@@ -42,7 +42,6 @@ function ownRows(actor: ShownActor): Row[] {
     ["top_p", options?.topP],
     ["tools", tools === undefined || tools === null ? "all that the plan allows" : tools.join(", ") || "none"],
     ["context view", actor.contextView],
-    ["role", actor.roleHint],
     ["answers as", responseFormat === undefined || responseFormat === null ? null : JSON.stringify(responseFormat)],
     ["unsafe", actor.access.unsafe ? "yes" : null],
   ];

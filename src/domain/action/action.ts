@@ -61,10 +61,6 @@ const actionSchema = z.strictObject({
   longDescription: filled.optional(),
   strategyActor: z.string().optional(),
   executionActor: z.string().optional(),
-  estimationActor: z.string().optional(),
-  reviewActor: z.string().optional(),
-  applyActor: z.string().optional(),
-  invariantActor: z.string().optional(),
   definitionOfDone: filled,
   arguments: z.array(argumentSchema).default([]),
   invariants: z.array(filled).default([]),
@@ -80,6 +76,12 @@ const KNOWN_KEYS: KnownKeys = {
   own: Object.keys(actionSchema.shape),
   list: "arguments",
   items: Object.keys(argumentSchema.shape),
+  refused: Object.fromEntries(
+    ["estimationActor", "reviewActor", "applyActor", "invariantActor"].map((key) => [
+      key,
+      "is not implemented: no part of a plan would use this actor; remove the line",
+    ]),
+  ),
 };
 
 /**
@@ -102,10 +104,6 @@ export function parseAction(input: unknown, own: readonly AutomationProfile[] = 
   const actors = {
     strategy: actor(data.strategyActor, "strategyActor", attempt),
     execution: actor(data.executionActor, "executionActor", attempt),
-    estimation: actor(data.estimationActor, "estimationActor", attempt),
-    review: actor(data.reviewActor, "reviewActor", attempt),
-    apply: actor(data.applyActor, "applyActor", attempt),
-    invariant: actor(data.invariantActor, "invariantActor", attempt),
   };
   const specs = data.arguments.map((argument, index) => argumentSpec(argument, index, issues));
   const names = specs.map((spec) => spec.name);

@@ -40,7 +40,6 @@ test("an actor with a model needs three things", () => {
     memory: {},
     responseFormat: undefined,
     unsafe: false,
-    roleHint: undefined,
   });
 });
 
@@ -118,8 +117,9 @@ describe("refused with its place and a suggestion is", () => {
     ["an unknown tool", { ...LLM, tools: ["raed_file"] }, "tools.0", "read_file"],
     ["a tool defined in place", { ...LLM, tools: [{ name: "x", code: "…" }] }, "tools.0"],
     ["a skill", { ...LLM, skills: ["local/x"] }, "skills"],
-    ["an unknown view", { ...LLM, context_view: "aply" }, "context_view", "apply"],
-    ["an unknown role", { ...LLM, role_hint: "reviw" }, "role_hint", "review"],
+    ["a view nobody knows", { ...LLM, context_view: "excute" }, "context_view", "execute"],
+    ["a view that nothing uses", { ...LLM, context_view: "apply" }, "context_view"],
+    ["a role, which has no effect", { ...LLM, role_hint: "review" }, "role_hint"],
     ["no memory", { ...LLM, memory: { enabled: false } }, "memory.enabled"],
     ["an answer that is not an object", { ...LLM, response_format: { type: "string" } }, "response_format"],
     ["unsafe in words", { ...LLM, unsafe: "yes" }, "unsafe"],

@@ -1,5 +1,4 @@
 import type { ContextView } from "../context/context-policy.ts";
-import type { ActorRole } from "../action/action.ts";
 import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { QualifiedName } from "../names/qualified-name.ts";
 import type { ToolActorDefinition } from "./tool-actor.ts";
@@ -29,8 +28,8 @@ interface ModelActor {
   readonly memory: ActorMemory;
   /** JSON Schema the last answer must fit. */
   readonly responseFormat: JsonObject | undefined;
+  /** Its author warns that it may do harm: only plans whose profile allows unsafe tools may have it. */
   readonly unsafe: boolean;
-  readonly roleHint: ActorRole | undefined;
 }
 
 export interface LlmActorDefinition extends ModelActor {

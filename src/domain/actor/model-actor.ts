@@ -1,4 +1,3 @@
-import { ACTOR_ROLES, type ActorRole } from "../action/action.ts";
 import { parseToolName } from "./actor-route.ts";
 import type { ActorMemory, ActorOptions, LlmActorDefinition } from "./actor.ts";
 import { CONTEXT_VIEWS, type ContextView } from "../context/context-policy.ts";
@@ -23,9 +22,7 @@ export const MODEL_ACTOR_SPELLINGS: Spellings = {
 const OLDER_VIEWS: Readonly<Record<string, ContextView>> = {
   strategist: "strategize",
   executor: "execute",
-  reviewer: "apply",
 };
-const OLDER_ROLES: Readonly<Record<string, ActorRole>> = { invariant_reconciliation: "invariant" };
 const FORMAT_LIMITS = { depth: 32, bytes: 64 * 1024 };
 const LARGEST = 10_000_000;
 
@@ -36,6 +33,7 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
   const name = ownName(fields, given);
   const description = given === undefined ? fields.line(fields.require("description")) : describedBy(fields, given);
   const unsafe = fields.boolean("unsafe") ?? false;
+  fields.refuse("role_hint", "is not implemented: the action and the plan say what an actor does; remove the line");
   const skills = fields.find("skills");
   if (skills !== undefined && !(Array.isArray(skills.value) && skills.value.length === 0)) {
     issues.push({ path: skills.path, message: "skills are not supported yet; name the tools in tools" });
@@ -51,7 +49,6 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
     memory: parseMemory(fields),
     responseFormat: parseResponseFormat(fields),
     unsafe,
-    roleHint: fields.word(fields.find("role_hint"), ACTOR_ROLES, OLDER_ROLES),
   };
   if (actor.provider === "scripted" && actor.options.baseUrl !== undefined) {
     issues.push({ path: fields.at("options"), message: "base_url: a scripted provider has no endpoint" });

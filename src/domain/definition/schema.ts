@@ -26,6 +26,8 @@ export interface KnownKeys {
   readonly own: readonly string[];
   readonly list: string;
   readonly items: readonly string[];
+  /** Keys that other systems or earlier versions have and this one does not, each with the reason. */
+  readonly refused?: Readonly<Record<string, string>>;
 }
 
 /** The problems that a schema found in the form of a definition. */
@@ -33,15 +35,17 @@ export function formIssues(error: z.ZodError, known: KnownKeys): ValidationIssue
   return error.issues.flatMap((issue) => readable(issue, known));
 }
 
-function readable(issue: z.core.$ZodIssue, { own, list, items }: KnownKeys): ValidationIssue[] {
+function readable(issue: z.core.$ZodIssue, { own, list, items, refused = {} }: KnownKeys): ValidationIssue[] {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const known = issue.path[0] === list ? items : own;
-    return issue.keys.map((key) => ({
-      path: path === "" ? key : `${path}.${key}`,
-      message: "unknown key",
-      ...suggested(key, known),
-    }));
+    return issue.keys.map((key) => {
+      const at = path === "" ? key : `${path}.${key}`;
+      const reason = path === "" && Object.hasOwn(refused, key) ? refused[key] : undefined;
+      return reason === undefined
+        ? { path: at, message: "unknown key", ...suggested(key, known) }
+        : { path: at, message: reason };
+    });
   }
   const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
   return [{ path, message: missing ? "is required" : issue.message }];

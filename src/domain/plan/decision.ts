@@ -10,15 +10,10 @@ import type { Phase } from "./transitions.ts";
  */
 export const DECISION_TYPES = [
   "prompt_definition",
-  "invariant_enforced",
   "strategy_choice",
-  "resource_selection",
-  "subplan_spawn",
-  "subplan_parallel_spawn",
   "implementation_choice",
   "tool_invocation",
   "error_recovery",
-  "validation_response",
   "user_intervention",
 ] as const;
 export type DecisionType = (typeof DECISION_TYPES)[number];
@@ -64,19 +59,10 @@ export interface Thought {
   readonly snapshot?: string;
 }
 
-const ANYWHERE: readonly DecisionType[] = ["resource_selection", "subplan_spawn", "subplan_parallel_spawn"];
-
-/** The types of decisions allowed in each phase. */
+/** What may be decided while a plan is in a phase. */
 export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
-  strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
-  execute: [
-    "implementation_choice",
-    "tool_invocation",
-    "error_recovery",
-    "validation_response",
-    ...ANYWHERE,
-    "user_intervention",
-  ],
+  strategize: ["prompt_definition", "strategy_choice", "user_intervention"],
+  execute: ["implementation_choice", "tool_invocation", "error_recovery", "user_intervention"],
   apply: ["user_intervention"],
 };
 

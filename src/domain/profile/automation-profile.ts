@@ -9,19 +9,7 @@ import { shown } from "../text/text.ts";
  * is the confidence a step needs to continue without asking. A plan carries the whole profile it was made with, so that
  * a later change of a profile never changes a running plan.
  */
-export const THRESHOLDS = [
-  "autoStrategize",
-  "autoExecute",
-  "autoApply",
-  "autoDecisionsStrategize",
-  "autoDecisionsExecute",
-  "autoValidationFix",
-  "autoStrategyRevision",
-  "autoReversionFromApply",
-  "autoChildPlans",
-  "autoRetryTransient",
-  "autoCheckpointRestore",
-] as const;
+export const THRESHOLDS = ["autoExecute", "autoApply", "autoDecisionsStrategize"] as const;
 export type Threshold = (typeof THRESHOLDS)[number];
 
 export interface AutomationProfile {
@@ -71,11 +59,10 @@ function profile(
   exceptions: Partial<Record<Threshold, number>> = {},
   safety = true,
 ): AutomationProfile {
-  const thresholds = Object.fromEntries(THRESHOLDS.map((key) => [key, exceptions[key] ?? base]));
   return {
     name,
     description,
-    thresholds: thresholds as Record<Threshold, number>,
+    thresholds: thresholdsFrom((key) => exceptions[key] ?? base),
     requireSandbox: safety,
     requireCheckpoints: safety,
     requireConfinement: safety,
@@ -84,12 +71,20 @@ function profile(
   };
 }
 
-/** A profile as it was written down, which may have been before some of its parts existed. */
+function thresholdsFrom(valueOf: (name: Threshold) => number): Record<Threshold, number> {
+  return Object.fromEntries(THRESHOLDS.map((name) => [name, valueOf(name)])) as Record<Threshold, number>;
+}
+
+/**
+ * A profile as it was stored, perhaps by a version with fewer parts, or with thresholds that do not exist now. Those had
+ * no effect, so they are left out.
+ */
 export function keptProfile(text: string): AutomationProfile {
   const kept = JSON.parse(text) as AutomationProfile & { readonly requireConfinement?: boolean };
   return {
     ...SAFE,
     ...kept,
+    thresholds: thresholdsFrom((name) => kept.thresholds[name]),
     // One that does not say is held to it, except the one that holds nothing back.
     requireConfinement: kept.requireConfinement ?? kept.name !== UNHELD,
     guards: { ...NO_GUARDS, ...kept.guards },
@@ -103,19 +98,12 @@ export function mustBeApproved({ requireHumanApproval, guards }: AutomationProfi
 }
 
 export const BUILT_IN: readonly AutomationProfile[] = [
-  profile("manual", "Every step waits for a person", 1),
-  profile("review", "Phases start by themselves, decisions and apply wait", 1, { autoStrategize: 0, autoExecute: 0 }),
-  profile("supervised", "Planning runs by itself, execution waits", 1, {
-    autoStrategize: 0,
-    autoDecisionsStrategize: 0,
-  }),
+  profile("manual", "Strategy, decisions and apply wait for a person", 1),
+  profile("review", "Execution starts by itself, decisions and apply wait", 1, { autoExecute: 0 }),
+  profile("supervised", "Planning runs by itself, execution and apply wait", 1, { autoDecisionsStrategize: 0 }),
   profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1 }),
-  profile("trusted", "Runs on its own; asks before apply and rollback", 0, {
-    autoApply: 1,
-    autoStrategyRevision: 1,
-    autoReversionFromApply: 1,
-  }),
-  profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }),
+  profile("trusted", "Decides and executes by itself, apply waits", 0, { autoApply: 1 }),
+  profile("auto", "As trusted; everything but apply runs by itself", 0, { autoApply: 1 }),
   profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0),
   profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
 ];

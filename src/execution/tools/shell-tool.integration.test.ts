@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gone, running, uniqueSeconds } from "../../testing/processes.ts";
-import { canConfine } from "../../confinement/availability.ts";
+import { confinementHere } from "../../confinement/availability.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 
 let plan: ExecutingPlan;
@@ -24,7 +24,7 @@ test("tells output of both kinds and whether it was confined", async () => {
     output: "out\nerr\n",
     cut: false,
     timedOut: false,
-    confined: await canConfine(),
+    confined: (await confinementHere()).kind !== "none",
   });
   expect(await shell("pwd", { cwd: "src/deep" })).toMatchObject({ output: `${plan.root}/src/deep\n` });
   expect(await shell("pwd", { cwd: "." })).toMatchObject({ output: `${plan.root}\n` });
