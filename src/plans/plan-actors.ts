@@ -8,7 +8,7 @@ import type { Actor } from "../domain/actor/actor.ts";
 import { actorVariables } from "../domain/actor/tool-actor.ts";
 import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { nextStep } from "../domain/next-step.ts";
 import type { AutomationProfile } from "../domain/profile/automation-profile.ts";
@@ -58,7 +58,7 @@ async function requireModelName(
 ): Promise<void> {
   const provider = modelNamed(name)?.provider.toLowerCase();
   if (providers === undefined || (provider !== undefined && providers.includes(provider))) return;
-  throw notFound("actor", name, await actorNames(reader));
+  throw notFoundError("actor", name, await actorNames(reader));
 }
 
 /** The actor and those that its graph needs, each once. */

@@ -26,7 +26,7 @@ import { findProject, findProjects } from "../store/tables/projects.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { planResources, requireSandboxes } from "./in-place-rules.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 import { planActors, type ActorChoice } from "./plan-actors.ts";
 import { planStages } from "./stage-arguments.ts";
 import { recordEvent, type RecordSource } from "./transition.ts";
