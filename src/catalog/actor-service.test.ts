@@ -194,7 +194,7 @@ describe("an actor", () => {
     await expect(s.actors.getActor("not a name")).rejects.toBeInstanceOf(ValidationError);
   });
 
-  test.each(ACTOR_ROLES)("is not removed while an available action has it for %s, in whatever case", async (role) => {
+  test.each(ACTOR_ROLES)("is not removed while an available action has it for %s, in any letter case", async (role) => {
     await using s = await setting();
     await s.actors.addActor(actorInput("team/One"));
     await s.plans.createAction({ ...actionInput(), [`${role}Actor`]: "TEAM/one" });

@@ -4,8 +4,8 @@ import { nearest } from "../text/suggest.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * What the models of a project may see, by view. A view that leaves a setting out takes it from the one before it: default, then
- * strategize, execute. Limits are on unless somebody lifts them.
+ * The parts of a project that models may see, by view. A view that leaves a setting out takes it from the one before
+ * it: default, then strategize, execute. Limits are on unless the user lifts them.
  */
 export const CONTEXT_VIEWS = ["default", "strategize", "execute"] as const;
 export type ContextView = (typeof CONTEXT_VIEWS)[number];

@@ -1,3 +1,3 @@
-/** What actors do in a plan. */
+/** The roles of actors in a plan. */
 export const ACTOR_ROLES = ["strategy", "execution"] as const;
 export type ActorRole = (typeof ACTOR_ROLES)[number];

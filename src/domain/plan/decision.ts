@@ -59,7 +59,7 @@ export interface Thought {
   readonly snapshot?: string;
 }
 
-/** What may be decided while a plan is in a phase. */
+/** The types of decisions allowed in each phase. */
 export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
   strategize: ["prompt_definition", "strategy_choice", "user_intervention"],
   execute: ["implementation_choice", "tool_invocation", "error_recovery", "user_intervention"],
