@@ -9,8 +9,10 @@ import { TemporaryStore } from "../../testing/temporary-store.ts";
 import type { GraphOutcome } from "./run-graph.ts";
 import { countingModel, type CountingModel } from "./testing/counting-model.ts";
 import { runThirtySteps } from "./testing/thirty-steps.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+/** Of the moments at which a process can be killed, every so many-th is tried. */
+const STRIDE = sized({ normal: 3, full: 1 });
 const STEPS = 30;
 /** Processes at a time: each spends most of its time starting. */
 const AT_ONCE = 3;
@@ -43,13 +45,13 @@ test("killed after every single step", TIMEOUT, async () => {
   });
 });
 
-test(`killed while ${FULL ? "each" : "every third"} question is under way`, TIMEOUT, async () => {
+test(`killed while a question is under way, at every ${STRIDE}. question`, TIMEOUT, async () => {
   await using temporary = await TemporaryStore.open("file");
   await using model = await countingModel();
   const world = await worldOf(temporary, model);
   const undisturbed = await undisturbedRun(world);
   const asked = [...undisturbed.records.keys()].filter((key) => /ask-\d+$/.test(key));
-  const questions = asked.filter((_, index) => FULL || index % 3 === 0);
+  const questions = asked.filter((_, index) => index % STRIDE === 0);
   expect(questions.length).toBeGreaterThanOrEqual(5);
   await parallel(questions.length, async (index) => {
     const { id } = await planAt(world.service, "execute/queued");

@@ -5,10 +5,10 @@ import type { FileFacts, Language } from "../model/facts.ts";
 import { problemsOf } from "../testing/check-facts.ts";
 import { type Mutation, mutate, mutation } from "../testing/mutation.ts";
 import { describeFacts, SAMPLED, sampleOf } from "../testing/samples.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const STRIDE = FULL ? 1 : 7;
-const RUNS = FULL ? 2_000 : 100;
+const STRIDE = sized({ normal: 7, full: 1 });
+const RUNS = sized({ normal: 100, full: 2_000 });
 
 let analyzer: Analyzer;
 beforeAll(async () => {
