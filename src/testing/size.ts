@@ -3,8 +3,8 @@
  * change must pass, `full` is the proof before a release. A smaller size tries fewer seeds, schedules and moments, not
  * fewer kinds of them.
  */
-const SIZES = ["quick", "normal", "full"] as const;
-export type TestSize = (typeof SIZES)[number];
+export const SIZES = ["quick", "normal", "full"] as const;
+type TestSize = (typeof SIZES)[number];
 
 export const TEST_SIZE: TestSize = readSize(process.env["CLEVERAGENTS_TEST_SIZE"]);
 
