@@ -31,7 +31,7 @@ const outcomes = await Promise.all(lanes.map(inTurn));
 conclude([build, ...outcomes.flat()]);
 
 function quick(): readonly Step[][] {
-  return [[() => vitest(run, "tests", ["--project", "unit"])], [() => features(run, Object.values(PROMISES))]];
+  return [[() => vitest(run, "tests", ["--project", "unit*"])], [() => features(run, Object.values(PROMISES))]];
 }
 
 function everything(): readonly Step[][] {

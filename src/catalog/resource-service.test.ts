@@ -22,7 +22,7 @@ import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporar
 import { nextStep } from "../domain/next-step.ts";
 import { sized } from "../testing/size.ts";
 
-const CALLERS = sized({ normal: 40, full: 200 });
+const CALLERS = sized({ quick: 10, normal: 40, full: 200 });
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;

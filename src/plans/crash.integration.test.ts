@@ -26,7 +26,7 @@ import { TemporaryStore } from "../testing/temporary-store.ts";
 import { completeApply } from "../testing/complete-apply.ts";
 import { sized } from "../testing/size.ts";
 
-const ROUNDS = sized({ normal: 25, full: 300 });
+const ROUNDS = sized({ normal: 12, full: 300 });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const TTL_MS = 400;
 /** Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then goes on elsewhere. */

@@ -31,7 +31,7 @@ import { scheduledStore } from "../testing/scheduled-store.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { sized } from "../testing/size.ts";
 
-const SCHEDULES = 1_000;
+const SCHEDULES = sized({ quick: 100, normal: 500, full: 1_000 });
 /** Each batch on a store of its own, because looking at a plan's rows takes longer the more plans there are. */
 const BATCHES = sized({ normal: 1, full: 20 });
 const TTL_MS = 600_000;

@@ -19,7 +19,7 @@ import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 import { lineProblem } from "../domain/text/text.ts";
 import { sized } from "../testing/size.ts";
 
-const RUNS = sized({ normal: 60, full: 2_000 });
+const RUNS = sized({ quick: 15, normal: 60, full: 2_000 });
 
 /** Anything Unicode that may be stored: emoji, combining marks, right-to-left, line breaks; no control characters. */
 const anyText = fc

@@ -15,7 +15,7 @@ test(
     const random = seededRandom(seed);
     using directory = new IndexedDirectory();
     const tree = new RandomTree(directory.root, random);
-    const rounds = sized({ normal: 6, full: 100 });
+    const rounds = sized({ quick: 2, normal: 6, full: 100 });
     for (let round = 0; round < rounds; round += 1) {
       for (let edit = 0; edit < 10; edit += 1) {
         tree.change();

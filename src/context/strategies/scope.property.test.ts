@@ -109,6 +109,6 @@ test.each(STRATEGIES)("%s shows nothing from outside the scope", { timeout: 120_
         expect(entity.startsWith(`${resource}:${path}`)).toBe(true);
       }
     }),
-    { numRuns: sized({ normal: 30, full: 300 }) },
+    { numRuns: sized({ quick: 8, normal: 30, full: 300 }) },
   );
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Exclusion } from "./exclusion.ts";
 import { sized } from "../../testing/size.ts";
 
-const RUNS = sized({ normal: 300, full: 5_000 });
+const RUNS = sized({ quick: 60, normal: 300, full: 5_000 });
 
 test("in any schedule: one path one at a time, alone means alone, all get through, also when some fail", async () => {
   const section = fc.record({

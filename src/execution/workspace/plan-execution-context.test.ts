@@ -25,7 +25,7 @@ import { scheduledStore } from "../../testing/scheduled-store.ts";
 import { STORE_KINDS, TemporaryStore } from "../../testing/temporary-store.ts";
 import { sized } from "../../testing/size.ts";
 
-const SCHEDULES = sized({ normal: 1_000, full: 20_000 });
+const SCHEDULES = sized({ quick: 200, normal: 1_000, full: 20_000 });
 const TTL_MS = 600_000;
 
 describe.each(STORE_KINDS)("on a %s store", (kind) => {
