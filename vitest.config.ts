@@ -9,9 +9,20 @@ const shared: { pool: "forks"; setupFiles: string[]; server: { deps: { external:
   server: { deps: { external: [/\/src\/(?!.*\.test\.ts$)/] } },
 };
 
-const SHARING = ["domain", "catalog", "changes", "ledger", "plans", "context/stages"].map(
-  (room) => `src/${room}/**/*.test.ts`,
-);
+const SHARING = [
+  "actors/graph",
+  "actors/loop",
+  "actors/scripted",
+  "apply",
+  "catalog",
+  "changes",
+  "context/stages",
+  "domain",
+  "ledger",
+  "plans",
+  "runs",
+  "store",
+].map((room) => `src/${room}/**/*.test.ts`);
 const INTEGRATION = "src/**/*.integration.test.ts";
 
 export default defineConfig({
