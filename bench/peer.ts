@@ -21,6 +21,17 @@ export async function peer<T>(peersDir: string, name: string): Promise<T> {
   return import(pathToFileURL(resolve(name)).href);
 }
 
+/** A peer that is not installed or does not load here is named with the reason; the others go on. */
+export async function ifItRuns<T>(name: string, make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+    console.log(`${name} is left out, it does not run here: ${reason}`);
+    return undefined;
+  }
+}
+
 export async function version(peersDir: string, name: string): Promise<string> {
   const text = await readFile(join(peersDir, "node_modules", name, "package.json"), "utf8");
   const parsed: { version: string } = JSON.parse(text);

@@ -214,7 +214,7 @@ class AuditCopier {
   copy(rows: readonly AuditRow[], chain: string, ids: () => string, shift: number): void {
     const growing = { chain, length: 0, hash: FIRST_HASH, sealed: 0 };
     for (const { sequence: _, hash: __, ...row } of rows) {
-      const entry = { ...row, id: ids(), chain, at: row.at + shift, previous_hash: growing.hash };
+      const entry = { ...row, id: ids(), chain, plan_id: chain, at: row.at + shift, previous_hash: growing.hash };
       growing.hash = entryHash(entry);
       growing.length = entry.position;
       this.#sequence = this.#insert("audit_entries", { ...entry, hash: growing.hash });

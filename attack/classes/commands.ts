@@ -13,7 +13,7 @@ interface Probe {
   readonly name: string;
   readonly command: string;
   /** Whether what it printed shows that it got through; the secret always does. */
-  readonly got?: (output: string) => boolean;
+  readonly got?: (output: string, planId: string) => boolean;
 }
 
 export const commands: AttackClass = async function* ({ world }) {
@@ -55,7 +55,7 @@ async function* probe(world: AttackWorld, all: readonly Probe[]): AsyncGenerator
     run.code === 0 ? undefined : `the plan did not end: ${run.stdout.slice(0, 500)}${run.stderr.slice(-300)}`;
   for (const { name, got } of all) {
     const output = world.probe(run.planId, name);
-    const through = output !== undefined && (output.includes(SECRET) || got?.(output) === true);
+    const through = output !== undefined && (output.includes(SECRET) || got?.(output, run.planId) === true);
     yield verdict(
       name,
       failed,
@@ -103,7 +103,12 @@ function probes(
       got: (text) => text.includes("of another"),
     },
     { name: "own-git-directory", command: `ls ../git && echo x >> ../git/config && echo WROTE`, got: wrote },
-    { name: "facts", command: `echo '{}' > ../target.json && echo WROTE`, got: wrote },
+    {
+      name: "facts",
+      command: "cat ../target.json; echo '{}' > ../target.json",
+      // Below /tmp the write goes to a directory of the command's own: what counts is the file that we read.
+      got: (text, planId) => text.includes(world.shop) || world.facts(planId) === "{}\n",
+    },
     { name: "home-write", command: write(`${home}/.bashrc`) },
     { name: "home-new", command: write(`${home}/.profile`) },
     { name: "checkout-write", command: write(`${shop}/README`) },

@@ -4,7 +4,7 @@
  */
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { verdict, type AttackClass, type Verdict } from "../verdict.ts";
+import { tried, verdict, type AttackClass, type Verdict } from "../verdict.ts";
 import type { AttackWorld, StepSpec } from "../world.ts";
 
 interface Landing {
@@ -14,9 +14,9 @@ interface Landing {
   readonly arrange: (shop: string, world: AttackWorld) => void;
 }
 
-export const landing: AttackClass = async function* ({ world, quick }) {
-  const all = LANDINGS;
-  for (const one of quick ? all.slice(0, 3) : all) yield await landed(world, one);
+export const landing: AttackClass = async function* (campaign) {
+  const { world } = campaign;
+  for (const one of tried(campaign, LANDINGS, 2)) yield await landed(world, one);
   yield await setuid(world);
 };
 

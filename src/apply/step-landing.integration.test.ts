@@ -16,9 +16,10 @@ import { withResourceLocks } from "./resource-locks.ts";
 import { StoppingEffects, type Stopping } from "./testing/landing-world.ts";
 import { InPlaceWorld } from "./testing/in-place-world.ts";
 import { nextStep } from "../domain/next-step.ts";
+import { sized } from "../testing/size.ts";
 
 /** All of them in the full run; otherwise every few, from another one each time. */
-const STRIDE = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 1 : 5;
+const STRIDE = sized({ normal: 5, full: 1 });
 const FIRST = Math.floor(Math.random() * STRIDE);
 console.log(`every ${STRIDE}th effect, from the one at ${FIRST}`);
 

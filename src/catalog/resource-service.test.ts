@@ -20,8 +20,9 @@ import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { seededRandom } from "../testing/random.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
 import { nextStep } from "../domain/next-step.ts";
+import { sized } from "../testing/size.ts";
 
-const CALLERS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 200 : 40;
+const CALLERS = sized({ quick: 10, normal: 40, full: 200 });
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;

@@ -21,8 +21,9 @@ import { openStore } from "../store/sqlite/open.ts";
 import type { Started } from "./testing/agents.ts";
 import { beforeLanding, kill, reached, until, type Mark } from "./testing/disturbed-landing.ts";
 import { LandingWorld, type Resources } from "./testing/landing-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 let world: LandingWorld;
 let executed: Resources;

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { put, World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 const api = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "api", ...params }];
 const notes = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "notes", ...params }];

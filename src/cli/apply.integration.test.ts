@@ -5,8 +5,9 @@ import { expect, test } from "vitest";
 import { openSandbox } from "../execution/sandbox/sandbox.ts";
 import { git } from "../testing/git-repository.ts";
 import { contents, World, type Files, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 const api = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "api", ...params }];
 const notes = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "notes", ...params }];

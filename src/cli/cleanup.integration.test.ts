@@ -7,8 +7,9 @@ import { expect, test } from "vitest";
 import { gone } from "../testing/processes.ts";
 import { ROOT } from "./testing/agents.ts";
 import { World } from "./testing/world.ts";
+import { sized } from "../testing/size.ts";
 
-const PLANS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 100 : 5;
+const PLANS = sized({ normal: 5, full: 100 });
 
 test(`${PLANS} failed and cancelled plans leave refs, sandboxes, temporary directories and processes as they were`, async () => {
   using world = new World();

@@ -17,8 +17,9 @@ import { seededRandom } from "../testing/random.ts";
 import { Agents } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
 import { World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const [IN_PROCESS, BY_PROCESSES] = FULL ? [160, 40] : [4, 1];
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const DAY_MS = 86_400_000;

@@ -9,6 +9,7 @@ import { readTree, type Tree } from "../execution/testing/trees.ts";
 import { seededRandom } from "../testing/random.ts";
 import { ROOT } from "./testing/agents.ts";
 import { InPlace, STEPS, UNSAFE } from "./testing/in-place.ts";
+import { sized } from "../testing/size.ts";
 
 /** A git that lets a person do something right before it answers this question: a step asks it when it has read the file it changes. */
 function withPerson(world: InPlace, deed: string, question: "check-ignore" | "ls-files -s"): NodeJS.ProcessEnv {
@@ -139,7 +140,7 @@ test("while a plan works in place no other one does, and no other one lands ther
   expect((await agents.json("plan", "execute", second)).exit_code).toBe(0);
 });
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const KILLS = FULL ? 200 : 12;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 

@@ -14,8 +14,9 @@ import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { allowCommands } from "./testing/confinement.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const KILLS = FULL ? 300 : 10;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 

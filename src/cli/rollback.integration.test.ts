@@ -8,8 +8,9 @@ import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const ROUNDS = FULL ? 60 : 5;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 

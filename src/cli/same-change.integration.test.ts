@@ -8,8 +8,9 @@ import { describe, expect, test } from "vitest";
 import type { PlanId } from "../index.ts";
 import { seededRandom } from "../testing/random.ts";
 import { contents, World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 const FILES = { "lines.txt": LINES, "other.txt": LINES };

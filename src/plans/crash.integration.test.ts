@@ -24,9 +24,9 @@ import { Program } from "../testing/program.ts";
 import { seededRandom } from "../testing/random.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { completeApply } from "../testing/complete-apply.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const ROUNDS = FULL ? 300 : 25;
+const ROUNDS = sized({ normal: 12, full: 300 });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const TTL_MS = 400;
 /**
@@ -36,38 +36,42 @@ const TTL_MS = 400;
 const HAMMER_TTL_MS = 200;
 
 describe("killed", () => {
-  test(`${ROUNDS} times at a random moment (seed ${SEED})`, { timeout: FULL ? 1_800_000 : 180_000 }, async () => {
-    await using temporary = await TemporaryStore.open("file");
-    const { url } = temporary.store;
-    await new PlanLifecycleService({ store: temporary.store }).createAction(actionInput());
-    const random = seededRandom(SEED);
-    /** Alone in every other round: two make each other wait, one gets further. */
-    const launch = (round: number): Program[] =>
-      Array.from({ length: 1 + (round % 2) }, (_, number) => {
-        const seed = String(Math.trunc(random() * 2 ** 31));
-        const output = join(temporary.directory, `round-${round}-${number}`);
-        return new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output);
-      });
-    let acknowledged = 0;
-    let hammers = launch(0);
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const current = hammers;
-      try {
-        await kill(current, random);
-        // The next ones load while this round is looked at; they wait for their turn.
-        hammers = launch(round);
-        acknowledged += await checkRound(url, current);
-      } catch (error) {
-        throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, {
-          cause: error,
+  test(
+    `${ROUNDS} times at a random moment (seed ${SEED})`,
+    { timeout: sized({ normal: 180_000, full: 1_800_000 }) },
+    async () => {
+      await using temporary = await TemporaryStore.open("file");
+      const { url } = temporary.store;
+      await new PlanLifecycleService({ store: temporary.store }).createAction(actionInput());
+      const random = seededRandom(SEED);
+      /** Alone in every other round: two make each other wait, one gets further. */
+      const launch = (round: number): Program[] =>
+        Array.from({ length: 1 + (round % 2) }, (_, number) => {
+          const seed = String(Math.trunc(random() * 2 ** 31));
+          const output = join(temporary.directory, `round-${round}-${number}`);
+          return new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output);
         });
-      } finally {
-        for (const hammer of current) await hammer[Symbol.asyncDispose]();
+      let acknowledged = 0;
+      let hammers = launch(0);
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const current = hammers;
+        try {
+          await kill(current, random);
+          // The next ones load while this round is looked at; they wait for their turn.
+          hammers = launch(round);
+          acknowledged += await checkRound(url, current);
+        } catch (error) {
+          throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, {
+            cause: error,
+          });
+        } finally {
+          for (const hammer of current) await hammer[Symbol.asyncDispose]();
+        }
       }
-    }
-    for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
-    expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
-  });
+      for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
+      expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
+    },
+  );
 });
 
 async function kill(hammers: readonly Program[], random: () => number): Promise<void> {

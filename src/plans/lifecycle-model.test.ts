@@ -29,11 +29,11 @@ import { PlanModel, type ModelAction, type Verdict } from "../testing/plan-model
 import { history, planRows, type PlanRows } from "../testing/plan-rows.ts";
 import { scheduledStore } from "../testing/scheduled-store.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const SCHEDULES = 1_000;
+const SCHEDULES = sized({ quick: 100, normal: 500, full: 1_000 });
 /** Each batch on a store of its own, because looking at a plan's rows takes longer the more plans there are. */
-const BATCHES = FULL ? 20 : 1;
+const BATCHES = sized({ normal: 1, full: 20 });
 const TTL_MS = 600_000;
 
 type Command =

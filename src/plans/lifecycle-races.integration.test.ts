@@ -9,9 +9,9 @@ import type { LeaseToken } from "../testing/plan-actor.ts";
 import { history, planRows } from "../testing/plan-rows.ts";
 import { RACES } from "../testing/race-table.ts";
 import { TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const ROUNDS = FULL ? 30 : 3;
+const ROUNDS = sized({ normal: 3, full: 30 });
 const ACTORS = 4;
 
 describe.each([

@@ -17,8 +17,9 @@ import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, perform, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 import { lineProblem } from "../domain/text/text.ts";
+import { sized } from "../testing/size.ts";
 
-const RUNS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 2_000 : 60;
+const RUNS = sized({ quick: 15, normal: 60, full: 2_000 });
 
 /** Anything Unicode that may be stored: emoji, combining marks, right-to-left, line breaks; no control characters. */
 const anyText = fc

@@ -12,8 +12,7 @@ import { planChanges } from "../changes/plan-changes.ts";
 import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
 import { openStore, type PlanId, type Store } from "../index.ts";
 import { Program } from "../testing/program.ts";
-
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+import { sized } from "../testing/size.ts";
 
 const ACTION = `name: improve
 description: Improve {what}
@@ -94,7 +93,7 @@ test("killed after any commit and taken up again", { timeout: 1_800_000 }, async
   const commits = whole?.commits ?? 0;
   expect(commits).toBeGreaterThan(20);
 
-  for (let killAfter = 1; killAfter < commits; killAfter += FULL ? 1 : 9) {
+  for (let killAfter = 1; killAfter < commits; killAfter += sized({ normal: 9, full: 1 })) {
     const id = (await world.anotherThought()) as PlanId;
     expect(await run(id, killAfter)).toBeUndefined();
     const recorded = await answers(store, id);

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 export function git(directory: string, ...args: string[]): string {
   const identity = ["-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "commit.gpgsign=false"];
-  return execFileSync("git", ["-C", directory, ...identity, ...args], {
+  // A commit would start a process that looks whether there is anything to pack.
+  const quiet = ["-c", "maintenance.auto=false"];
+  return execFileSync("git", ["-C", directory, ...identity, ...quiet, ...args], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], HOME: directory, GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" },

@@ -8,6 +8,9 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+/** The variable that tells a program the id of the process that started it. */
+const PARENT = "CLEVERAGENTS_TEST_PARENT";
+
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
@@ -18,7 +21,10 @@ export class Program implements AsyncDisposable {
     const path = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
     const descriptor = openSync(output, "a");
     this.#output = output;
-    this.#child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", descriptor, "inherit"] });
+    this.#child = spawn(process.execPath, [path, ...args], {
+      stdio: ["pipe", descriptor, "inherit"],
+      env: { ...process.env, [PARENT]: String(process.pid) },
+    });
     this.#exited = once(this.#child, "exit");
     closeSync(descriptor);
   }
@@ -60,9 +66,12 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** A program whose test process is gone ends itself, because no other process would. */
+/**
+ * A program whose test is gone ends itself: no other process would. The parent may be gone before the program has
+ * loaded, so it is told which one it had.
+ */
 export function endWithParent(): void {
-  const parent = process.ppid;
+  const parent = Number(process.env[PARENT] ?? process.ppid);
   setInterval(() => {
     if (process.ppid !== parent) process.exit(1);
   }, 200).unref();

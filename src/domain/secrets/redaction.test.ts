@@ -281,10 +281,9 @@ describe("masking", () => {
       maskSecrets(text);
       return performance.now() - begun;
     };
-    // A slow expression is slow every time; the other load of the machine is not, so the fastest of several runs
-    // counts.
-    const ratios = [1, 2, 3].map(() => took(large) / Math.max(took(small), 5));
     // Time that grows with the square of the size would be sixteen times as long.
-    expect(Math.min(...ratios)).toBeLessThan(10);
+    const linear = (): boolean => took(large) / Math.max(took(small), 5) < 10;
+    // An expression that is slow by nature is slow every time; what the machine does besides is not.
+    expect([1, 2, 3].some(linear)).toBe(true);
   });
 });

@@ -23,9 +23,9 @@ import { actionInput, created, planAt } from "../../testing/fixtures.ts";
 import { planRows } from "../../testing/plan-rows.ts";
 import { scheduledStore } from "../../testing/scheduled-store.ts";
 import { STORE_KINDS, TemporaryStore } from "../../testing/temporary-store.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const SCHEDULES = FULL ? 20_000 : 1_000;
+const SCHEDULES = sized({ quick: 200, normal: 1_000, full: 20_000 });
 const TTL_MS = 600_000;
 
 describe.each(STORE_KINDS)("on a %s store", (kind) => {

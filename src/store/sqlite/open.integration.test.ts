@@ -7,8 +7,7 @@ import { openStore } from "./open.ts";
 import { createCounters, type ElsewhereAnswer, type ElsewhereError } from "../testing/elsewhere.ts";
 import { TestDirectory } from "../testing/fixtures.ts";
 import { inNamespace, inProcess } from "../testing/run-elsewhere.ts";
-
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+import { sized } from "../../testing/size.ts";
 
 describe("processes", () => {
   test("4 that start on the same empty data directory all succeed, and each migration is recorded once", async () => {
@@ -28,7 +27,7 @@ describe("processes", () => {
   test("6 that hammer one file lose no count, and none of them is turned away", async () => {
     await using directory = await TestDirectory.make();
     const url = `sqlite:${directory.file()}`;
-    const times = FULL ? 2_000 : 100;
+    const times = sized({ normal: 100, full: 2_000 });
     await using store = await openStore(url);
     await createCounters(store);
     const command = { kind: "increment", url, times, together: 4 } as const;

@@ -11,8 +11,7 @@ import { describeContract } from "./contract.ts";
 import { createCounters, incrementBoth } from "./elsewhere.ts";
 import { failure, notHung, type StoreFixture } from "./fixtures.ts";
 import { inThread } from "./run-elsewhere.ts";
-
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+import { sized } from "../../testing/size.ts";
 
 export function describeStore(name: string, open: () => Promise<StoreFixture>): void {
   describe(`a store ${name}`, () => {
@@ -149,7 +148,12 @@ export function describeStore(name: string, open: () => Promise<StoreFixture>): 
       test("a read sees one moment, although other units commit while it runs", async () => {
         await using fixture = await open();
         await createCounters(fixture.store);
-        const writing = inThread({ kind: "increment", url: fixture.store.url, times: FULL ? 2_000 : 150, together: 3 });
+        const writing = inThread({
+          kind: "increment",
+          url: fixture.store.url,
+          times: sized({ normal: 150, full: 2_000 }),
+          together: 3,
+        });
         let finished = false;
         void writing.finally(() => (finished = true)).catch(() => undefined);
         const seen = new Set<number>();
