@@ -1,7 +1,7 @@
 /**
  * A setting that nothing reads is accepted, stored, shown, and has no effect: its author believes that it works. So
- * each threshold, profile field, configuration key, role, key of a definition, and parameter of an operation must be read by
- * production code other than the code that declares, parses, stores or prints it.
+ * each threshold, profile field, configuration key, role, key of a definition, and parameter of an operation must be
+ * read by production code other than the code that declares, parses, stores or prints it.
  *
  * The sources are searched as text, without comments. A name that is also an ordinary word can be found by accident;
  * where that is likely, the search says how the reader spells it.

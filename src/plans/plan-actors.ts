@@ -1,6 +1,6 @@
 /**
- * The actors of a new plan: which they are, and whether the plan may have them. All of it is true as long as the plan is
- * active, because an actor that an active plan or a graph needs cannot be removed, and a definition never changes.
+ * The actors of a new plan: which they are, and whether the plan may have them. All of it is true as long as the plan
+ * is active, because an actor that an active plan or a graph needs cannot be removed, and a definition never changes.
  */
 import { ACTOR_ROLES, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
 import { actorReferences } from "../domain/actor/actor-references.ts";
@@ -18,7 +18,7 @@ import type { Reader } from "../store/port.ts";
 
 export interface ActorChoice {
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
-  /** What the configuration says for roles that neither the plan nor the action fills. */
+  /** The configured actors for roles that neither the plan nor the action fills. */
   readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /**
    * The providers of models. If they are given, each actor must be registered or be a model of one of them. A program
@@ -109,7 +109,7 @@ async function resolveActors(reader: Reader, action: Action, input: ActorChoice)
       ],
     });
   }
-  // The strategy of a tool actor are its steps; a model that thinks about them is only asked when somebody says so.
+  // The strategy of a tool actor are its steps; a model that thinks about them is only asked when the caller names one.
   const fixed = (await findActor(reader, execution))?.type === "tool";
   const resolve = (role: ActorRole): QualifiedName | undefined =>
     role === "execution" ? execution : (named(role) ?? (fixed && role === "strategy" ? undefined : configured(role)));
@@ -120,8 +120,8 @@ async function resolveActors(reader: Reader, action: Action, input: ActorChoice)
 }
 
 /**
- * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with holes in
- * them.
+ * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with
+ * holes in them.
  */
 function checkVariables(action: Action, actor: Actor): void {
   if (actor.type !== "tool") return;

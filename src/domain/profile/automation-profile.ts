@@ -76,8 +76,8 @@ function thresholdsFrom(valueOf: (name: Threshold) => number): Record<Threshold,
 }
 
 /**
- * A profile as it was stored, perhaps by a version with fewer parts, or with thresholds that do not exist now. Those had
- * no effect, so they are left out.
+ * A profile as it was stored, perhaps by a version with fewer parts, or with thresholds that do not exist now. Those
+ * had no effect, so they are left out.
  */
 export function keptProfile(text: string): AutomationProfile {
   const kept = JSON.parse(text) as AutomationProfile & { readonly requireConfinement?: boolean };

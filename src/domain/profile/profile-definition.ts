@@ -32,7 +32,7 @@ const ALIASES: Readonly<Record<string, Threshold>> = {
 
 const NO_EFFECT = "is not implemented: it would have no effect; remove the line";
 
-/** Keys of files made for the original system, or for earlier versions, that mean something which does not exist here. */
+/** Keys of files made for the original system, or for earlier versions, whose meaning does not exist here. */
 const REFUSED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [

@@ -1,4 +1,4 @@
-/** What earlier versions stored, with settings that had no effect and are gone, is still read. */
+/** Data of earlier versions, with settings that had no effect and are gone, is still read. */
 import { expect, test } from "vitest";
 import { ActorService, findProfile, PlanLifecycleService, ProjectService } from "../../index.ts";
 import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
