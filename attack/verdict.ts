@@ -30,7 +30,7 @@ export function tried<T>({ quick, seed }: Campaign, all: readonly T[], few: numb
   return drawn.slice(0, few).map(({ one }) => one);
 }
 
-/** What every attack must have left as it was. */
+/** The things that every attack must have left as they were. */
 export function harm(world: AttackWorld): string | undefined {
   const damage = world.damage();
   return damage.length === 0 ? undefined : `changed outside of the sandbox: ${damage.join(", ")}`;

@@ -231,12 +231,12 @@ export class AttackWorld implements AsyncDisposable {
     return join(attempts, alias, "tree");
   }
 
-  /** What our own side keeps about the sandbox, beside its tree. */
+  /** The files that our own side keeps about the sandbox, beside its tree. */
   facts(planId: string): string {
     return readFileSync(join(this.tree(planId), "..", "target.json"), "utf8");
   }
 
-  /** What a probe left in the tree; undefined when it did not run. */
+  /** The files that a probe left in the tree; undefined when it did not run. */
   probe(planId: string, name: string): string | undefined {
     const file = join(this.tree(planId), "probes", name);
     return lstatSync(file, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(file, "utf8") : undefined;

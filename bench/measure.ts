@@ -9,7 +9,7 @@ import { performance } from "node:perf_hooks";
  */
 export type BenchSize = "smoke" | "quick" | "full";
 
-/** What several rounds of one measurement say: the middle one, and how far the others are from it. */
+/** Several rounds of one measurement: the middle one, and how far the others are from it. */
 export interface Sample {
   readonly median: number;
   readonly lowest: number;
