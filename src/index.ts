@@ -56,8 +56,8 @@ export type {
   ToolInvocation,
 } from "./domain/plan/decision.ts";
 export * from "./domain/errors/errors.ts";
-export { nextStep } from "./domain/next-step.ts";
-export type { NextStep } from "./domain/next-step.ts";
+export { nextStep } from "./domain/errors/next-step.ts";
+export type { NextStep } from "./domain/errors/next-step.ts";
 export { EVENT_TYPES } from "./domain/plan/events.ts";
 export type { DomainEvent, EventType } from "./domain/plan/events.ts";
 export { monotonicIds } from "./domain/names/ids.ts";

@@ -7,6 +7,7 @@ import { App, type Environment } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
+import { maskAlso } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
 import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/index.ts";
@@ -59,12 +60,11 @@ export class CleverAgents {
       answers: options.answers ?? (options.ask === undefined ? "program" : "person"),
     };
     const parsed = parseInput(operation.input as z.ZodType, input);
+    // Several applications may live in one process; each call runs commands by the settings of its own.
+    const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
-    return (await (operation.run as (...all: unknown[]) => Promise<unknown>)(
-      this.#app,
-      parsed,
-      call,
-    )) as OutputOf<Name>;
+    const run = operation.run as (...all: unknown[]) => Promise<unknown>;
+    return withOwnCommandPolicy(() => run(this.#app, parsed, call)) as Promise<OutputOf<Name>>;
   }
 
   /** The value of a setting, and where it comes from. */
@@ -101,6 +101,7 @@ function composed(options: OpenOptions): { readonly app: App; readonly agents: C
   const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
+  maskAlso(environment);
   const app = new App({ paths, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
   return { app, agents: new CleverAgents(app) };
 }

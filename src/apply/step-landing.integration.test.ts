@@ -15,7 +15,7 @@ import { directoryPlaces } from "./prepare-landings.ts";
 import { withResourceLocks } from "./resource-locks.ts";
 import { StoppingEffects, type Stopping } from "./testing/landing-world.ts";
 import { InPlaceWorld } from "./testing/in-place-world.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** All of them in the full run; otherwise every few, from another one each time. */
 const STRIDE = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 1 : 5;

@@ -5,7 +5,7 @@ import { openStore, type Store } from "../index.ts";
 import type { ActorInput } from "../domain/actor/actor-parser.ts";
 import { parseActors } from "../domain/actor/actor-parser.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { TOOL_NAMES } from "../domain/names/tool-names.ts";
 import { lineProblem, textProblem } from "../domain/text/text.ts";
 import { outcomeOf, winners } from "../testing/outcome.ts";

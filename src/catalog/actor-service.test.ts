@@ -13,7 +13,7 @@ import { FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const ACTOR_NAME = "local/worker"; // the execution actor of the fixture action
 

@@ -19,7 +19,7 @@ import { git, makeRepository } from "../testing/git-repository.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { seededRandom } from "../testing/random.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const CALLERS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 200 : 40;
 

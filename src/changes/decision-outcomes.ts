@@ -4,7 +4,7 @@
  */
 import type { Decision, ToolInvocation } from "../domain/plan/decision.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";

@@ -46,7 +46,7 @@ export interface RunStartedEvent {
 }
 
 /** `step` is the id of a decided step here and in the other events, or "strategy" while no step is decided yet. */
-type StepEvent =
+export type StepEvent =
   /** All steps are known, in the order in which they come. */
   | {
       readonly type: "decided";
@@ -73,7 +73,7 @@ interface AskedModel {
   readonly model: string;
 }
 
-type ModelEvent =
+export type ModelEvent =
   | { readonly type: "context_assembled"; readonly step: string; readonly tokens: number; readonly files: number }
   | { readonly type: "ask_started"; readonly step: string; readonly key: string; readonly model: AskedModel }
   /** A piece of the answer to the latest `ask_started` of the step. */
@@ -100,7 +100,7 @@ type AnswerEvent =
   /** The connection broke and the answer begins again: the pieces so far are void. */
   | { readonly type: "answer_void" };
 
-type ToolEvent =
+export type ToolEvent =
   | ({ readonly type: "tool_started" } & AboutTool)
   | ({
       readonly type: "tool_ended";

@@ -10,7 +10,7 @@ import { Budget, type Caps } from "./budgets.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { findProfile } from "../domain/profile/automation-profile.ts";
 import { insertProfile } from "../store/tables/profiles.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const MODEL = { provider: "openai", model: "gpt-4o" };
 const NONE: Caps = { perPlan: undefined, perDay: undefined };

@@ -8,7 +8,7 @@
  * raise the epoch earlier; the fence is the same.
  */
 import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Phase } from "../domain/plan/transitions.ts";

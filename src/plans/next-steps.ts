@@ -1,5 +1,5 @@
 /** What a user can do with a plan next, by where it stands. `plan status` and `plan errors` offer the same. */
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { isRecoverable, isTerminal, statusKey, target } from "../domain/plan/transitions.ts";
 

@@ -15,7 +15,7 @@ import { alteredStore } from "../testing/altered-store.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, moveTo, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;

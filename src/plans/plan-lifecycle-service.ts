@@ -1,7 +1,7 @@
 import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action/action.ts";
 import { isBuiltIn } from "../domain/profile/automation-profile.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import { isId, type PlanId } from "../domain/names/ids.ts";
 import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan/plan.ts";

@@ -20,7 +20,7 @@ import {
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { recordStrategy } from "../runs/tool-strategy.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const ASKING = { key: "choice/1", question: "Which one?", alternatives: ["this", "that"], assessment: undefined };
 

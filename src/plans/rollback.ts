@@ -1,6 +1,6 @@
 import type { Decision } from "../domain/plan/decision.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import type { ChangesetId, InvocationId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";

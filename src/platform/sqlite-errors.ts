@@ -1,5 +1,5 @@
 import { AgentsError, StoreError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** What SQLite's result codes mean to a user. Only the primary code (the low byte) decides. */
 const BUSY = 5;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { ActionInput } from "../domain/action/action.ts";
 import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
 import { parseQualifiedName } from "../domain/names/qualified-name.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";

@@ -16,7 +16,7 @@ import { TemporaryStore } from "../../testing/temporary-store.ts";
 import { countingServer } from "../testing/counting-server.ts";
 import { lyingServer, times } from "../testing/lying-server.ts";
 import { patience } from "../testing/model-world.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /** What one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
 const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 128 + 100;

@@ -4,7 +4,7 @@
  * sends a key that its description does not name.
  */
 import * as z from "zod";
-import type { NextStep } from "../../domain/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import { Next } from "./schemas.ts";
 
 /** The output of an operation as it goes out; `spell` says the next steps in the surface's own way. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { UsageError, ValidationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { findSetting, shownValue } from "../../domain/settings/settings.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
 import { defineOperation } from "../base/operation.ts";

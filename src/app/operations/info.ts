@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import * as z from "zod";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { callsOf } from "../../domain/profile/guards.ts";
 import type { GuardReport } from "../../plans/guard-service.ts";
 import { defineOperation } from "../base/operation.ts";

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { decidedWaves } from "../../changes/decided-steps.ts";
 import { openQuestion } from "../../ledger/questions.ts";

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { worksInPlace } from "../../domain/resource/resource.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { RunEvent } from "../../domain/run-event.ts";

@@ -1,7 +1,7 @@
 /** Applies, undoes or redoes a plan, after showing what will be written where. */
 import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 import type { PreparedLandings } from "../../apply/prepare-landings.ts";

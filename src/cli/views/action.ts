@@ -2,7 +2,7 @@
 import type { OutputOf } from "../../app/table/index.ts";
 import { argumentText } from "../../domain/action/arguments.ts";
 import { ACTOR_ROLES } from "../../domain/names/actor-roles.ts";
-import { toned, type Cell, type View } from "../view.ts";
+import { toned, type Cell, type View } from "../terminal/view.ts";
 
 type ShownAction = OutputOf<"action.show">["action"];
 

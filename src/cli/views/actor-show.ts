@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
+import type { Show } from "../terminal/show.ts";
 import { actorView } from "./actor.ts";
 
 export const show: Show<"actor.show"> = ({ actorDetails, usage, ...parts }) => ({

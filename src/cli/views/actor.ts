@@ -1,7 +1,7 @@
 /** An actor: what it is and may do, then its steps or its graph. */
 import type { OutputOf } from "../../app/table/index.ts";
-import { orDash } from "../format.ts";
-import type { Element, View } from "../view.ts";
+import { orDash } from "../terminal/format.ts";
+import type { Element, View } from "../terminal/view.ts";
 
 /** What `actor add` says of each actor; `actor show` says the same in parts. */
 type ShownActor = Extract<OutputOf<"actor.add">, { actors: unknown }>["actors"][number];

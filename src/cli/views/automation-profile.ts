@@ -2,7 +2,7 @@
 import type { OutputOf } from "../../app/table/index.ts";
 import { THRESHOLDS } from "../../domain/profile/automation-profile.ts";
 import { snake } from "../../domain/profile/profile-definition.ts";
-import type { View } from "../view.ts";
+import type { View } from "../terminal/view.ts";
 
 type Profile = OutputOf<"automation-profile.show">["profile"];
 

@@ -1,8 +1,8 @@
 /** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. Fits 80 columns. */
 import type { GraphFacts } from "../../app/queries/context-graph.ts";
 import type * as z from "zod";
-import { thousands } from "../format.ts";
-import { toned, type Cell, type Element } from "../view.ts";
+import { thousands } from "../terminal/format.ts";
+import { toned, type Cell, type Element } from "../terminal/view.ts";
 import type { SeenContext } from "./context-messages.ts";
 
 const SHOWN = 25;

@@ -1,7 +1,7 @@
 import type { InputOf, OutputOf } from "../../app/table/index.ts";
-import { count } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Picture, Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Picture, Show } from "../terminal/show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
 import { strategyElement } from "./strategy.ts";
 import { validationView } from "./validations.ts";

@@ -1,8 +1,8 @@
 /** A resource, and the projects that have it. */
 import type { OutputOf } from "../../app/table/index.ts";
 import { worksInPlace } from "../../domain/resource/resource.ts";
-import { accessText, orDash } from "../format.ts";
-import type { View } from "../view.ts";
+import { accessText, orDash } from "../terminal/format.ts";
+import type { View } from "../terminal/view.ts";
 
 export function resourceView({ resource }: OutputOf<"resource.show">): View {
   return [

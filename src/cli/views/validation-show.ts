@@ -1,5 +1,5 @@
-import { nextStep } from "../../domain/next-step.ts";
-import type { Show } from "../show.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import type { Show } from "../terminal/show.ts";
 import { validationView } from "./validation.ts";
 
 export const show: Show<"validation.show"> = ({ validation }) => ({

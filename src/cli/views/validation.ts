@@ -1,7 +1,7 @@
 /** A validation and its attachments. */
 import type { OutputOf } from "../../app/table/index.ts";
-import { orDash } from "../format.ts";
-import type { Element, View } from "../view.ts";
+import { orDash } from "../terminal/format.ts";
+import type { Element, View } from "../terminal/view.ts";
 
 type ShownValidation = OutputOf<"validation.show">["validation"];
 type Attachment = ShownValidation["attachments"][number];

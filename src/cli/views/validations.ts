@@ -1,7 +1,7 @@
 /** Results of validations: a row for each, and the last words of those that failed. */
 import type * as z from "zod";
 import type { ValidationFacts } from "../../app/queries/plan-validations.ts";
-import { toned, type Element, type View } from "../view.ts";
+import { toned, type Element, type View } from "../terminal/view.ts";
 
 const LINES_SHOWN = 15;
 

@@ -12,7 +12,7 @@ import { parseActorName } from "../names/actor-name.ts";
 import type { ActorRole } from "../names/actor-roles.ts";
 import { findProfile, type AutomationProfile } from "../profile/automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { collect, filled, filledLine, formIssues, line, onlyKeys, text, type KnownKeys } from "../definition/schema.ts";
 import { checkTemplate } from "../values/template.ts";

@@ -1,4 +1,4 @@
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "./next-step.ts";
 import { shown } from "../text/text.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { NotFoundError, UsageError } from "../errors/errors.ts";
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "../errors/next-step.ts";
 import { shown } from "../text/text.ts";
 
 /** Wherever an id is taken, its beginning will do as long as only one thing has it. */

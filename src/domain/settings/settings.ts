@@ -3,7 +3,7 @@ import { findProfile } from "../profile/automation-profile.ts";
 import { BUDGET_SETTINGS } from "./budget-settings.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
 import { parseQualifiedName } from "../names/qualified-name.ts";
 import { maskSecrets } from "../secrets/redaction.ts";

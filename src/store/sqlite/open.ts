@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { accessSync, closeSync, constants, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError, UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Clock } from "../../domain/names/ids.ts";
 import { makeDirectories } from "../../platform/directories.ts";
 import { requireOwn } from "../../platform/ownership.ts";

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import pc from "picocolors";
-import { visible } from "../domain/text/text.ts";
+import { visible } from "../../domain/text/text.ts";
 import { isList, type Movement, type Text } from "./terminal-text.ts";
 import type { Tone } from "./view.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { liveView, type LiveView } from "./live-view.ts";
-import type { RunEvent } from "../domain/run-event.ts";
+import type { RunEvent } from "../../domain/run-event.ts";
 
 const ESCAPE = "\u001b";
 const CODE = new RegExp(`^${ESCAPE}\\[(\\d*)([A-Z])$`);

@@ -1,6 +1,6 @@
 /** A view draws the output of one operation for people, and says how it went. */
-import type { InputOf, OperationName, OutputOf } from "../app/table/index.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { InputOf, OperationName, OutputOf } from "../../app/table/index.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Io } from "./io.ts";
 import type { Message } from "./outcome.ts";
 import type { Screen } from "./render.ts";

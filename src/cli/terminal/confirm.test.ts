@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, test, vi } from "vitest";
-import { UsageError } from "../domain/errors/errors.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
 import { answerTo, confirmed, declined } from "./confirm.ts";
-import { typedTerminal } from "./testing/typed-terminal.ts";
+import { typedTerminal } from "../testing/typed-terminal.ts";
 
 test.each([
   ["y\n", true],

@@ -1,5 +1,5 @@
-import type { Plan } from "../domain/plan/plan.ts";
-import { isRecoverable, isTerminal, type PlanStatus, type State } from "../domain/plan/transitions.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import { isRecoverable, isTerminal, type PlanStatus, type State } from "../../domain/plan/transitions.ts";
 import { toned, type Cell, type Tone } from "./view.ts";
 
 /** Small pieces that several commands show the same way. */

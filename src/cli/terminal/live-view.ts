@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
-import type { HookEvent, RunEvent, ValidationEvent } from "../domain/run-event.ts";
-import { dollars, type Microdollars } from "../domain/money/money.ts";
+import type { HookEvent, ModelEvent, RunEvent, StepEvent, ValidationEvent } from "../../domain/run-event.ts";
+import { dollars, type Microdollars } from "../../domain/money/money.ts";
 import { count, duration, thousands } from "./format.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
@@ -184,52 +184,19 @@ class DrawnView implements LiveView {
   #note(event: RunEvent): void {
     switch (event.type) {
       case "decided":
-        if (this.#steps.has(STRATEGY)) this.#turn(STRATEGY, "done", this.#now() - this.#began);
-        for (const { step, description } of event.steps) {
-          this.#turn(step, "waiting", 0);
-          this.#step(step).text = description;
-        }
-        break;
       case "step_started":
-        this.#turn(event.step, "running", 0);
-        this.#step(event.step).text = event.description;
-        break;
       case "step_done":
-        this.#turn(event.step, "done", event.durationMs);
-        break;
       case "step_recorded":
-        this.#turn(event.step, "recorded", 0);
-        this.#step(event.step).text = event.description;
-        break;
       case "step_failed":
-        this.#turn(event.step, "failed", event.durationMs);
+        this.#noteStep(event);
         break;
       case "context_assembled":
-        this.#doing(event.step, `read ${thousands(event.tokens)} tokens of code`);
-        break;
       case "ask_started":
-        this.#step(event.step).said = "";
-        this.#doing(event.step, `asking ${event.model.provider}/${event.model.model}`);
-        break;
-      case "text": {
-        const step = this.#step(event.step);
-        step.said = (step.said + event.text).slice(-SAID_LIMIT);
-        this.#doing(event.step, lastLine(step.said));
-        break;
-      }
+      case "text":
       case "text_void":
-        this.#step(event.step).said = "";
-        break;
       case "ask_answered":
-        this.#asked = true;
-        this.#tokensIn += event.inputTokens;
-        this.#tokensOut += event.outputTokens;
-        if (event.cost === undefined) this.#priceKnown = false;
-        else this.#cost += event.cost;
-        this.#step(event.step).calls += 1;
-        break;
       case "ask_failed":
-        this.#doing(event.step, event.error);
+        this.#noteModel(event);
         break;
       case "tool_started":
         this.#doing(event.step, called(event));
@@ -253,6 +220,63 @@ class DrawnView implements LiveView {
       case "progress":
       case "run_started":
       case "notice":
+        break;
+    }
+  }
+
+  #noteStep(event: StepEvent): void {
+    switch (event.type) {
+      case "decided":
+        if (this.#steps.has(STRATEGY)) this.#turn(STRATEGY, "done", this.#now() - this.#began);
+        for (const { step, description } of event.steps) {
+          this.#turn(step, "waiting", 0);
+          this.#step(step).text = description;
+        }
+        break;
+      case "step_started":
+        this.#turn(event.step, "running", 0);
+        this.#step(event.step).text = event.description;
+        break;
+      case "step_done":
+        this.#turn(event.step, "done", event.durationMs);
+        break;
+      case "step_recorded":
+        this.#turn(event.step, "recorded", 0);
+        this.#step(event.step).text = event.description;
+        break;
+      case "step_failed":
+        this.#turn(event.step, "failed", event.durationMs);
+        break;
+    }
+  }
+
+  #noteModel(event: ModelEvent): void {
+    const step = this.#step(event.step);
+    switch (event.type) {
+      case "context_assembled":
+        this.#doing(event.step, `read ${thousands(event.tokens)} tokens of code`);
+        break;
+      case "ask_started":
+        step.said = "";
+        this.#doing(event.step, `asking ${event.model.provider}/${event.model.model}`);
+        break;
+      case "text":
+        step.said = (step.said + event.text).slice(-SAID_LIMIT);
+        this.#doing(event.step, lastLine(step.said));
+        break;
+      case "text_void":
+        step.said = "";
+        break;
+      case "ask_answered":
+        this.#asked = true;
+        this.#tokensIn += event.inputTokens;
+        this.#tokensOut += event.outputTokens;
+        if (event.cost === undefined) this.#priceKnown = false;
+        else this.#cost += event.cost;
+        step.calls += 1;
+        break;
+      case "ask_failed":
+        this.#doing(event.step, event.error);
         break;
     }
   }

@@ -3,15 +3,15 @@ import { globSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
-import type { RunEvent } from "../domain/run-event.ts";
+import { AgentsError, ValidationError } from "../../domain/errors/errors.ts";
+import type { RunEvent } from "../../domain/run-event.ts";
 import { progressOf } from "./file-progress.ts";
 import { closeGate, coded, editorOutput, gated, print } from "./gate.ts";
 import { liveView } from "./live-view.ts";
-import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
+import { writeError, writeOutcome, type Run, type Streams } from "../output.ts";
 import { render, type HumanFormat } from "./render.ts";
 import { Pieces, width } from "./terminal-text.ts";
-import { forbiddenIn, withoutOwnCodes } from "./testing/hidden-characters.ts";
+import { forbiddenIn, withoutOwnCodes } from "../testing/hidden-characters.ts";
 import { toned, type View } from "./view.ts";
 
 /** Any code units, and often those that matter. */
@@ -247,10 +247,10 @@ test("what arrives in pieces is not torn: half of a character, of an emoji, of a
 });
 
 test("no other file makes codes or opens a way around the gate", () => {
-  const files = globSync("src/**/*.ts").filter((file) => !/\.test\.ts$|\/testing\/|src\/cli\/gate\.ts$/.test(file));
+  const files = globSync("src/**/*.ts").filter((file) => !/\.test\.ts$|\/testing\/|src\/cli\/terminal\/gate\.ts$/.test(file));
   expect(files.length).toBeGreaterThan(300);
   const suspicious = /\\u001b|\\x1b|\\033|picocolors|writeSync\(\s*[12]\b|process\.binding|_rawDebug|editorOutput\(/;
   const found = files.filter((file) => suspicious.test(readFileSync(file, "utf8")));
   // The question alone draws by an editor of its own.
-  expect(found).toEqual(["src/cli/confirm.ts"]);
+  expect(found).toEqual(["src/cli/terminal/confirm.ts"]);
 });

@@ -1,8 +1,8 @@
 import { Argument, Command, CommanderError, Option } from "commander";
-import { UsageError } from "../domain/errors/errors.ts";
-import { OUTPUT_FORMATS } from "../domain/settings/settings.ts";
-import { nearest } from "../domain/text/suggest.ts";
-import type { Parameter } from "../app/base/operation.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
+import { OUTPUT_FORMATS } from "../../domain/settings/settings.ts";
+import { nearest } from "../../domain/text/suggest.ts";
+import type { Parameter } from "../../app/base/operation.ts";
 import { COMMANDS, GROUPS, optionWord, SUBGROUPS, type Command as TableCommand } from "./command-table.ts";
 import type { Words } from "./input-words.ts";
 import { spellCall } from "./spell-next.ts";
@@ -29,60 +29,21 @@ export interface Program {
 export function buildProgram(print: (text: string) => void, columns: number): Program {
   let call: ParsedCall | "overview" | undefined;
   let verbose = 0;
-  const root = new Command("agents")
-    .description("Plans carried out by AI agents on your repositories, many at a time.")
-    .addOption(new Option("-f, --format <format>", "how output looks").choices(OUTPUT_FORMATS))
-    .option("--data-dir <path>", "where everything is kept")
-    .option("--config-path <path>", "the configuration file")
-    .option("-v, --verbose", "say more; shows the cause of errors", () => (verbose += 1))
-    .option("-V, --version", "print the version")
-    .addHelpText(
-      "after",
-      '\nExamples:\n  agents run "answer 200 when the database is down"\n  agents plan use fix-bug shop --arg issue=42',
-    );
-  const configure = (command: Command): Command =>
+  const configure: Configure = (command) =>
     command
       .exitOverride()
       .showSuggestionAfterError(true)
       .configureHelp({ helpWidth: Math.min(columns, 80), subcommandTerm: term })
       .configureOutput({ writeOut: print, writeErr: () => undefined });
-  configure(root);
+  const root = configure(rootCommand(() => (verbose += 1)));
   root.allowExcessArguments().action((options: { version?: boolean }) => {
     refuseUnknown(root);
     call =
       options.version === true ? { command: commandAt("version"), words: { positional: [], options: {} } } : "overview";
   });
-
-  const groups = new Map<string, Command>([["", root]]);
-  const groupOf = (path: string): Command => {
-    const known = groups.get(path);
-    if (known !== undefined) return known;
-    const { parent, name } = splitPath(path);
-    const made = configure(
-      groupOf(parent)
-        .command(name)
-        .description(GROUPS[path]?.summary ?? SUBGROUPS[path] ?? "")
-        .helpGroup(GROUPS[path]?.heading ?? ""),
-    );
-    made.allowExcessArguments().action(() => {
-      refuseUnknown(made, path);
-      made.outputHelp();
-    });
-    groups.set(path, made);
-    return made;
-  };
+  const groupOf = groupsBelow(root, configure);
   for (const entry of COMMANDS) {
-    const { parent, name } = splitPath(entry.path);
-    const command = configure(groupOf(parent).command(name).description(entry.summary));
-    if (parent === "") command.helpGroup(GROUPS[name]?.heading ?? "");
-    for (const alias of entry.aliases ?? []) command.alias(alias);
-    for (const parameter of entry.parameters) {
-      if (parameter.kind === "here") continue;
-      if (parameter.positional === true) command.addArgument(commanderArgument(parameter));
-      else command.addOption(commanderOption(parameter));
-    }
-    for (const option of entry.ownOptions) command.addOption(commanderOption(option));
-    command.addHelpText("after", `\nExample:\n  ${spellCall(entry.name, entry.example)}`);
+    const command = configure(commanderCommand(entry, groupOf(splitPath(entry.path).parent)));
     command.action((...all: unknown[]) => {
       call = { command: entry, words: { positional: all.slice(0, -2), options: all.at(-2) as Words["options"] } };
     });
@@ -102,6 +63,59 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
     return call;
   };
   return { parse, globals };
+}
+
+type Configure = (command: Command) => Command;
+
+function rootCommand(onVerbose: () => number): Command {
+  return new Command("agents")
+    .description("Plans carried out by AI agents on your repositories, many at a time.")
+    .addOption(new Option("-f, --format <format>", "how output looks").choices(OUTPUT_FORMATS))
+    .option("--data-dir <path>", "where everything is kept")
+    .option("--config-path <path>", "the configuration file")
+    .option("-v, --verbose", "say more; shows the cause of errors", onVerbose)
+    .option("-V, --version", "print the version")
+    .addHelpText(
+      "after",
+      '\nExamples:\n  agents run "answer 200 when the database is down"\n  agents plan use fix-bug shop --arg issue=42',
+    );
+}
+
+/** The command of a group, such as "resource type", made when its first member asks for it. */
+function groupsBelow(root: Command, configure: Configure): (path: string) => Command {
+  const groups = new Map<string, Command>([["", root]]);
+  const groupOf = (path: string): Command => {
+    const known = groups.get(path);
+    if (known !== undefined) return known;
+    const { parent, name } = splitPath(path);
+    const made = configure(
+      groupOf(parent)
+        .command(name)
+        .description(GROUPS[path]?.summary ?? SUBGROUPS[path] ?? "")
+        .helpGroup(GROUPS[path]?.heading ?? ""),
+    );
+    made.allowExcessArguments().action(() => {
+      refuseUnknown(made, path);
+      made.outputHelp();
+    });
+    groups.set(path, made);
+    return made;
+  };
+  return groupOf;
+}
+
+function commanderCommand(entry: TableCommand, group: Command): Command {
+  const { parent, name } = splitPath(entry.path);
+  const command = group.command(name).description(entry.summary);
+  if (parent === "") command.helpGroup(GROUPS[name]?.heading ?? "");
+  for (const alias of entry.aliases ?? []) command.alias(alias);
+  for (const parameter of entry.parameters) {
+    if (parameter.kind === "here") continue;
+    if (parameter.positional === true) command.addArgument(commanderArgument(parameter));
+    else command.addOption(commanderOption(parameter));
+  }
+  for (const option of entry.ownOptions) command.addOption(commanderOption(option));
+  return command.addHelpText("after", `\nExample:\n  ${spellCall(entry.name, entry.example)}`);
 }
 
 /** A word where a command should be is a mistyped command. */

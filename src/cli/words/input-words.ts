@@ -1,9 +1,9 @@
 /** Words become an operation's input: texts are read by the kind of each parameter, files are read, paths are made absolute. */
-import type { Parameter } from "../app/base/operation.ts";
-import { UsageError } from "../domain/errors/errors.ts";
+import type { Parameter } from "../../app/base/operation.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
 import { optionWord, type Command } from "./command-table.ts";
 import { readDocument } from "./definition-file.ts";
-import type { Io } from "./io.ts";
+import type { Io } from "../terminal/io.ts";
 
 export interface Words {
   readonly positional: readonly unknown[];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { OutputFormat } from "../domain/settings/settings.ts";
+import type { OutputFormat } from "../../domain/settings/settings.ts";
 import { Io } from "./io.ts";
-import { capturedIo } from "./testing/captured-io.ts";
+import { capturedIo } from "../testing/captured-io.ts";
 import { Watching } from "./watching.ts";
 
 function watched(

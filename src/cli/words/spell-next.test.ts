@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nextStep, withValue } from "../domain/next-step.ts";
+import { nextStep, withValue } from "../../domain/errors/next-step.ts";
 import { COMMANDS } from "./command-table.ts";
 import { spellNext } from "./spell-next.ts";
 

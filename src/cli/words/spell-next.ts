@@ -2,8 +2,8 @@
  * Spells a call of an operation as the command a user types. The table says which arguments stand by position and in which order; all
  * others become options. A placeholder such as `<guidance>` stays as it is, so that a user sees what to replace.
  */
-import type { Parameter } from "../app/base/operation.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { Parameter } from "../../app/base/operation.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import { COMMANDS, optionWord } from "./command-table.ts";
 
 export function spellNext(step: NextStep): string {

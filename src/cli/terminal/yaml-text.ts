@@ -1,5 +1,5 @@
 import { Document, visit } from "yaml";
-import { hasHidden, visibleYaml } from "../domain/text/text.ts";
+import { hasHidden, visibleYaml } from "../../domain/text/text.ts";
 
 /** The envelope as YAML, keys sorted. Goes through JSON first, so that both machine formats carry exactly the same values. */
 export function yamlText(value: unknown): string {

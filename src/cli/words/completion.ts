@@ -1,8 +1,8 @@
-import { UsageError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
-import { nearest } from "../domain/text/suggest.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { nearest } from "../../domain/text/suggest.ts";
 import { COMMANDS, GROUPS, optionWord, SUBGROUPS, type Command } from "./command-table.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "../terminal/outcome.ts";
 
 /**
  * Completion scripts, generated from the table of commands. Written here rather than taken from a library because a static

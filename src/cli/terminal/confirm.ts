@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { UsageError } from "../domain/errors/errors.ts";
-import { visible } from "../domain/text/text.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
+import { visible } from "../../domain/text/text.ts";
 import { editorOutput, type Output } from "./gate.ts";
 import type { Outcome } from "./outcome.ts";
 

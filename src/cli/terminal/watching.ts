@@ -3,9 +3,9 @@
  * notices at once. An answer is the result, so it goes to standard output, piece by piece only on a terminal. Where a
  * machine reads nothing is drawn, and warnings become messages of the envelope.
  */
-import type { RunEvent } from "../domain/run-event.ts";
-import { dollars } from "../domain/money/money.ts";
-import type { OutputFormat } from "../domain/settings/settings.ts";
+import type { RunEvent } from "../../domain/run-event.ts";
+import { dollars } from "../../domain/money/money.ts";
+import type { OutputFormat } from "../../domain/settings/settings.ts";
 import { progressOn, type Progress } from "./file-progress.ts";
 import { print } from "./gate.ts";
 import { interruptible } from "./interrupt.ts";

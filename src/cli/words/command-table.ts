@@ -2,8 +2,8 @@
  * The commands: the operations of the application, spelled as words, and the few words that only a command line has. Nothing here
  * loads an operation: help and completion must not pay for zod or the database.
  */
-import { OPERATIONS, type OperationName } from "../app/table/index.ts";
-import type { Parameter, TableEntry } from "../app/base/operation.ts";
+import { OPERATIONS, type OperationName } from "../../app/table/index.ts";
+import type { Parameter, TableEntry } from "../../app/base/operation.ts";
 
 export type Command = Omit<TableEntry, "load" | "parameters"> & {
   /** "plan use". */

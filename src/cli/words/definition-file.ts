@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { UsageError } from "../domain/errors/errors.ts";
-import type { Io } from "./io.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
+import type { Io } from "../terminal/io.ts";
 
 /** A file of definitions as an operation takes it; "-" is standard input. */
 export async function readDocument(io: Io, file: string): Promise<{ text: string; file: string; outside: boolean }> {

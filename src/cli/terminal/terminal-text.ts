@@ -1,4 +1,4 @@
-import { visible } from "../domain/text/text.ts";
+import { visible } from "../../domain/text/text.ts";
 import type { Tone } from "./view.ts";
 
 /**

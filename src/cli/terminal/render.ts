@@ -1,5 +1,5 @@
-import type { OutputFormat } from "../domain/settings/settings.ts";
-import { visible } from "../domain/text/text.ts";
+import type { OutputFormat } from "../../domain/settings/settings.ts";
+import { visible } from "../../domain/text/text.ts";
 import { fit, joined, oneLine, pad, padding, width, type Text } from "./terminal-text.ts";
 import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
 

@@ -1,5 +1,5 @@
 import type { Text } from "./terminal-text.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { View } from "./view.ts";
 
 /** What a command gives back: data for machines, a view for people, and how it went. */
