@@ -10,7 +10,7 @@ import { resolvePaths, type Paths } from "./base/paths.ts";
 import { maskAlso } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
-import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/index.ts";
+import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
 
 export interface OpenOptions {
   /** Where everything is kept; the user's data directory unless given. */

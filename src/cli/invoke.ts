@@ -2,7 +2,7 @@
 import { approveEverything, type Call } from "../app/base/call.ts";
 import { toWire } from "../app/base/wire.ts";
 import type { CleverAgents } from "../app/open.ts";
-import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "../app/table/index.ts";
+import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "../app/table/operation-table.ts";
 import type { NextStep } from "../domain/errors/next-step.ts";
 import type { OutputFormat } from "../domain/settings/settings.ts";
 import type { Command } from "./words/command-table.ts";

@@ -8,7 +8,7 @@ import { print } from "./terminal/gate.ts";
 import { Io, type Environment, type IoParts } from "./terminal/io.ts";
 import type { Message, Outcome } from "./terminal/outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
-import { OPERATIONS } from "../app/table/index.ts";
+import { OPERATIONS } from "../app/table/operation-table.ts";
 import type { ParsedCall, Program } from "./words/program.ts";
 
 /** The words of a call, understood. */
@@ -106,8 +106,8 @@ async function carryOut(call: Understood["call"], invocation: Invocation): Promi
   const { command, words } = call;
   if (command.name === "completion")
     return (await import("./words/completion.ts")).completion(String(words.positional[0]));
-  const { VIEWS } = await import("./views/index.ts");
-  const { isOperation } = await import("../app/table/index.ts");
+  const { VIEWS } = await import("./views/all-views.ts");
+  const { isOperation } = await import("../app/table/operation-table.ts");
   const { name } = command;
   if (!isOperation(name)) throw new Error(`There is no command ${name}.`);
   const { invoke } = await import("./invoke.ts");

@@ -10,7 +10,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { ProjectService } from "../catalog/project-service.ts";
 import { ResourceService } from "../catalog/resource-service.ts";
-import { verifyAudit } from "./tables/audit-verify.ts";
+import { verifyAudit } from "./tables/audit-verification.ts";
 import type { Store } from "./port.ts";
 import { failure, StoreFixture } from "./testing/fixtures.ts";
 import { HOSTILE_STRINGS } from "./testing/hostile-strings.ts";

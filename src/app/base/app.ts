@@ -68,7 +68,7 @@ export class App {
 
   /** The first call after a crash finishes what the crash left half done. */
   async #open(): Promise<Store> {
-    const { openStore } = await import("../../store/sqlite/open.ts");
+    const { openStore } = await import("../../store/sqlite/open-store.ts");
     const store = await openStore(`sqlite:${this.paths.database}`);
     const { journalsToAttend } = await import("../../ledger/journal.ts");
     if ((await store.read(journalsToAttend)).length === 0) return store;

@@ -7,7 +7,7 @@ import { defaultActorKey } from "../../domain/settings/actor-settings.ts";
 import { findSetting } from "../../domain/settings/settings.ts";
 import { shown } from "../../domain/text/text.ts";
 import { defineOperation } from "../base/operation.ts";
-import { storeSetting } from "../procedures/settings.ts";
+import { storeSetting } from "../procedures/stored-settings.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ role: z.string(), actor: z.string() }),

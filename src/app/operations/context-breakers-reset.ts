@@ -5,7 +5,7 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
-import { BreakerFacts, breakerFacts } from "../queries/breakers.ts";
+import { BreakerFacts, breakerFacts } from "../queries/breaker-facts.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({

@@ -6,7 +6,7 @@ import { AgentsError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
 import { assembleContext } from "../procedures/assemble-context.ts";
-import { askedContext, QuestionInput } from "../procedures/context-question.ts";
+import { askedContext, QuestionInput } from "../procedures/question-input.ts";
 import {
   BudgetFacts,
   budgetFacts,

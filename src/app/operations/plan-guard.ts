@@ -4,7 +4,7 @@ import { callsOf } from "../../domain/profile/guards.ts";
 import type { GuardReport } from "../../plans/guard-service.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, NextSteps, PlanReference } from "../base/schemas.ts";
-import { GuardFacts, guardFacts } from "../queries/guards.ts";
+import { GuardFacts, guardFacts } from "../queries/guard-facts.ts";
 
 const Limit = z.int().min(0).max(1_000_000);
 

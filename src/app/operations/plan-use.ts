@@ -9,7 +9,7 @@ import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
 import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
-import { requireStages } from "../procedures/plan-stages.ts";
+import { requireStages } from "../procedures/require-stages.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 

@@ -25,7 +25,7 @@ import {
 import { Applied, applyPlan } from "../procedures/land-plan.ts";
 import { configuredProfile, defaultActors, givenBudget, runActor } from "../procedures/plan-defaults.ts";
 import { guidePlan } from "../procedures/prompt-plan.ts";
-import { diffOfPlan } from "../queries/plan-diff.ts";
+import { diffOfPlan } from "../queries/diff-facts.ts";
 
 const Made = z.object({
   /** What was missing and is there now, such as a project. */

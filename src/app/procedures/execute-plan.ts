@@ -22,7 +22,7 @@ import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
 import { planCost, SpendingFacts } from "../queries/spending.ts";
-import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement.ts";
+import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement-here.ts";
 
 /** The strategy is there, and the profile wants a person to look at it: executing the plan once more is the yes. */
 export const StrategyReady = PlanFacts.extend({

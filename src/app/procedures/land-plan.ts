@@ -13,9 +13,9 @@ import type { App } from "../base/app.ts";
 import { confirmed, type Call, type Shown } from "../base/call.ts";
 import { Instant, instant, NextSteps } from "../base/schemas.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
-import { HeldFacts, LandingFacts, landingFacts, landingPreview } from "../queries/landings.ts";
+import { HeldFacts, LandingFacts, landingFacts, landingPreview } from "../queries/landing-facts.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
-import { commandsHere } from "./confinement.ts";
+import { commandsHere } from "./confinement-here.ts";
 
 export const Applied = PlanFacts.extend({
   applied: z.literal(true),

@@ -247,7 +247,9 @@ test("what arrives in pieces is not torn: half of a character, of an emoji, of a
 });
 
 test("no other file makes codes or opens a way around the gate", () => {
-  const files = globSync("src/**/*.ts").filter((file) => !/\.test\.ts$|\/testing\/|src\/cli\/terminal\/gate\.ts$/.test(file));
+  const files = globSync("src/**/*.ts").filter(
+    (file) => !/\.test\.ts$|\/testing\/|src\/cli\/terminal\/gate\.ts$/.test(file),
+  );
   expect(files.length).toBeGreaterThan(300);
   const suspicious = /\\u001b|\\x1b|\\033|picocolors|writeSync\(\s*[12]\b|process\.binding|_rawDebug|editorOutput\(/;
   const found = files.filter((file) => suspicious.test(readFileSync(file, "utf8")));

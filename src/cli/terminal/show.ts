@@ -1,5 +1,5 @@
 /** A view draws the output of one operation for people, and says how it went. */
-import type { InputOf, OperationName, OutputOf } from "../../app/table/index.ts";
+import type { InputOf, OperationName, OutputOf } from "../../app/table/operation-table.ts";
 import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Io } from "./io.ts";
 import type { Message } from "./outcome.ts";

@@ -2,7 +2,7 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { count, orDash } from "../terminal/format.ts";
 import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
-import { actionStateCell } from "./action.ts";
+import { actionStateCell } from "./action-view.ts";
 
 export const show: Show<"action.list"> = ({ actions, summary }) => ({
   view: [

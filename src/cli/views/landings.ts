@@ -1,6 +1,6 @@
 /** What an apply, undo or redo writes where: before the question, and afterwards. */
 import type * as z from "zod";
-import type { HeldFacts, LandingFacts, LandingPreview } from "../../app/queries/landings.ts";
+import type { HeldFacts, LandingFacts, LandingPreview } from "../../app/queries/landing-facts.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import { oneLine } from "../terminal/terminal-text.ts";
 import type { Element } from "../terminal/view.ts";

@@ -1,4 +1,4 @@
-import { VERSION } from "../../app/base/version.ts";
+import { VERSION } from "../../app/base/package-version.ts";
 import { count } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";
 

@@ -1,4 +1,4 @@
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { shown } from "../../domain/text/text.ts";
 import { bytes, count, orDash } from "../terminal/format.ts";
 import { info } from "../terminal/outcome.ts";

@@ -1,5 +1,5 @@
 import { PHASES } from "../../domain/plan/transitions.ts";
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { elapsed } from "../../app/queries/plan-progress.ts";
 import { count, stateCell, thousands } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";

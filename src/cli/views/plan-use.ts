@@ -1,4 +1,4 @@
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { count } from "../terminal/format.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";

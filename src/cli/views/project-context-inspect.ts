@@ -1,4 +1,4 @@
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import type { Show } from "../terminal/show.ts";
 import type { View } from "../terminal/view.ts";
 import { breakersTable } from "./context-breakers-list.ts";

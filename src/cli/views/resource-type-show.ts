@@ -1,4 +1,4 @@
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Show } from "../terminal/show.ts";
 

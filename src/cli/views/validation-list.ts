@@ -2,7 +2,7 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { count } from "../terminal/format.ts";
 import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
-import { attachmentTable, checkText } from "./validation.ts";
+import { attachmentTable, checkText } from "./validation-view.ts";
 
 export const show: Show<"validation.list"> = ({ validations, summary }) => ({
   view: [

@@ -2,7 +2,7 @@
  * The commands: the operations of the application, spelled as words, and the few words that only a command line has. Nothing here
  * loads an operation: help and completion must not pay for zod or the database.
  */
-import { OPERATIONS, type OperationName } from "../../app/table/index.ts";
+import { OPERATIONS, type OperationName } from "../../app/table/operation-table.ts";
 import type { Parameter, TableEntry } from "../../app/base/operation.ts";
 
 export type Command = Omit<TableEntry, "load" | "parameters"> & {

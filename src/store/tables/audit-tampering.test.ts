@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PlanId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
-import { openStore } from "../sqlite/open.ts";
+import { openStore } from "../sqlite/open-store.ts";
 import { ACTION, runPlan } from "../testing/audit-history.ts";
 import { TestDirectory } from "../testing/fixtures.ts";
 import { RawLog } from "../testing/raw-log.ts";
-import { verifyAudit, type AuditProblem, type AuditVerification } from "./audit-verify.ts";
+import { verifyAudit, type AuditProblem, type AuditVerification } from "./audit-verification.ts";
 import { listAudit, SYSTEM_CHAIN } from "./audit.ts";
 
 describe("tampered with", () => {

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { StoreError, UsageError } from "../../domain/errors/errors.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "../schema/migrations.ts";
-import { openStore } from "./open.ts";
+import { openStore } from "./open-store.ts";
 import { failure, TestDirectory } from "../testing/fixtures.ts";
 
 describe("the name of a store", () => {

@@ -1,5 +1,5 @@
 /** The view of each operation, loaded when it is needed. */
-import type { OperationName } from "../../app/table/index.ts";
+import type { OperationName } from "../../app/table/operation-table.ts";
 import type { Show } from "../terminal/show.ts";
 
 export type Views = { readonly [Name in OperationName]: () => Promise<{ readonly show: Show<Name> }> };

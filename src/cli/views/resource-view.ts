@@ -1,5 +1,5 @@
 /** A resource, and the projects that have it. */
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { worksInPlace } from "../../domain/resource/resource.ts";
 import { accessText, orDash } from "../terminal/format.ts";
 import type { View } from "../terminal/view.ts";

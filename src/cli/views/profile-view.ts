@@ -1,5 +1,5 @@
 /** An automation profile: safety, guards and budget, then the thresholds. */
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { THRESHOLDS } from "../../domain/profile/automation-profile.ts";
 import { snake } from "../../domain/profile/profile-definition.ts";
 import type { View } from "../terminal/view.ts";

@@ -6,7 +6,7 @@ import { ROW_CONTENTS } from "../contents/content-files.ts";
 import type { Reader, Store, Tx } from "../port.ts";
 import { ACTION, runPlan } from "../testing/audit-history.ts";
 import { StoreFixture } from "../testing/fixtures.ts";
-import { verifyAudit, type AuditVerification } from "./audit-verify.ts";
+import { verifyAudit, type AuditVerification } from "./audit-verification.ts";
 import { appendAudit, listAudit, sealAudit, SYSTEM_CHAIN } from "./audit.ts";
 
 describe("an untouched log", () => {

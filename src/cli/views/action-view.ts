@@ -1,5 +1,5 @@
 /** An action with its arguments. */
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { argumentText } from "../../domain/action/arguments.ts";
 import { ACTOR_ROLES } from "../../domain/names/actor-roles.ts";
 import { toned, type Cell, type View } from "../terminal/view.ts";

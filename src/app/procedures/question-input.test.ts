@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { parseInput } from "../base/parse-input.ts";
 import { depthNumber } from "../queries/context-facts.ts";
-import { askedContext, QuestionInput } from "./context-question.ts";
+import { askedContext, QuestionInput } from "./question-input.ts";
 
 function asked(input: Readonly<Record<string, unknown>>, query = ""): ReturnType<typeof askedContext> {
   return askedContext(query, parseInput(QuestionInput, input));

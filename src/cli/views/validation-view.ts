@@ -1,5 +1,5 @@
 /** A validation and its attachments. */
-import type { OutputOf } from "../../app/table/index.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
 import { orDash } from "../terminal/format.ts";
 import type { Element, View } from "../terminal/view.ts";
 

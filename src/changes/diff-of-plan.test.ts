@@ -4,7 +4,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { diffChanges } from "./plan-diff.ts";
+import { diffChanges } from "./diff-of-plan.ts";
 import type { PlanChange } from "./plan-changes.ts";
 import { ExecutingPlan, step } from "../execution/testing/executing-plan.ts";
 import { readTree } from "../execution/testing/trees.ts";

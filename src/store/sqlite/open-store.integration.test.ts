@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { MIGRATIONS } from "../schema/migrations.ts";
-import { openStore } from "./open.ts";
+import { openStore } from "./open-store.ts";
 import { createCounters, type ElsewhereAnswer, type ElsewhereError } from "../testing/elsewhere.ts";
 import { TestDirectory } from "../testing/fixtures.ts";
 import { inNamespace, inProcess } from "../testing/run-elsewhere.ts";

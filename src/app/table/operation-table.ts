@@ -1,9 +1,9 @@
 /** The one table of operations. Help, completion, documentation and every surface are made from it. */
 import type * as z from "zod";
-import { CATALOG_TABLE } from "./catalog.ts";
-import { CONTEXT_TABLE } from "./context.ts";
-import { PLAN_TABLE } from "./plan.ts";
-import { SYSTEM_TABLE } from "./system.ts";
+import { CATALOG_TABLE } from "./catalog-table.ts";
+import { CONTEXT_TABLE } from "./context-table.ts";
+import { PLAN_TABLE } from "./plan-table.ts";
+import { SYSTEM_TABLE } from "./system-table.ts";
 
 export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...SYSTEM_TABLE };
 
