@@ -12,7 +12,9 @@ import { streamText } from "ai";
 import type { ActorHands } from "../src/actors/loop/actor-effects.ts";
 import { DECISION } from "../src/actors/graph/testing/graphs.ts";
 import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
-import { ModelGateway, openStore, PlanLifecycleService } from "../src/index.ts";
+import { ModelGateway } from "../src/actors/model-gateway.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
 import { met, parallel, summarize, table } from "./measure.ts";
 
 const AIM = 1.5;

@@ -12,6 +12,7 @@ import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
 import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
 
+/** Where the application lives, and who acts; everything has a default. */
 export interface OpenOptions {
   /** Where everything is kept; the user's data directory unless given. */
   readonly dataDir?: string | undefined;
@@ -31,6 +32,7 @@ export interface OpenOptions {
 /** What a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays open. */
 export type CallOptions = Partial<Call>;
 
+/** The opened application: `run` carries out an operation, leaving the scope (`await using`) closes it. */
 export class CleverAgents {
   readonly #app: App;
 
@@ -63,8 +65,9 @@ export class CleverAgents {
     // Several applications may live in one process; each call runs commands by the settings of its own.
     const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
-    const run = operation.run as (...all: unknown[]) => Promise<unknown>;
-    return withOwnCommandPolicy(() => run(this.#app, parsed, call)) as Promise<OutputOf<Name>>;
+    return withOwnCommandPolicy(() =>
+      (operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>)(this.#app, parsed, call),
+    );
   }
 
   /** The value of a setting, and where it comes from. */

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { openStore, type Store } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import type { Store } from "../store/port.ts";
 import type { ActorInput } from "../domain/actor/actor-parser.ts";
 import { parseActors } from "../domain/actor/actor-parser.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";

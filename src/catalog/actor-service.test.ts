@@ -1,14 +1,11 @@
 import { describe, expect, test } from "vitest";
-import {
-  ActorService,
-  ConflictError,
-  openStore,
-  PlanLifecycleService,
-  ValidationError,
-  verifyAudit,
-  type Store,
-  type ToolActorInput,
-} from "../index.ts";
+import { ActorService } from "./actor-service.ts";
+import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
+import type { ToolActorInput } from "../domain/actor/tool-actor.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";

@@ -1,18 +1,13 @@
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  NotFoundError,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  UsageError,
-  ValidationError,
-  verifyAudit,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { monotonicIds } from "../domain/names/ids.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "./project-service.ts";
+import { ResourceService } from "./resource-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { git, makeRepository } from "../testing/git-repository.ts";

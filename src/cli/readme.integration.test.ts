@@ -33,7 +33,7 @@ test("what the README tells a new user to type works, and so do the primitives o
 
   const [, primitives = ""] = blocks("ts", readFileSync(join(ROOT, "docs/library.md"), "utf8"));
   const code = primitives
-    .replace('"cleveragents/primitives"', JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href))
+    .replace('"cleveragents/primitives"', JSON.stringify(pathToFileURL(join(ROOT, "src/primitives.ts")).href))
     .replace("sqlite:./plans.db", `sqlite:${agents.database}`);
   const file = agents.write("example.ts", `${code}\nconsole.log(answer, (await service.getPlan(plan.id)).state);\n`);
   const example = await promisify(execFile)(process.execPath, [file]);
@@ -68,7 +68,7 @@ test.runIf(confined)("the library example of the README does the same as its ses
 
   const [library = ""] = blocks("ts");
   const code = library
-    .replace('"cleveragents"', JSON.stringify(pathToFileURL(join(ROOT, "src/app/open.ts")).href))
+    .replace('"cleveragents"', JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href))
     .replace("./agents-data", agents.dataDir);
   const file = agents.write("example.ts", `${code}\nconsole.log(patch);\n`);
   const health = join(agents.directory, "health");

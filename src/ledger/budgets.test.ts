@@ -1,6 +1,10 @@
 /** The cost of models: no two reservations together pass a cap, and one that was not settled counts in full. */
 import { describe, expect, test } from "vitest";
-import { BudgetError, PlanLifecycleService, StaleLeaseError, verifyAudit, type Lease, type Store } from "../index.ts";
+import { BudgetError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "./leases.ts";
+import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";

@@ -15,6 +15,7 @@ import type { Phase } from "../domain/plan/transitions.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { currentTick, isDead, isSameBoot, thisProcess } from "./lease-owner.ts";
 
+/** How long a lease lasts unless it is renewed, in milliseconds. */
 export const LEASE_TTL_MS = 30_000;
 
 /** A timer set for longer would fire at once. */

@@ -1,15 +1,11 @@
 /** Rolling back: what is behind the checkpoint counts no more, in one step, and what is before it is there byte for byte. */
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  NotFoundError,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
 import { findDecisions } from "../ledger/decisions.ts";
 import { decisionWaves } from "../changes/decided-steps.ts";
 import { recordedSteps } from "../changes/plan-changes.ts";

@@ -49,6 +49,7 @@ export interface RollbackImpact {
   readonly nothing: boolean;
 }
 
+/** The plan after a rollback, and what the rollback took out. */
 export interface RolledBack {
   readonly plan: Plan;
   readonly checkpoint: Checkpoint;

@@ -51,6 +51,7 @@ export interface UseActionInput {
   readonly budget?: Microdollars | undefined;
 }
 
+/** A project for a new plan, with an alias of the caller's choice. */
 export interface ProjectLinkInput {
   readonly project: string;
   readonly alias?: string | undefined;

@@ -2,7 +2,7 @@
  * The lifecycle of one plan and its lease as a few numbers and the hand-written table. Given what the callers did in the order
  * in which it took effect, it says for each whether it had to succeed; the store must have come to the same answers.
  */
-import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../index.ts";
+import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
 import { expectedTarget } from "./expected-moves.ts";
 
 /** The lease a caller acts under, as it knows it. */

@@ -5,8 +5,10 @@ import { CONTEXT_TABLE } from "./context-table.ts";
 import { PLAN_TABLE } from "./plan-table.ts";
 import { SYSTEM_TABLE } from "./system-table.ts";
 
+/** Every operation by its name: what it does, its parameters, an example, and who may call it. */
 export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...SYSTEM_TABLE };
 
+/** The name of an operation: "plan.use". */
 export type OperationName = keyof typeof OPERATIONS;
 
 type Loaded<Name extends OperationName> = Awaited<ReturnType<(typeof OPERATIONS)[Name]["load"]>>["operation"];
@@ -14,6 +16,7 @@ type Loaded<Name extends OperationName> = Awaited<ReturnType<(typeof OPERATIONS)
 /** The input of an operation, as a caller writes it. */
 export type InputOf<Name extends OperationName> = z.input<Loaded<Name>["input"]>;
 
+/** What an operation returns. */
 export type OutputOf<Name extends OperationName> = z.output<Loaded<Name>["output"]>;
 
 export function isOperation(name: string): name is OperationName {

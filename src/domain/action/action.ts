@@ -20,10 +20,12 @@ import { checkTemplate } from "../values/template.ts";
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
 
 export { ACTOR_ROLES, type ActorRole } from "../names/actor-roles.ts";
+/** The actor of each role. */
 export type Actors = Readonly<Record<ActorRole, QualifiedName | undefined>>;
 
 export type { ActionState };
 
+/** An action as its file defines it, checked. */
 export interface ActionDefinition {
   readonly name: QualifiedName;
   readonly description: string;
@@ -37,6 +39,7 @@ export interface ActionDefinition {
   readonly readOnly: boolean;
 }
 
+/** A registered action: the template of plans. */
 export interface Action extends ActionDefinition {
   readonly state: ActionState;
   readonly version: number;

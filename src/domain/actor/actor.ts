@@ -7,6 +7,7 @@ import type { ToolName } from "../names/tool-names.ts";
 
 /** Who does the work of a plan: a model with tools, a graph of nodes, or a fixed graph of tool calls. */
 export type ActorDefinition = LlmActorDefinition | GraphActorDefinition | ToolActorDefinition;
+/** The kinds of actors. */
 export type ActorType = ActorDefinition["type"];
 
 export type Actor = ActorDefinition & {
@@ -33,15 +34,18 @@ interface ModelActor {
   readonly roleHint: ActorRole | undefined;
 }
 
+/** An actor that is one model. */
 export interface LlmActorDefinition extends ModelActor {
   readonly type: "llm";
 }
 
+/** An actor that is a graph of nodes. */
 export interface GraphActorDefinition extends ModelActor {
   readonly type: "graph";
   readonly route: Route;
 }
 
+/** Parameters of the model. */
 export interface ActorOptions {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
@@ -69,8 +73,10 @@ export interface Route {
 }
 
 export const REDUCERS = ["replace", "append", "merge", "sum"] as const;
+/** How a node's output joins the state. */
 export type Reducer = (typeof REDUCERS)[number];
 
+/** A node of a graph, by its kind. */
 export type GraphNode = NodeBase &
   (
     | {
@@ -108,6 +114,7 @@ export interface Branch {
   readonly to: string;
 }
 
+/** A way from one node to the next, with its condition. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -116,4 +123,5 @@ export interface GraphEdge {
 }
 
 export const GRAPH_FUNCTIONS = ["set", "increment", "concat", "pick", "length"] as const;
+/** A function of the graph's own state, without a model. */
 export type GraphFunction = (typeof GRAPH_FUNCTIONS)[number];

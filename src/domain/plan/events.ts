@@ -45,8 +45,10 @@ export const EVENT_TYPES = [
   "plan.answered",
   "plan.guided",
 ] as const;
+/** The kinds of stored events. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** An event as it is stored, committed together with the change it tells of. */
 export interface DomainEvent {
   /** Position in commit order; resume a subscription after it. */
   readonly sequence: number;

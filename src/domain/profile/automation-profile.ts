@@ -22,8 +22,10 @@ export const THRESHOLDS = [
   "autoRetryTransient",
   "autoCheckpointRestore",
 ] as const;
+/** A step that a profile lets a plan take by itself from a confidence on. */
 export type Threshold = (typeof THRESHOLDS)[number];
 
+/** How far plans may go without asking. */
 export interface AutomationProfile {
   readonly name: string;
   readonly description: string;
@@ -118,6 +120,7 @@ export const BUILT_IN: readonly AutomationProfile[] = [
   profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
 ];
 
+/** The names of the built-in profiles. */
 export const PROFILE_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name);
 
 /** The built-in profile or one of `own`. An unknown name is an error, never silently another profile. */

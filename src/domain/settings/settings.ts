@@ -89,6 +89,7 @@ export function shownValue({ secret = false, problem }: Setting, value: string):
 
 type SettingLevel = "flag" | "environment" | "project" | "global" | "default";
 
+/** The value of a setting, and the level it comes from. */
 export interface ResolvedSetting {
   readonly key: string;
   readonly value: string | undefined;

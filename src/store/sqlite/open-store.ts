@@ -18,6 +18,7 @@ import { isBusy, storeError } from "../../platform/sqlite-errors.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import type { Store } from "../port.ts";
 
+/** The clock and the patience of a store. */
 export interface OpenStoreOptions {
   /** The database's clock in milliseconds; leases are judged by it. */
   readonly clock?: Clock;
