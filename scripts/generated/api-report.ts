@@ -22,7 +22,9 @@ export function apiReport(): { readonly pages: readonly GeneratedPage[]; readonl
   const directory = mkdtempSync(join(tmpdir(), "declarations-"));
   try {
     const tsc = join(import.meta.dirname, "../../node_modules/.bin/tsc");
-    execFileSync(tsc, ["-p", "tsconfig.types.json", "--outDir", directory], { stdio: ["ignore", "inherit", "inherit"] });
+    execFileSync(tsc, ["-p", "tsconfig.types.json", "--outDir", directory], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
     const problems: string[] = [];
     const pages = Object.entries(DOORS).map(([door, name]) => {
       const exported = exportsOf(join(directory, `${door}.d.ts`)).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -84,7 +86,11 @@ function declaredName(statement: Directive | Statement): string | undefined {
   return "id" in declaration && declaration.id?.type === "Identifier" ? declaration.id.name : undefined;
 }
 
-function withoutComments(text: string, comments: readonly Comment[], { start, end }: { start: number; end: number }): string {
+function withoutComments(
+  text: string,
+  comments: readonly Comment[],
+  { start, end }: { start: number; end: number },
+): string {
   let made = "";
   let position = start;
   for (const comment of comments.filter((one) => one.start >= start && one.end <= end)) {
