@@ -31,7 +31,14 @@ test("what the README tells a new user to type works, and so do the primitives o
   expect(readFileSync(join(agents.directory, "demo/README.md"), "utf8")).toBe("# Shop\nOpen on Sundays.\n");
   expect(stdout).toContain("The entries of the audit log are unchanged");
 
-  const [, primitives = ""] = blocks("ts", readFileSync(join(ROOT, "docs/library.md"), "utf8"));
+  const [, primitives = "", definitions = ""] = blocks("ts", readFileSync(join(ROOT, "docs/library.md"), "utf8"));
+  const doors = pathToFileURL(join(ROOT, "src/definitions.ts")).href;
+  const parsing = agents.write(
+    "definitions.ts",
+    definitions.replace('"cleveragents/definitions"', JSON.stringify(doors)),
+  );
+  const parsed = await promisify(execFile)(process.execPath, [parsing]);
+  expect(parsed.stdout).toMatch(/^name .*\ndescription .*\ndefinition_of_done /);
   const code = primitives
     .replace('"cleveragents/primitives"', JSON.stringify(pathToFileURL(join(ROOT, "src/primitives.ts")).href))
     .replace("sqlite:./plans.db", `sqlite:${agents.database}`);
