@@ -68,8 +68,8 @@ const own = {
   // Native code, found by its package; loaded by the first rewrite.
   external: ["@ast-grep/napi"],
 } satisfies BuildOptions;
-// The doors of the package share one file: an error that one door throws is an instance of the class that another exports.
-// Each door is a list of names in it. (With shared chunks they were 370 files.)
+// The doors of the package share one file, so that an error of one door is an instance of the class that another
+// exports. Each door is a list of names in it. (With shared chunks they were 370 files.)
 const DOORS = { index, primitives, definitions };
 const library = await build({
   ...own,

@@ -1,7 +1,7 @@
 /**
  * The import arrows between the rooms of `src` (docs/architecture.md has the picture). An arrow means "may import". Any
- * other import between rooms fails, and so do an arrow that no import uses and a cycle between folders. Tests may import
- * anything; production code never imports a testing folder. The doors of the package, in `src` itself, import every room.
+ * other import between rooms fails, and so do an arrow that no import uses and a cycle between folders. Tests may
+ * import anything; production code never imports a testing folder. The doors of the package import every room.
  */
 import { arrowCounts, folderCycles, importsOf } from "./house/imports.ts";
 import { programFiles, roomOf } from "./house/source-files.ts";

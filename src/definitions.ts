@@ -1,6 +1,7 @@
 /**
- * `cleveragents/definitions`: the types and parsers of definition files. `parse…File` reads the text of a YAML file, the other
- * parsers a value that was read already; both report every problem at once, in one `ValidationError`.
+ * `cleveragents/definitions`: the types and parsers of definition files. `parse…File` reads the text of a YAML
+ * file, the other parsers a value that was read already; both report every problem at once, in one
+ * `ValidationError`.
  */
 export { parseActionFile } from "./catalog/action-file.ts";
 export { parseActorFile } from "./catalog/actor-file.ts";

@@ -1,6 +1,6 @@
 /**
- * `cleveragents`: one object that does everything the command line does. `cleveragents/primitives` has the parts below it as they
- * are, `cleveragents/definitions` the types and parsers of definition files.
+ * `cleveragents`: one object that does everything the command line does. `cleveragents/primitives` has the parts
+ * below it as they are, `cleveragents/definitions` the types and parsers of definition files.
  */
 export { openCleverAgents } from "./app/open.ts";
 export type { CallOptions, CleverAgents, OpenOptions } from "./app/open.ts";

@@ -1,6 +1,7 @@
 /**
- * `cleveragents/primitives`: the parts that keep plans exact when many threads and processes work at once. The store, the lifecycle
- * of plans with its leases, the record of changes, the circuit breaker, and strategies in worker threads.
+ * `cleveragents/primitives`: the parts that keep plans exact when many threads and processes work at once. The
+ * store, the lifecycle of plans with its leases, the record of changes, the circuit breaker, and strategies in
+ * worker threads.
  */
 export { openStore } from "./store/sqlite/open-store.ts";
 export type { OpenStoreOptions } from "./store/sqlite/open-store.ts";

@@ -31,7 +31,7 @@ export interface DecisionOutcome {
  * `decided`: there is nothing to carry out. `interrupted`: the process that carried it out stopped before it was
  * recorded.
  */
-export type DecisionState = "decided" | "pending" | "running" | "interrupted" | "failed" | "done" | "superseded";
+type DecisionState = "decided" | "pending" | "running" | "interrupted" | "failed" | "done" | "superseded";
 
 /** The outcomes of an attempt's decisions in the order in which they were made. */
 export async function decisionOutcomes(

@@ -25,7 +25,7 @@ export interface PlanDiff {
   readonly deletions: number;
 }
 
-export interface ChangedFile {
+interface ChangedFile {
   readonly resource: string;
   readonly path: string;
   readonly change: "added" | "deleted" | "modified" | "mode";

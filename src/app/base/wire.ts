@@ -17,7 +17,7 @@ export function fromWire(schema: z.ZodType, value: unknown): unknown {
   return translate(schema, value, FROM_WIRE, "");
 }
 
-export function snakeCase(name: string): string {
+function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

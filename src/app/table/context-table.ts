@@ -37,7 +37,7 @@ export const CONTEXT_TABLE = {
     writes: true,
     parameters: [
       { name: "project", about: "the project's name", positional: true, required: true },
-      { name: "rebuild", about: "make them anew", kind: "flag" },
+      { name: "rebuild", about: "build them again from nothing", kind: "flag" },
     ],
     example: { project: "shop" },
     load: () => import("../operations/project-context-index.ts"),

@@ -40,7 +40,7 @@ export const SYSTEM_TABLE = {
     load: () => import("../operations/config-list.ts"),
   },
   "cleanup.list": {
-    summary: "List sandboxes and which of them nobody needs any more",
+    summary: "List sandboxes and which of them are no longer needed",
     role: "reader",
     writes: false,
     example: {},

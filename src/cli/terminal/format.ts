@@ -1,31 +1,15 @@
-import type { Plan } from "../../domain/plan/plan.ts";
-import { isRecoverable, isTerminal, type PlanStatus, type State } from "../../domain/plan/transitions.ts";
+import type { State } from "../../domain/plan/transitions.ts";
 import { toned, type Cell, type Tone } from "./view.ts";
 
 /** Small pieces that several commands show the same way. */
 
-export function instant(at: number): string {
+function instant(at: number): string {
   return new Date(at).toISOString();
 }
 
 /** For people, in a column: seconds are enough. */
 export function shortInstant(at: number): string {
   return instant(at).slice(0, 19).replace("T", " ");
-}
-
-/** hh:mm:ss, with days in front when there are any. */
-export function elapsed(milliseconds: number): string {
-  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const days = Math.floor(seconds / 86_400);
-  const clock = `${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return days === 0 ? clock : `${days}d ${clock}`;
-}
-
-/** How long the plan has been under way, or was. */
-export function planElapsed(plan: Pick<Plan, "createdAt" | "updatedAt"> & { status: PlanStatus }, now: number): string {
-  const stopped = isTerminal(plan.status) || isRecoverable(plan.status);
-  return elapsed((stopped ? plan.updatedAt : now) - plan.createdAt);
 }
 
 const STATE_TONES = {

@@ -7,7 +7,7 @@ import type { Screen } from "./render.ts";
 import type { Text } from "./terminal-text.ts";
 import type { View } from "./view.ts";
 
-export interface Showing<Name extends OperationName> {
+interface Showing<Name extends OperationName> {
   readonly input: InputOf<Name>;
   /** A machine reads: only messages and status count. */
   readonly machine: boolean;

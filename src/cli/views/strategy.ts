@@ -15,7 +15,7 @@ export function strategyElement(tree: DecisionNode | null): Element {
   };
 }
 
-export function* nodes(tree: DecisionNode): Generator<DecisionNode> {
+function* nodes(tree: DecisionNode): Generator<DecisionNode> {
   yield tree;
   for (const child of tree.children) yield* nodes(child);
 }

@@ -2,7 +2,7 @@
  * The commands: the operations of the application, spelled as words, and the few words that only a command line has. Nothing here
  * loads an operation: help and completion must not pay for zod or the database.
  */
-import { OPERATIONS, type OperationName } from "../../app/table/operation-table.ts";
+import { OPERATIONS } from "../../app/table/operation-table.ts";
 import type { Parameter, TableEntry } from "../../app/base/operation.ts";
 
 export type Command = Omit<TableEntry, "load" | "parameters"> & {
@@ -57,8 +57,6 @@ export function optionWord({ name, word, on }: Parameter): string {
   const spelled = word ?? name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return on === true ? `no-${spelled}` : spelled;
 }
-
-export type { OperationName };
 
 /** The groups of commands, as help shows them. */
 export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly heading: string }>> = {

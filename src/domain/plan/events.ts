@@ -1,7 +1,7 @@
 import type { PlanId } from "../names/ids.ts";
 
 /** What happened, told after it was committed. Each transition of a plan writes exactly one. */
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   "plan.created",
   "plan.phase_changed",
   "plan.state_changed",
