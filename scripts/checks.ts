@@ -1,6 +1,6 @@
 /**
- * Runs every `scripts/check-*.ts` and the limits of the house, all of them even when one fails, so that one run shows everything that is to be
- * mended.
+ * Runs every `scripts/check-*.ts` and the limits of the house, all of them even when one fails, so that one run shows
+ * everything that is to be mended.
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
