@@ -5,16 +5,13 @@
  * service would take an hour.
  */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import {
-  monotonicIds,
-  openStore,
-  PlanLifecycleService,
-  ProjectService,
-  runStep,
-  verifyAudit,
-  type PlanId,
-  type Store,
-} from "../src/index.ts";
+import { monotonicIds, type PlanId } from "../src/domain/names/ids.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../src/catalog/project-service.ts";
+import { runStep } from "../src/ledger/steps.ts";
+import { verifyAudit } from "../src/store/tables/audit-verification.ts";
+import type { Store } from "../src/store/port.ts";
 import { entryHash, FIRST_HASH, sealHash, type AuditRow, type SealHead } from "../src/store/tables/audit.ts";
 import { completeApply } from "../src/testing/complete-apply.ts";
 

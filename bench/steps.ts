@@ -7,7 +7,11 @@
  * durability; we are judged against both.
  */
 import { join } from "node:path";
-import { openStore, PlanLifecycleService, runStep, type Lease, type PlanId } from "../src/index.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import { runStep } from "../src/ledger/steps.ts";
+import type { Lease } from "../src/ledger/leases.ts";
+import type { PlanId } from "../src/domain/names/ids.ts";
 import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, SQLITE_SETTINGS } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";

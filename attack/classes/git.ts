@@ -56,11 +56,21 @@ function setting(world: AttackWorld, name: string, key: string): GitAttack {
 }
 
 function attacks(world: AttackWorld): GitAttack[] {
-  const fifo = (path: string): GitAttack => ({
-    name: `FIFO at ${path}`,
-    command: `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}`,
-  });
-  const { home, outside } = world;
+  const all = [
+    ...nestedRepositories(world),
+    ...replacedParts(world),
+    ...misleadingParts(world),
+    ...programSettings(world),
+    ...unusualFiles(world),
+  ];
+  return all.map((attack) => ({
+    quick: false,
+    ...attack,
+    command: attack.command.replaceAll("$HOME", join(world.home)),
+  }));
+}
+
+function nestedRepositories(world: AttackWorld): GitAttack[] {
   return [
     {
       name: "commondir",
@@ -78,7 +88,13 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "nested repository with fsmonitor",
       command: `git init -q sub; cd sub; ${program(world, "nested-monitor")}; git config core.fsmonitor "$EVIL"; cd ..; git add sub; true`,
     },
-    { name: "index is a link", command: `rm -f .git/index; ln -s '${home}/.bash_profile' .git/index` },
+  ];
+}
+
+/** Parts of the repository are links to somewhere else, or are missing. */
+function replacedParts({ home, outside }: AttackWorld): GitAttack[] {
+  return [
+    { name: "index is a link", quick: true, command: `rm -f .git/index; ln -s '${home}/.bash_profile' .git/index` },
     {
       name: "log is a link",
       command: `mkdir -p .git/logs; rm -f .git/logs/HEAD; ln -s '${outside}/file' .git/logs/HEAD; git rev-parse HEAD > .git/ORIG_HEAD`,
@@ -89,6 +105,12 @@ function attacks(world: AttackWorld): GitAttack[] {
     { name: ".git is a file", command: `rm -rf .git; echo 'gitdir: ${home}/other/.git' > .git` },
     { name: ".git is gone", command: "rm -rf .git" },
     { name: ".git is empty", command: "rm -rf .git; mkdir .git" },
+  ];
+}
+
+function misleadingParts(world: AttackWorld): GitAttack[] {
+  const { home } = world;
+  return [
     {
       name: "a bare repository in the way",
       command: "git init -q --bare src/bare; printf '[core]\\n\\tbare = true\\n' > config",
@@ -110,7 +132,13 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "hooks of its own",
       command: `mkdir -p .git/hooks; for h in post-checkout post-index-change reference-transaction pre-commit post-commit post-merge fsmonitor-watchman; do printf '%s\\n' '#!/bin/sh' ${JSON.stringify(world.mark("hook"))} > .git/hooks/$h; chmod +x .git/hooks/$h; done; git config core.hooksPath .git/hooks`,
     },
-    setting(world, "clean", "filter.x.clean"),
+  ];
+}
+
+/** Settings that name a program for git to run. */
+function programSettings(world: AttackWorld): GitAttack[] {
+  return [
+    setting(world, "clean", "filter.x.clean", true),
     setting(world, "smudge", "filter.x.smudge"),
     setting(world, "process", "filter.x.process"),
     setting(world, "external", "diff.external"),
@@ -132,7 +160,17 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "a configuration of the work tree",
       command: `${program(world, "worktree")}; git config extensions.worktreeConfig true; git config -f .git/config.worktree filter.x.clean "$EVIL"; echo '* filter=x' > .gitattributes`,
     },
-    fifo(".gitignore"),
+  ];
+}
+
+function unusualFiles({ home, outside }: AttackWorld): GitAttack[] {
+  const fifo = (path: string, quick = false): GitAttack => ({
+    name: `FIFO at ${path}`,
+    command: `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}`,
+    quick,
+  });
+  return [
+    fifo(".gitignore", true),
     fifo("src/.gitignore"),
     fifo(".gitattributes"),
     fifo(".gitmodules"),
@@ -158,5 +196,5 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "links that lead out",
       command: `ln -s '${home}' out; ln -s '${outside}/file' file; rm -rf src; ln -s '${home}' src`,
     },
-  ].map((attack) => ({ ...attack, command: attack.command.replaceAll("$HOME", join(home)) }));
+  ];
 }

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ChangesetStore } from "../../src/index.ts";
+import { ChangesetStore } from "../../src/ledger/changesets.ts";
 import { diffOf } from "../../src/changes/diff-cache.ts";
-import { diffChanges } from "../../src/changes/plan-diff.ts";
+import { diffChanges } from "../../src/changes/diff-of-plan.ts";
 import { planChanges } from "../../src/changes/plan-changes.ts";
 import { compare } from "../compare.ts";
 import { grouped, timed } from "../measure.ts";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { monotonicIds, type PlanId } from "../../src/index.ts";
+import { monotonicIds, type PlanId } from "../../src/domain/names/ids.ts";
 import { openSandbox } from "../../src/execution/sandbox/sandbox.ts";
 import { compare } from "../compare.ts";
 import { grouped, timed } from "../measure.ts";

@@ -8,10 +8,12 @@ import { App, type Environment } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
+import { maskAlso } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
-import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/index.ts";
+import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
 
+/** Where the application lives, and who acts; everything has a default. */
 export interface OpenOptions {
   /** Where everything is kept; the user's data directory unless given. */
   readonly dataDir?: string | undefined;
@@ -37,6 +39,7 @@ export interface OpenOptions {
  */
 export type CallOptions = Partial<Call>;
 
+/** The opened application: `run` carries out an operation, leaving the scope (`await using`) closes it. */
 export class CleverAgents {
   readonly #app: App;
 
@@ -66,12 +69,12 @@ export class CleverAgents {
       answers: options.answers ?? (options.ask === undefined ? "program" : "person"),
     };
     const parsed = parseInput(operation.input as z.ZodType, input);
+    // Several applications may live in one process; each call runs commands by the settings of its own.
+    const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
-    return (await (operation.run as (...all: unknown[]) => Promise<unknown>)(
-      this.#app,
-      parsed,
-      call,
-    )) as OutputOf<Name>;
+    return withOwnCommandPolicy(() =>
+      (operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>)(this.#app, parsed, call),
+    );
   }
 
   /** The value of a setting, and where it comes from. */
@@ -108,6 +111,7 @@ function composed(options: OpenOptions): { readonly app: App; readonly agents: C
   const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
+  maskAlso(environment);
   const app = new App({ paths, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
   return { app, agents: new CleverAgents(app) };
 }

@@ -4,7 +4,7 @@
  * before and after.
  */
 import type { DataDirectory } from "../platform/data-directory.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import type { JournalKind } from "../ledger/journal.ts";
 import type { PreparedLandings } from "./prepare-landings.ts";

@@ -3,7 +3,7 @@
  * command that opens the store; with nothing left behind it costs one indexed query.
  */
 import type { DataDirectory } from "../platform/data-directory.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { NextStep } from "../domain/errors/next-step.ts";
 import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import { bootId, finishJournal, findJournal, journalsToAttend, markTidied, type Journal } from "../ledger/journal.ts";
 import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } from "./land.ts";

@@ -1,11 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { openStore, type Store } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import type { Store } from "../store/port.ts";
 import type { ActorInput } from "../domain/actor/actor-parser.ts";
 import { parseActors } from "../domain/actor/actor-parser.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { TOOL_NAMES } from "../domain/names/tool-names.ts";
 import { lineProblem, textProblem } from "../domain/text/text.ts";
 import { outcomeOf, winners } from "../testing/outcome.ts";

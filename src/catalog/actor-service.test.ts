@@ -1,20 +1,16 @@
 import { describe, expect, test } from "vitest";
-import {
-  ActorService,
-  ConflictError,
-  openStore,
-  PlanLifecycleService,
-  ValidationError,
-  verifyAudit,
-  type Store,
-  type ToolActorInput,
-} from "../index.ts";
+import { ActorService } from "./actor-service.ts";
+import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
+import type { ToolActorInput } from "../domain/actor/tool-actor.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
-import { ACTOR_ROLES } from "../domain/names/actor-roles.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const ACTOR_NAME = "local/worker"; // the execution actor of the fixture action
 

@@ -2,7 +2,7 @@ import { parseActor, type ActorInput } from "../domain/actor/actor-parser.ts";
 import { refersTo } from "../domain/actor/actor-references.ts";
 import type { Actor, ActorDefinition } from "../domain/actor/actor.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameParts, parseQualifiedName } from "../domain/names/qualified-name.ts";
 import {
   actionsUsing,

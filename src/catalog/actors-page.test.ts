@@ -7,7 +7,7 @@ import { parseActionFile } from "./action-file.ts";
 import { parseActorFile } from "./actor-file.ts";
 import { parseProfileFile } from "./profile-file.ts";
 
-const DOCS = new URL("../../docs/", import.meta.url);
+const DOCS = new URL("../../docs", import.meta.url);
 
 interface Example {
   readonly page: string;

@@ -1,6 +1,6 @@
 import type { Attachment, AttachmentScope } from "../domain/validation/attachment.ts";
 import { ConflictError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { deleteAttachment } from "../store/tables/validations.ts";
 import type { Tx } from "../store/port.ts";

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { NotFoundError, ProjectService, ValidationError, verifyAudit } from "../index.ts";
+import { NotFoundError, ValidationError } from "../domain/errors/errors.ts";
+import { ProjectService } from "./project-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
 import { subscribeEvents } from "../ledger/event-log.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { ContextPolicyService } from "./context-policy-service.ts";

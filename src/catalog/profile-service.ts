@@ -1,6 +1,6 @@
 import { isBuiltIn } from "../domain/profile/automation-profile.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { ProfileDefinition } from "../domain/profile/profile-definition.ts";
 import { nameKey, parseQualifiedName } from "../domain/names/qualified-name.ts";
 import {

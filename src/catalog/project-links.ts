@@ -1,6 +1,6 @@
 import { aliasIssue } from "../domain/names/alias.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Project } from "../domain/resource/project.ts";
 import { nameKey, nameParts, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";

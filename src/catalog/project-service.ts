@@ -1,5 +1,5 @@
 import { ConflictError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import { parseProject, type Project, type ProjectInput } from "../domain/resource/project.ts";
 import type { ProjectResource } from "../domain/resource/resource.ts";

@@ -1,7 +1,7 @@
 import { actorReferences } from "../domain/actor/actor-references.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { suggested } from "../domain/definition/schema.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";

@@ -3,7 +3,7 @@ import { configuredProviders, requireProvider, type Environment } from "../actor
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { PROVIDER_TYPES } from "../domain/settings/provider-settings.ts";
 import { nearest } from "../domain/text/suggest.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";

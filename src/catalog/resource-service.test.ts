@@ -1,26 +1,20 @@
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  NotFoundError,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  UsageError,
-  ValidationError,
-  verifyAudit,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { monotonicIds } from "../domain/names/ids.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "./project-service.ts";
+import { ResourceService } from "./resource-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { seededRandom } from "../testing/random.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
-import { sized } from "../testing/size.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const CALLERS = sized({ quick: 10, normal: 40, full: 200 });
 

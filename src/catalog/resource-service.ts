@@ -7,7 +7,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
 import {
   parseResource,

@@ -2,7 +2,7 @@ import { modelActor } from "../actors/providers/built-in-actors.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { modelNamed } from "../domain/names/actor-name.ts";
 import { AgentsError, ConfigurationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { findActor } from "../store/tables/actors.ts";
 import type { Reader } from "../store/port.ts";

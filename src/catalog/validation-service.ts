@@ -1,6 +1,6 @@
 import type { Attachment, AttachmentScope } from "../domain/validation/attachment.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { AttachmentId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { nameKey, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";

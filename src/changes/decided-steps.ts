@@ -5,7 +5,7 @@
 import type { ChosenCall, ChosenWork, Decision } from "../domain/plan/decision.ts";
 import { dependantsOf, type Touch } from "../domain/plan/dependants.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import { stepOrder } from "../domain/actor/tool-actor.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { PlanId } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import type { Envelope } from "./testing/agents.ts";
 import { World, type Step } from "./testing/user-world.ts";
 import { sized } from "../testing/size.ts";

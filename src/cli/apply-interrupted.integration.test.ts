@@ -17,7 +17,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
 import { PlanApplier } from "../apply/plan-applier.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
-import { openStore } from "../store/sqlite/open.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
 import type { Started } from "./testing/agents.ts";
 import { beforeLanding, kill, reached, until, type Mark } from "./testing/disturbed-landing.ts";
 import { LandingWorld, type Resources } from "./testing/landing-world.ts";

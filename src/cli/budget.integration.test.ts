@@ -1,7 +1,10 @@
 /** Budgets through the command line: what is sent fits, what was spent is shown, and an error says how to go on. */
 import { expect, test } from "vitest";
 import { countingServer, type CountingServer } from "../actors/testing/counting-server.ts";
-import { Budget, openStore, PlanLifecycleService, type PlanId } from "../index.ts";
+import { Budget } from "../ledger/budgets.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { Agents } from "./testing/agents.ts";
 
 /** Each call of "hello" can cost 27.5 cents, and does cost 18: a thousand dollars for a million tokens. */

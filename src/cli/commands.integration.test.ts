@@ -2,7 +2,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { openStore, PlanLifecycleService, type PlanId } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { Agents, type Envelope } from "./testing/agents.ts";
 import { completeApply } from "../testing/complete-apply.ts";
 

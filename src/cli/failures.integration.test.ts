@@ -158,7 +158,7 @@ test("-v shows the cause of an error, otherwise there is no stack", async () => 
 
 test("help is there on every level and fits 80 columns", async () => {
   using agents = new Agents();
-  const { COMMANDS } = await import("./command-table.ts");
+  const { COMMANDS } = await import("./words/command-table.ts");
   // Every command and every group around it: "resource type list" is in "resource type", which is in "resource".
   const paths = COMMANDS.flatMap(({ path }) =>
     path.split(" ").map((_, end, words) => words.slice(0, end + 1).join(" ")),

@@ -1,6 +1,10 @@
 /** Plans that ask, through the command line: the question is seen everywhere, answered once, and then the plan goes on. */
 import { expect, test } from "vitest";
-import { assess, openStore, pauseFor, PlanLifecycleService, type PlanId } from "../index.ts";
+import { assess } from "../domain/plan/confidence.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { pauseFor } from "../plans/plan-questions.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { World } from "./testing/world.ts";
 import type { Agents } from "./testing/agents.ts";
 

@@ -4,12 +4,12 @@
  */
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
 import type { Invocation } from "./invoke.ts";
-import { print } from "./gate.ts";
-import { Io, type Environment, type IoParts } from "./io.ts";
-import type { Message, Outcome } from "./outcome.ts";
+import { print } from "./terminal/gate.ts";
+import { Io, type Environment, type IoParts } from "./terminal/io.ts";
+import type { Message, Outcome } from "./terminal/outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
-import { OPERATIONS } from "../app/table/index.ts";
-import type { ParsedCall, Program } from "./program.ts";
+import { OPERATIONS } from "../app/table/operation-table.ts";
+import type { ParsedCall, Program } from "./words/program.ts";
 
 /** The words of a call, understood. */
 interface Understood {
@@ -22,11 +22,8 @@ interface Understood {
  * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data
  * directory of its own: within one data directory they are one owner of leases, as one process is.
  */
-export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
-  const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
-  const { maskAlso } = await import("../platform/masking.ts");
-  maskAlso(parts.env);
-  return withOwnCommandPolicy(() => new CliCall(argv, parts).run());
+export function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
+  return new CliCall(argv, parts).run();
 }
 
 export class CliCall {
@@ -58,7 +55,7 @@ export class CliCall {
       this.#command = understood.command;
       return await this.#carryOut(understood);
     } catch (error) {
-      this.#command ||= (await import("./program.ts")).commandPath(this.#argv);
+      this.#command ||= (await import("./words/program.ts")).commandPath(this.#argv);
       return this.fail(error);
     }
   }
@@ -78,7 +75,7 @@ export class CliCall {
       },
     });
     this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
-    const { Watching } = await import("./watching.ts");
+    const { Watching } = await import("./terminal/watching.ts");
     const watching = new Watching(io, this.#format);
     try {
       const outcome = await carryOut(call, { agents, io, format: this.#format, verbose: verbose > 0, watching });
@@ -107,9 +104,10 @@ export class CliCall {
 
 async function carryOut(call: Understood["call"], invocation: Invocation): Promise<Outcome> {
   const { command, words } = call;
-  if (command.name === "completion") return (await import("./completion.ts")).completion(String(words.positional[0]));
-  const { VIEWS } = await import("./views/index.ts");
-  const { isOperation } = await import("../app/table/index.ts");
+  if (command.name === "completion")
+    return (await import("./words/completion.ts")).completion(String(words.positional[0]));
+  const { VIEWS } = await import("./views/all-views.ts");
+  const { isOperation } = await import("../app/table/operation-table.ts");
   const { name } = command;
   if (!isOperation(name)) throw new Error(`There is no command ${name}.`);
   const { invoke } = await import("./invoke.ts");
@@ -123,7 +121,7 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Underst
   if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {
     return { command: "version", globals: { verbose: 0 }, call: bare("version") };
   }
-  const { buildProgram } = await import("./program.ts");
+  const { buildProgram } = await import("./words/program.ts");
   const program = buildProgram(streams.out, streams.outTerminal.columns || 80);
   const call = program.parse(argv);
   if (call === undefined) return undefined;

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { PlanId } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { seededRandom } from "../testing/random.ts";
 import { contents, World, type Step } from "./testing/user-world.ts";
 import { sized } from "../testing/size.ts";

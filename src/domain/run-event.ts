@@ -7,6 +7,7 @@ import type { Microdollars } from "./money/money.ts";
 import type { SandboxStrategy } from "./resource/resource.ts";
 import type { ValidatedPlace } from "./validation/validation-result.ts";
 
+/** Everything that is told while something runs, by its `type`. */
 export type RunEvent =
   | PlanMadeEvent
   | RunStartedEvent
@@ -29,6 +30,7 @@ export type Tell = (event: RunEvent) => void;
 /** For callers that do not watch. */
 export const tellNothing: Tell = () => undefined;
 
+/** A plan was made of the request. */
 export interface PlanMadeEvent {
   readonly type: "plan_made";
   readonly plan: string;
@@ -46,7 +48,7 @@ export interface RunStartedEvent {
 }
 
 /** `step` is the id of a decided step here and in the other events, or "strategy" while no step is decided yet. */
-type StepEvent =
+export type StepEvent =
   /** All steps are known, in the order in which they come. */
   | {
       readonly type: "decided";
@@ -73,7 +75,8 @@ interface AskedModel {
   readonly model: string;
 }
 
-type ModelEvent =
+/** A model is asked and answers. */
+export type ModelEvent =
   | { readonly type: "context_assembled"; readonly step: string; readonly tokens: number; readonly files: number }
   | { readonly type: "ask_started"; readonly step: string; readonly key: string; readonly model: AskedModel }
   /** A piece of the answer to the latest `ask_started` of the step. */
@@ -95,12 +98,13 @@ type ModelEvent =
   | { readonly type: "ask_failed"; readonly step: string; readonly key: string; readonly error: string };
 
 /** The answer to a question that was put outside of any plan. */
-type AnswerEvent =
+export type AnswerEvent =
   | { readonly type: "answer_text"; readonly text: string }
   /** The connection broke and the answer begins again: the pieces so far are void. */
   | { readonly type: "answer_void" };
 
-type ToolEvent =
+/** A tool call begins or ends. */
+export type ToolEvent =
   | ({ readonly type: "tool_started" } & AboutTool)
   | ({
       readonly type: "tool_ended";
@@ -128,6 +132,7 @@ export interface HookEvent {
   readonly durationMs: number;
 }
 
+/** A validation begins or ends. */
 export interface ValidationEvent {
   readonly type: "validation";
   readonly resource: string;
@@ -158,7 +163,7 @@ export interface SandboxEvent {
 }
 
 /** Another program was still writing into these files when they were replaced; they are kept under these names. */
-interface KeptFilesEvent {
+export interface KeptFilesEvent {
   readonly type: "kept_files";
   readonly files: readonly string[];
 }

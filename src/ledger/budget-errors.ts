@@ -1,6 +1,6 @@
 /** The errors of budgets: each says which budget refused the call, and the step by which a user raises it. */
 import { BudgetError } from "../domain/errors/errors.ts";
-import { nextStep, withValue, type NextStep } from "../domain/next-step.ts";
+import { nextStep, withValue, type NextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import { dollars, dollarsLeft, type Microdollars } from "../domain/money/money.ts";
 import type { Cap } from "./spending-caps.ts";

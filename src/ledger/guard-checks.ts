@@ -4,7 +4,7 @@
  */
 import { keptProfile, type AutomationProfile } from "../domain/profile/automation-profile.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import {
   hasLimits,
   judgeCall,

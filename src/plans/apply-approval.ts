@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mustBeApproved } from "../domain/profile/automation-profile.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { recordedSteps } from "../changes/plan-changes.ts";
 import { recordSystemEvent } from "../ledger/system-events.ts";

@@ -1,22 +1,16 @@
 /** Where plans stop for a person: by the profile's thresholds and what is on record. */
 import { describe, expect, test } from "vitest";
-import {
-  afterStrategy,
-  AwaitingInputError,
-  beforeDecision,
-  familiarity,
-  openQuestion,
-  PlanLifecycleService,
-  ProjectService,
-  promptPlan,
-  shouldApply,
-  successRate,
-  type Choice,
-  type Lease,
-  type Plan,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { afterStrategy, beforeDecision, shouldApply, type Choice } from "./autonomy.ts";
+import { AwaitingInputError } from "../domain/errors/errors.ts";
+import { familiarity, successRate } from "../ledger/track-record.ts";
+import { openQuestion } from "../ledger/questions.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { promptPlan } from "./plan-questions.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput, moveTo } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { parseQualifiedName } from "../domain/names/qualified-name.ts";

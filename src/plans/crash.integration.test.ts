@@ -2,20 +2,16 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  openStore,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  statusKey,
-  StoreError,
-  verifyAudit,
-  type Lease,
-  type Phase,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ConflictError, StoreError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey, type Phase } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput, created, moveTo, planAt } from "../testing/fixtures.ts";
 import type { Acknowledgement } from "../testing/hammer.ts";
 import type { HolderLine } from "../testing/paused-holder.ts";

@@ -6,7 +6,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { tightened, type Guards, type Tightening } from "../domain/profile/guards.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";

@@ -2,19 +2,13 @@
  * Every operation on a plan at every status, through the service: it does what the lifecycle says, or nothing at all.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  Lease,
-  PlanLifecycleService,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  type Operation,
-  type Phase,
-  type PlanId,
-  type StatusKey,
-  type Store,
-} from "../index.ts";
+import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { Lease } from "../ledger/leases.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { statusKey, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { expectedTarget, OPERATIONS } from "../testing/expected-moves.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, leasePhase, needsLease, perform, planAt, STATUSES } from "../testing/fixtures.ts";

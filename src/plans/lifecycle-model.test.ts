@@ -5,22 +5,15 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  Lease,
-  type IdGenerator,
-  type Operation,
-  type PlanId,
-  type StatusKey,
-  type Store,
-} from "../index.ts";
+import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { monotonicIds, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey, type Operation, type StatusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import { Lease } from "../ledger/leases.ts";
+import type { Store } from "../store/port.ts";
 import { OPERATIONS } from "../testing/expected-moves.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, leasePhase, perform, planAt } from "../testing/fixtures.ts";

@@ -1,6 +1,10 @@
 /** The same races between threads (also on one memory store, shared by its url) and between processes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PlanLifecycleService, verifyAudit, type Operation, type PlanId, type Store } from "../index.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Operation } from "../domain/plan/transitions.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ActorGroup, soon, type ActorHome } from "../testing/actor-group.ts";
 import { OPERATIONS } from "../testing/expected-moves.ts";
 import { ACTION_NAME, actionInput, leasePhase, planAt } from "../testing/fixtures.ts";

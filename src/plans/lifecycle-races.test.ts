@@ -1,6 +1,9 @@
 /** Many callers at once in one process: one wins, the others are told so, nothing is lost. */
 import { describe, expect, test } from "vitest";
-import { nameKey, parseOwnName, PlanLifecycleService, ProjectService, verifyAudit } from "../index.ts";
+import { nameKey, parseOwnName } from "../domain/names/qualified-name.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
 import { ACTION_NAME, actionInput, perform, planAt } from "../testing/fixtures.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { history, planRows } from "../testing/plan-rows.ts";

@@ -3,21 +3,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  Lease,
-  MAX_REVERSIONS,
-  NotFoundError,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  UsageError,
-  ValidationError,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, StaleLeaseError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { Lease } from "../ledger/leases.ts";
+import { MAX_REVERSIONS, statusKey } from "../domain/plan/transitions.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, moveTo, perform, planAt, STATUSES } from "../testing/fixtures.ts";
 import { history, planRows } from "../testing/plan-rows.ts";

@@ -1,5 +1,5 @@
-/** The commands a user can run on a plan next, by its state. `plan status` and `plan errors` offer the same. */
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+/** What a user can do with a plan next, by where it stands. `plan status` and `plan errors` offer the same. */
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { isRecoverable, isTerminal, MAX_REVERSIONS, statusKey, target } from "../domain/plan/transitions.ts";
 

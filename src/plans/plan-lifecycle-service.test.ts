@@ -1,21 +1,15 @@
 /** Finding, listing and making plans. Their moves are in lifecycle-*.test.ts. */
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  NotFoundError,
-  PlanLifecycleService,
-  ProjectService,
-  UsageError,
-  ValidationError,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import type { Store } from "../store/port.ts";
 import { alteredStore } from "../testing/altered-store.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, moveTo, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;

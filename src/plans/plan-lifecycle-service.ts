@@ -1,7 +1,7 @@
 import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action/action.ts";
 import { isBuiltIn } from "../domain/profile/automation-profile.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import { isId, type PlanId } from "../domain/names/ids.ts";
 import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan/plan.ts";
@@ -33,24 +33,28 @@ import {
 } from "./transition.ts";
 import { argumentsFor, makePlan, requireAction, type UseActionInput } from "./use-action.ts";
 
+/** How a phase is owned while it runs. */
 export interface StartOptions {
   /** Shown to others while the phase runs. */
   readonly holder?: string;
   readonly ttlMs?: number;
 }
 
+/** Why a phase stopped. */
 export interface FailureInput {
   readonly message: string;
   /** `transient`: the same strategy may be tried again. `strategy` (default): it needs another one. */
   readonly category?: FailureCategory;
 }
 
+/** Conditions of a move of a plan. */
 export interface MoveOptions {
   /** Refuse unless the plan is still at the version the caller saw. */
   readonly expectedVersion?: number | undefined;
   readonly reason?: string | undefined;
 }
 
+/** Which plans are listed. */
 export interface PlanQuery {
   readonly phase?: Phase | undefined;
   readonly state?: State | undefined;
@@ -61,12 +65,14 @@ export interface PlanQuery {
   readonly before?: PlanId | undefined;
 }
 
+/** Some plans, and how many there are in all. */
 export interface PlanList {
   readonly plans: readonly PlanSummary[];
   /** All plans that fit, by state, also those beyond the limit. */
   readonly counts: ReadonlyMap<State, number>;
 }
 
+/** An action with the number of its plans. */
 export interface ListedAction extends Action {
   readonly plans: number;
 }

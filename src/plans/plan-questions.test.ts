@@ -3,24 +3,22 @@ import { describe, expect, test } from "vitest";
 import {
   AwaitingInputError,
   ConflictError,
-  guidanceOf,
-  openQuestion,
-  pauseFor,
   PlanError,
-  PlanLifecycleService,
-  promptPlan,
   StaleLeaseError,
-  subscribeEvents,
   ValidationError,
-  verifyAudit,
-  type Lease,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+} from "../domain/errors/errors.ts";
+import { guidanceOf, pauseFor, promptPlan } from "./plan-questions.ts";
+import { openQuestion } from "../ledger/questions.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { subscribeEvents } from "../ledger/event-log.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { recordStrategy } from "../runs/tool-strategy.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const ASKING = { key: "choice/1", question: "Which one?", alternatives: ["this", "that"], assessment: undefined };
 

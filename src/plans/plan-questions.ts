@@ -6,7 +6,7 @@ import {
   ValidationError,
   type AwaitingInputError,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { monotonicIds, type DecisionId, type PlanId } from "../domain/names/ids.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import type { Plan } from "../domain/plan/plan.ts";

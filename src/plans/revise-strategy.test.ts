@@ -3,15 +3,13 @@
  * moves.
  */
 import { expect, test } from "vitest";
-import {
-  PlanLifecycleService,
-  promptPlan,
-  verifyAudit,
-  type DecisionId,
-  type Lease,
-  type Plan,
-  type Store,
-} from "../index.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { promptPlan } from "./plan-questions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { DecisionId } from "../domain/names/ids.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { Store } from "../store/port.ts";
 import { monotonicIds } from "../domain/names/ids.ts";
 import { findDecisions, insertDecision } from "../ledger/decisions.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";

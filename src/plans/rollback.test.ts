@@ -3,16 +3,12 @@
  * byte.
  */
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  NotFoundError,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
 import { findDecisions } from "../ledger/decisions.ts";
 import { decisionWaves } from "../changes/decided-steps.ts";
 import { recordedSteps } from "../changes/plan-changes.ts";

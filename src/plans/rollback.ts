@@ -1,6 +1,6 @@
 import type { Decision } from "../domain/plan/decision.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import type { ChangesetId, InvocationId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -49,6 +49,7 @@ export interface RollbackImpact {
   readonly nothing: boolean;
 }
 
+/** The plan after a rollback, and what the rollback took out. */
 export interface RolledBack {
   readonly plan: Plan;
   readonly checkpoint: Checkpoint;

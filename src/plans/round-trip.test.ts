@@ -1,18 +1,14 @@
 /** Stored values come back unchanged: every field of every record, with any text. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ACTOR_ROLES,
-  ChangesetStore,
-  parseAction,
-  PlanLifecycleService,
-  PROFILE_NAMES,
-  ProjectService,
-  type ArgumentType,
-  type ChangeEntryInput,
-  type FileImage,
-  type Store,
-} from "../index.ts";
+import { ACTOR_ROLES, parseAction } from "../domain/action/action.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { PROFILE_NAMES } from "../domain/profile/automation-profile.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import type { ArgumentType } from "../domain/action/arguments.ts";
+import type { ChangeEntryInput, FileImage } from "../domain/plan/change-entry.ts";
+import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, perform, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";

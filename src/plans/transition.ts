@@ -1,4 +1,4 @@
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { randomUUID } from "node:crypto";
 import { ConflictError, NotFoundError, ValidationError } from "../domain/errors/errors.ts";
 import type { EventType } from "../domain/plan/events.ts";

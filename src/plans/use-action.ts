@@ -3,7 +3,7 @@ import { aliasIssue } from "../domain/names/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/action/arguments.ts";
 import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/profile/automation-profile.ts";
 import { ConflictError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Microdollars } from "../domain/money/money.ts";
 import type { Plan, ProjectLink } from "../domain/plan/plan.ts";
@@ -45,6 +45,7 @@ export interface UseActionInput extends ActorChoice {
   readonly budget?: Microdollars | undefined;
 }
 
+/** A project for a new plan, with an alias of the caller's choice. */
 export interface ProjectLinkInput {
   readonly project: string;
   readonly alias?: string | undefined;
@@ -80,14 +81,51 @@ export async function makePlan(
   const projects = await links(tx, input.projects ?? []);
   const stages = planStages(input.contextStages ?? {});
   const { profile, source } = await resolveProfile(tx, action, input);
-  const actors = await planActors(tx, action, input, profile);
+  const actors = await resolveActors(tx, action, input);
+  await checkVariables(tx, action, actors.execution);
+  const plan = newPlan({
+    action,
+    values,
+    actors,
+    projects,
+    profile,
+    source,
+    id: ambience.ids() as PlanId,
+    at: ambience.clock(),
+  });
+  const validations = await attachedValidations(tx, plan);
+  requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
+  await insertPlan(tx, plan);
+  await insertPlanStages(tx, plan.id, stages);
+  await recordEvent(tx, ambience, {
+    type: "plan.created",
+    at: plan.createdAt,
+    plan,
+    details: {
+      action: plan.action,
+      projects: projects.map(({ project }) => project),
+      profile: profile.name,
+      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
+    },
+  });
+  // A plan may have less than its profile allows, never more.
+  await setOwnBudget(tx, { planId: plan.id, cap: input.budget, user: ambience.user, excess: "lower" });
+  return plan;
+}
+
+interface PlanParts extends Pick<Plan, "actors" | "projects" | "profile" | "id"> {
+  readonly action: Action;
+  readonly values: ReturnType<typeof argumentsFor>;
+  readonly source: Plan["profileSource"];
+  readonly at: number;
+}
+
+function newPlan({ action, values, source, at, ...parts }: PlanParts): Plan {
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
-  const id = recordSource.ids() as PlanId;
-  const at = recordSource.clock();
   const none = { startedAt: undefined, endedAt: undefined };
-  const plan: Plan = {
-    id,
-    name: planName(action.name, id),
+  return {
+    ...parts,
+    name: planName(action.name, parts.id),
     action: action.name,
     attempt: 1,
     reversionCount: 0,
@@ -98,11 +136,8 @@ export async function makePlan(
     description: maskedText(renderTemplate(action.description, texts, "description")),
     definitionOfDone: maskedText(renderTemplate(action.definitionOfDone, texts, "definition_of_done")),
     readOnly: action.readOnly,
-    actors,
     arguments: values,
     invariants: action.invariants,
-    projects,
-    profile,
     profileSource: source,
     cancelReason: undefined,
     undoneAt: undefined,
@@ -110,24 +145,6 @@ export async function makePlan(
     updatedAt: at,
     phaseTimes: { strategize: none, execute: none, apply: none },
   };
-  const validations = await attachedValidations(tx, plan);
-  requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
-  await insertPlan(tx, plan);
-  await insertPlanStages(tx, id, stages);
-  await recordEvent(tx, recordSource, {
-    type: "plan.created",
-    at,
-    plan,
-    details: {
-      action: plan.action,
-      projects: projects.map(({ project }) => project),
-      profile: profile.name,
-      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
-    },
-  });
-  // A plan may have less than its profile allows, never more.
-  await setOwnBudget(tx, { planId: id, cap: input.budget, user: recordSource.user, excess: "lower" });
-  return plan;
 }
 
 export async function requireAction(reader: Reader, text: string): Promise<Action> {

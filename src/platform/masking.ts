@@ -16,6 +16,7 @@ function knownSecrets(): readonly string[] {
 
 /** Masks the secrets of this environment too, for a call that was given one of its own. */
 export function maskAlso(environment: Readonly<Record<string, string | undefined>>): void {
+  if (environment === process.env) return;
   const more = secretValues(environment).filter((value) => !knownSecrets().includes(value));
   if (more.length > 0) known = [...knownSecrets(), ...more].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
 }

@@ -6,7 +6,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { ConfigurationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** Where a system without PATH keeps its programs. */
 const USUAL = "/usr/local/bin:/usr/bin:/bin";

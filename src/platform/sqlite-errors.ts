@@ -1,5 +1,5 @@
 import { AgentsError, StoreError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** The meaning of SQLite's result codes for a user. Only the primary code (the low byte) decides. */
 const BUSY = 5;

@@ -4,7 +4,7 @@ import { findSetting, type ResolvedSetting } from "../domain/settings/settings.t
 import { Budget, type BudgetWarning, type Cap, type Caps } from "../ledger/budgets.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/port.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** The configured budgets, each with what raises it. */
 export async function configuredCaps(read: (key: string) => Promise<ResolvedSetting>): Promise<Caps> {

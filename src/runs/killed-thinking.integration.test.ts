@@ -10,7 +10,9 @@ import { ThinkingWorld } from "../cli/testing/thinking-world.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import { planChanges } from "../changes/plan-changes.ts";
 import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
-import { openStore, type PlanId, type Store } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { Program } from "../testing/program.ts";
 import { sized } from "../testing/size.ts";
 

@@ -5,7 +5,7 @@ import { missingConfinementError } from "../confinement/require-confinement.ts";
 import { findHooks } from "../execution/checks/hook-files.ts";
 import type { SandboxTarget } from "../execution/sandbox/sandbox.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /**
  * Refuses a plan before it begins, where its profile requires confinement, nothing here can confine, and it is known

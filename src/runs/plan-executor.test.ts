@@ -3,16 +3,13 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
-import {
-  ActorService,
-  AwaitingInputError,
-  BudgetError,
-  PlanExecutor,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  type PlanId,
-} from "../index.ts";
+import { ActorService } from "../catalog/actor-service.ts";
+import { AwaitingInputError, BudgetError } from "../domain/errors/errors.ts";
+import { PlanExecutor } from "./plan-executor.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { ResourceService } from "../catalog/resource-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";

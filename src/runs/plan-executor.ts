@@ -17,7 +17,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { Assessment } from "../domain/plan/confidence.ts";
 import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
 import type { FailureCategory, Plan } from "../domain/plan/plan.ts";

@@ -10,7 +10,7 @@ import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { GraphActorDefinition } from "../domain/actor/actor.ts";
 import { argumentText } from "../domain/action/arguments.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { ContextPort } from "../execution/tools/context-port.ts";
 import { placedRecords, stepSummaries, type Order } from "../changes/step-records.ts";

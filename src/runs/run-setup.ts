@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { worksInPlace } from "../domain/resource/resource.ts";
 import { AgentsError, ConflictError, UsageError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { checkoutProblem, commitAt } from "../git/checkout.ts";
 import { git } from "../git/git.ts";

@@ -2,7 +2,11 @@
  * The strategy of a tool actor as decisions: once for each attempt, no matter which process records it and how often.
  */
 import { expect, test } from "vitest";
-import { PlanLifecycleService, StaleLeaseError, type Lease, type Plan, type ToolActor } from "../index.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { StaleLeaseError } from "../domain/errors/errors.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { ToolActor } from "../domain/actor/tool-actor.ts";
 import { parseToolActor } from "../domain/actor/tool-actor.ts";
 import { decidedWaves } from "../changes/decided-steps.ts";
 import { findDecisions } from "../ledger/decisions.ts";

@@ -3,7 +3,7 @@
  * the product's table is seen: each line is a status, an operation, and the status it leads to. All other moves are
  * refused.
  */
-import type { Operation, StatusKey } from "../index.ts";
+import type { Operation, StatusKey } from "../domain/plan/transitions.ts";
 
 const LINES = `
   strategize/queued      startStrategize     strategize/processing

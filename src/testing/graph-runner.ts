@@ -4,7 +4,9 @@
  * url, the log of tools, that number.
  */
 import { runThirtySteps } from "../actors/graph/testing/thirty-steps.ts";
-import { openStore, PlanLifecycleService, type PlanId } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { endWithParent } from "./program.ts";
 
 const [url = "", planId = "", modelUrl = "", toolLog = "", killAfter = ""] = process.argv.slice(2);

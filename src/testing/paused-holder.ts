@@ -4,7 +4,11 @@
  * at last it waits for its lease's signal. Arguments: the store's url, the plan's id, the time its lease lasts.
  */
 import { once } from "node:events";
-import { openStore, PlanExecutionContext, PlanLifecycleService, runStep, type PlanId } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { created } from "./fixtures.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 import { endWithParent, tell } from "./program.ts";

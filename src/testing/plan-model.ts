@@ -3,7 +3,7 @@
  * the order in which it took effect, it says for each whether it had to succeed; the store must have given the same
  * answers.
  */
-import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../index.ts";
+import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
 import { expectedTarget } from "./expected-moves.ts";
 
 /** The lease a caller acts under, as it knows it. */

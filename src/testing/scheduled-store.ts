@@ -5,7 +5,7 @@
  * With `overlapping` the scheduler only lets the call begin, so that several are under way at once and share commits.
  */
 import type { Scheduler } from "fast-check";
-import type { Reader, Store, Tx } from "../index.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
 
 export interface ScheduledStoreOptions {
   /** Names the caller in the scheduler's report. */

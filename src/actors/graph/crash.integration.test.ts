@@ -4,7 +4,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore, PlanLifecycleService, type PlanId, type Store } from "../../index.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { Program } from "../../testing/program.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";

@@ -5,21 +5,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  budgetedModels,
-  daySpending,
-  ModelGateway,
-  type BudgetError,
-  type Caps,
-  type ModelCall,
-  type ModelRef,
-} from "../../index.ts";
+import { budgetedModels } from "../../runs/budget-caps.ts";
+import { daySpending } from "../../ledger/budget-report.ts";
+import { ModelGateway } from "../model-gateway.ts";
+import type { BudgetError } from "../../domain/errors/errors.ts";
+import type { Caps } from "../../ledger/budgets.ts";
+import type { ModelCall, ModelRef } from "./model.ts";
 import { Program } from "../../testing/program.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";
 import { countingServer } from "../testing/counting-server.ts";
 import { lyingServer, times } from "../testing/lying-server.ts";
 import { patience } from "../testing/model-world.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /** The most that one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
 const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 128 + 100;

@@ -1,7 +1,7 @@
 import type { Bound, Budget, BudgetWarning, Reservation } from "../../ledger/budgets.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 import type { ModelAnswer, ModelAttempt, ModelCall, ModelRef, Models, ModelUsage, UpperBound } from "./model.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /** Models together with what is known of their prices and of how much they can read. */
 export interface PricedModels extends Models {

@@ -1,5 +1,5 @@
 import { AgentsError, type ErrorExtras } from "../../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import type { ModelAttempt, ModelRef, ModelUsage } from "./model.ts";
 
 /**

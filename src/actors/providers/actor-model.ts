@@ -1,6 +1,6 @@
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { ModelRef } from "../models/model.ts";
 import { parseModelRef } from "./providers.ts";
 

@@ -3,7 +3,7 @@ import { isIPv6 } from "node:net";
 import { isForbiddenHost } from "../../domain/network/endpoint-address.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /**
  * The only way to a provider's endpoint. Requests go to the configured origin and nowhere else, also when the endpoint

@@ -1,6 +1,6 @@
 import { isLocalHost } from "../../domain/network/endpoint-address.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import {
   defaultType,
   keyVariables,

@@ -3,7 +3,7 @@ import { guardedFetch } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
 import type { Provider } from "./providers.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /**
  * Our providers as the library below knows them. Each is loaded when it is first asked. The endpoint and the key are

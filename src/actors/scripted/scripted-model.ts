@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { matching, TOO_SLOW } from "../../domain/text/patient-match.ts";
 import { shown } from "../../domain/text/text.ts";
 import { ModelError, callStoppedError } from "../models/model-error.ts";

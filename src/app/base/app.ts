@@ -3,7 +3,7 @@
  * use, so that an operation that needs no database does not pay for one, and closed at the end. Opening the store
  * recovers what a crash left, through every door alike.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
 import { loginName } from "../../platform/user.ts";
@@ -41,6 +41,7 @@ export interface AppParts {
   readonly tell: Tell;
 }
 
+/** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export class App {
@@ -50,7 +51,7 @@ export class App {
   readonly #user: string | undefined;
   readonly #tell: Tell;
   #store: Promise<Store> | undefined;
-  #config: Promise<ConfigValues> | undefined;
+  #config: { readonly stamp: string; readonly values: Promise<ConfigValues> } | undefined;
   readonly #opened = new AsyncDisposableStack();
 
   constructor(parts: AppParts) {
@@ -68,7 +69,7 @@ export class App {
 
   /** The first call after a crash finishes what the crash left half done. */
   async #open(): Promise<Store> {
-    const { openStore } = await import("../../store/sqlite/open.ts");
+    const { openStore } = await import("../../store/sqlite/open-store.ts");
     const store = await openStore(`sqlite:${this.paths.database}`);
     const { journalsToAttend } = await import("../../ledger/journal.ts");
     if ((await store.read(journalsToAttend)).length === 0) return store;
@@ -100,9 +101,14 @@ export class App {
     });
   }
 
+  /**
+   * The configuration files, read again when another process has changed them: an application may live for days. The stamps are
+   * taken before the files are read, so that a change in between is seen by the next call.
+   */
   config(): Promise<ConfigValues> {
-    this.#config ??= this.#readConfig();
-    return this.#config;
+    const stamp = [this.paths.config, new DataDirectory(this.paths.dataDir).credentials].map(fileStamp).join(" ");
+    if (this.#config?.stamp !== stamp) this.#config = { stamp, values: this.#readConfig() };
+    return this.#config.values;
   }
 
   async plans(): Promise<PlanLifecycleService> {
@@ -238,12 +244,14 @@ export class App {
   async #readConfig(): Promise<ConfigValues> {
     const { config, dataDir } = this.paths;
     const empty = !existsSync(config) || onlyComments(config);
-    if (empty && !existsSync(new DataDirectory(dataDir).credentials)) return { global: new Map(), projects: new Map() };
+    const given = Object.entries(this.#settings);
+    if (empty && !existsSync(new DataDirectory(dataDir).credentials))
+      return { global: new Map(given), projects: new Map() };
     const { readConfig } = await import("../../platform/settings/config-file.ts");
     const { withCredentials } = await import("../../platform/settings/credentials.ts");
     const { values, notices } = await withCredentials(readConfig(config), { config, dataDir });
     for (const text of notices) this.#tell({ type: "notice", level: "warning", text });
-    return values;
+    return { ...values, global: new Map([...values.global, ...given]) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -251,6 +259,12 @@ export class App {
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
   }
+}
+
+/** Edits replace the file, so a change within one tick of the clock still shows as another inode. */
+function fileStamp(file: string): string {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeNs}`;
 }
 
 function onlyComments(file: string): boolean {

@@ -5,6 +5,7 @@
 import type { RunEvent } from "../../domain/run-event.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 
+/** The four ports of one call of an operation. */
 export interface Call {
   readonly signal: AbortSignal;
   readonly tell: (event: RunEvent) => void;
@@ -22,6 +23,7 @@ export interface Call {
  */
 export type Ask = (question: Question) => Promise<Reply>;
 
+/** A question of an operation, by what kind of answer it takes. */
 export type Question =
   /** Yes or no, before something that cannot be taken back. `shown` is the thing the question is about. */
   | { readonly kind: "confirm"; readonly text: string; readonly shown: readonly Shown[] }
@@ -37,6 +39,7 @@ export interface Shown {
   readonly output: unknown;
 }
 
+/** The answer to a question. */
 export type Reply =
   | { readonly kind: "yes" }
   | { readonly kind: "no" }

@@ -43,6 +43,7 @@ export interface Parameter {
  */
 export type ParameterKind = "text" | "words" | "flag" | "integer" | "number" | "pairs" | "path" | "document" | "here";
 
+/** One operation as the table describes it, without its code. */
 export interface TableEntry {
   readonly summary: string;
   readonly aliases?: readonly string[];

@@ -10,7 +10,7 @@ import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/models/m
 import { modelOf } from "../../actors/providers/actor-model.ts";
 import type { ActorDefinition, GraphActorDefinition, LlmActorDefinition } from "../../domain/actor/actor.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { nextStep } from "../../domain/next-step.ts";
+import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { looserFields } from "../../domain/profile/tighter-profile.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
@@ -8,7 +9,7 @@ import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
 import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
-import { requireStages } from "../procedures/plan-stages.ts";
+import { requireStages } from "../procedures/require-stages.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 

@@ -6,7 +6,7 @@
 import * as z from "zod";
 import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { decidedWaves } from "../../changes/decided-steps.ts";
 import { openQuestion } from "../../ledger/questions.ts";
@@ -26,7 +26,7 @@ import {
 import { Applied, applyPlan } from "../procedures/land-plan.ts";
 import { configuredProfile, defaultActors, givenBudget, runActor } from "../procedures/plan-defaults.ts";
 import { guidePlan } from "../procedures/prompt-plan.ts";
-import { diffOfPlan } from "../queries/plan-diff.ts";
+import { diffOfPlan } from "../queries/diff-facts.ts";
 
 const Made = z.object({
   /** Things that were missing and now exist, such as a project. */

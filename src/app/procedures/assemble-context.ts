@@ -9,7 +9,7 @@ import type { IndexScope } from "../../code-index/model/index-scope.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
-import type { AskedContext } from "./context-question.ts";
+import type { AskedContext } from "./question-input.ts";
 
 export async function assembleContext(
   app: App,

@@ -6,7 +6,7 @@ import { parseView } from "../../domain/context/context-policy.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { assembleContext } from "./assemble-context.ts";
-import { askedContext, QuestionInput, type AskedContext } from "./context-question.ts";
+import { askedContext, QuestionInput, type AskedContext } from "./question-input.ts";
 
 export const InspectInput = QuestionInput.extend({
   project: z.string(),

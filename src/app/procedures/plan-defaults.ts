@@ -5,7 +5,7 @@ import { capOf, capProblem } from "../../domain/settings/budget-settings.ts";
 import { ConfigurationError, UsageError } from "../../domain/errors/errors.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 import { allowedBudget } from "../../ledger/own-budget.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
 import type { App } from "../base/app.ts";
 

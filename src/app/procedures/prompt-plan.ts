@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { promptPlan } from "../../plans/plan-questions.ts";

@@ -188,7 +188,7 @@ function workOf({ type, step, chosen }: Decision): DecisionNode["work"] {
 }
 
 /** The tools that are called for it. */
-export function toolOf({ chosen }: Pick<Decision, "chosen">): string | undefined {
+function toolOf({ chosen }: Pick<Decision, "chosen">): string | undefined {
   if (isCall(chosen)) return chosen.tool;
   const { calls } = (typeof chosen === "object" && chosen !== null ? chosen : {}) as { calls?: { tool: string }[] };
   return calls?.map(({ tool }) => tool).join(", ");

@@ -5,7 +5,7 @@
 import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
 import type { Decision } from "../../domain/plan/decision.ts";
 import { NotFoundError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../../domain/names/id-prefix.ts";
 import type { DecisionId, PlanId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";

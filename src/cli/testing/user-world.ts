@@ -19,17 +19,15 @@ import { dirname, join } from "node:path";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { FILE_EFFECTS, type FileEffects } from "../../apply/file-effects.ts";
 import type { FileSpec } from "../../execution/testing/trees.ts";
-import {
-  ActorService,
-  openStore,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  type JsonValue,
-  type PlanId,
-  type Store,
-  type ToolName,
-} from "../../index.ts";
+import { ActorService } from "../../catalog/actor-service.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../../catalog/project-service.ts";
+import { ResourceService } from "../../catalog/resource-service.ts";
+import type { JsonValue } from "../../domain/values/json.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
+import type { ToolName } from "../../domain/names/tool-names.ts";
 import { PlanApplier } from "../../apply/plan-applier.ts";
 import { PlanExecutor } from "../../runs/plan-executor.ts";
 import { git } from "../../testing/git-repository.ts";

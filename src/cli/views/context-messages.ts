@@ -7,8 +7,8 @@ import {
   type IndexFacts,
   type StrategyFacts,
 } from "../../app/queries/context-facts.ts";
-import { count } from "../format.ts";
-import type { Message } from "../outcome.ts";
+import { count } from "../terminal/format.ts";
+import type { Message } from "../terminal/outcome.ts";
 
 export interface SeenContext extends z.output<typeof ContextDetails> {
   readonly query: string;

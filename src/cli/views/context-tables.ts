@@ -4,8 +4,8 @@
  */
 import type { GraphFacts } from "../../app/queries/context-graph.ts";
 import type * as z from "zod";
-import { thousands } from "../format.ts";
-import { toned, type Cell, type Element } from "../view.ts";
+import { thousands } from "../terminal/format.ts";
+import { toned, type Cell, type Element } from "../terminal/view.ts";
 import type { SeenContext } from "./context-messages.ts";
 
 const SHOWN = 25;

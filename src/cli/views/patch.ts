@@ -1,9 +1,9 @@
 /** A diff with colors, and its files as a table. */
 import type * as z from "zod";
-import type { PlanDiffFacts } from "../../app/queries/plan-diff.ts";
-import { painter, type Screen } from "../render.ts";
-import { joined, type Text } from "../terminal-text.ts";
-import { toned, type Element, type Tone } from "../view.ts";
+import type { PlanDiffFacts } from "../../app/queries/diff-facts.ts";
+import { painter, type Screen } from "../terminal/render.ts";
+import { joined, type Text } from "../terminal/terminal-text.ts";
+import { toned, type Element, type Tone } from "../terminal/view.ts";
 
 type ChangedFile = z.output<typeof PlanDiffFacts>["files"][number];
 

@@ -1,10 +1,10 @@
-import type { InputOf, OutputOf } from "../../app/table/index.ts";
-import { count } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Picture, Show } from "../show.ts";
+import type { InputOf, OutputOf } from "../../app/table/operation-table.ts";
+import { count } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Picture, Show } from "../terminal/show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
 import { strategyElement } from "./strategy.ts";
-import { validationView } from "./validations.ts";
+import { validationView } from "./validation-results.ts";
 
 type Output = OutputOf<"plan.execute">;
 

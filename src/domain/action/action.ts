@@ -12,7 +12,7 @@ import { parseActorName } from "../names/actor-name.ts";
 import type { ActorRole } from "../names/actor-roles.ts";
 import { findProfile, type AutomationProfile } from "../profile/automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { collect, filled, filledLine, formIssues, line, onlyKeys, text, type KnownKeys } from "../definition/schema.ts";
 import { checkTemplate } from "../values/template.ts";
@@ -20,10 +20,12 @@ import { checkTemplate } from "../values/template.ts";
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
 
 export { ACTOR_ROLES, type ActorRole } from "../names/actor-roles.ts";
+/** The actor of each role. */
 export type Actors = Readonly<Record<ActorRole, QualifiedName | undefined>>;
 
 export type { ActionState };
 
+/** An action as its file defines it, checked. */
 export interface ActionDefinition {
   readonly name: QualifiedName;
   readonly description: string;
@@ -37,6 +39,7 @@ export interface ActionDefinition {
   readonly readOnly: boolean;
 }
 
+/** A registered action: the template of plans. */
 export interface Action extends ActionDefinition {
   readonly state: ActionState;
   readonly version: number;

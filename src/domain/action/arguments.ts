@@ -6,9 +6,12 @@ import { shown, textProblem } from "../text/text.ts";
 /** The arguments an action declares, and the typed values a plan is given for them. */
 
 export const ARGUMENT_TYPES = ["string", "integer", "float", "boolean", "list"] as const;
+/** The types of arguments. */
 export type ArgumentType = (typeof ARGUMENT_TYPES)[number];
+/** The value of an argument. */
 export type ArgumentValue = string | number | boolean | readonly string[];
 
+/** An argument that an action takes. */
 export interface ArgumentSpec {
   readonly name: string;
   readonly type: ArgumentType;

@@ -6,6 +6,7 @@ import type { ToolName } from "../names/tool-names.ts";
 
 /** Who does the work of a plan: a model with tools, a graph of nodes, or a fixed graph of tool calls. */
 export type ActorDefinition = LlmActorDefinition | GraphActorDefinition | ToolActorDefinition;
+/** The kinds of actors. */
 export type ActorType = ActorDefinition["type"];
 
 export type Actor = ActorDefinition & {
@@ -32,15 +33,18 @@ interface ModelActor {
   readonly unsafe: boolean;
 }
 
+/** An actor that is one model. */
 export interface LlmActorDefinition extends ModelActor {
   readonly type: "llm";
 }
 
+/** An actor that is a graph of nodes. */
 export interface GraphActorDefinition extends ModelActor {
   readonly type: "graph";
   readonly route: Route;
 }
 
+/** Parameters of the model. */
 export interface ActorOptions {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
@@ -68,8 +72,10 @@ export interface Route {
 }
 
 export const REDUCERS = ["replace", "append", "merge", "sum"] as const;
+/** How a node's output joins the state. */
 export type Reducer = (typeof REDUCERS)[number];
 
+/** A node of a graph, by its kind. */
 export type GraphNode = NodeBase &
   (
     | {
@@ -107,6 +113,7 @@ export interface Branch {
   readonly to: string;
 }
 
+/** A way from one node to the next, with its condition. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -115,4 +122,5 @@ export interface GraphEdge {
 }
 
 export const GRAPH_FUNCTIONS = ["set", "increment", "concat", "pick", "length"] as const;
+/** A function of the graph's own state, without a model. */
 export type GraphFunction = (typeof GRAPH_FUNCTIONS)[number];

@@ -19,6 +19,7 @@ export interface ToolActorDefinition {
   readonly steps: readonly ToolStep[];
 }
 
+/** One tool call of a tool actor, and the steps it waits for. */
 export interface ToolStep {
   readonly id: string;
   readonly tool: ToolName;

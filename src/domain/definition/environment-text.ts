@@ -11,6 +11,7 @@ const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 const DEPTH_LIMIT = 64;
 const FILLED_LIMIT = 1024 * 1024;
 
+/** Variables that a definition may take values from. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables that a definition may take from the environment, and those it took. */

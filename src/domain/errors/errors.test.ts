@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as errors from "./errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "./next-step.ts";
 import { AgentsError, type ErrorCode } from "./errors.ts";
 
 /** The codes for a shell, a JSON-RPC client and an HTTP client; a missing code does not compile. */

@@ -1,4 +1,4 @@
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "./next-step.ts";
 import { shown } from "../text/text.ts";
 
 /**
@@ -61,9 +61,11 @@ const ERROR_TABLE = {
   internal: { exit: 1, rpc: -32603, http: 500 },
 } as const satisfies Record<string, { exit: 1 | 2 | 3 | 4; rpc: number; http: number }>;
 
+/** The kind of a failure; one table says what each means to a shell, to JSON-RPC and to HTTP. */
 export type ErrorCode = keyof typeof ERROR_TABLE;
 type ErrorMeaning = (typeof ERROR_TABLE)[ErrorCode];
 
+/** The parts of an error besides its code and its sentence. */
 export interface ErrorExtras {
   /** The things that are still there although this failed. */
   readonly kept?: string;
@@ -102,6 +104,7 @@ export class UsageError extends AgentsError {
   }
 }
 
+/** One problem of an input, and where it is. */
 export interface ValidationIssue {
   /** Where in the input, dotted: `arguments.0.min`. */
   readonly path: string;
@@ -132,6 +135,7 @@ export class ValidationError extends AgentsError {
   }
 }
 
+/** A name or id that nothing has. */
 export class NotFoundError extends AgentsError {
   constructor(kind: string, id: string, extras: ErrorExtras = {}) {
     super("not_found", `There is no ${kind} "${id}".`, { ...extras, detail: { kind, id, ...extras.detail } });
@@ -230,6 +234,7 @@ export class BreakerFullError extends AgentsError {
   }
 }
 
+/** A setting, a file or a variable of the user is wrong. */
 export class ConfigurationError extends AgentsError {
   constructor(message: string, extras: ErrorExtras = {}) {
     super("configuration", message, extras);

@@ -1,5 +1,5 @@
 import { NotFoundError, UsageError } from "../errors/errors.ts";
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "../errors/next-step.ts";
 import { shown } from "../text/text.ts";
 
 /** Every command that takes an id also takes its beginning, as long as only one thing has it. */

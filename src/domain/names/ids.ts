@@ -6,13 +6,17 @@ import { randomFillSync } from "node:crypto";
  * lines because a whole run must be reproducible from one seed: clock and randomness are arguments.)
  */
 export type PlanId = string & { readonly __brand: "PlanId" };
+/** The id of a changeset. */
 export type ChangesetId = string & { readonly __brand: "ChangesetId" };
 export type AttachmentId = string & { readonly __brand: "AttachmentId" };
+/** The id of a decision. */
 export type DecisionId = string & { readonly __brand: "DecisionId" };
+/** The id of a tool call. */
 export type InvocationId = string & { readonly __brand: "InvocationId" };
 
 /** Milliseconds since the epoch, UTC. */
 export type Clock = () => number;
+/** Makes ids that sort in the order in which they were made. */
 export type IdGenerator = () => string;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

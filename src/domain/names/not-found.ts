@@ -1,5 +1,5 @@
 import { NotFoundError } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import type { QualifiedName } from "./qualified-name.ts";
 import { nearest } from "../text/suggest.ts";
 

@@ -24,6 +24,7 @@ export const TOOL_NAMES = [
   "query_history",
   "get_context_budget",
 ] as const;
+/** A built-in tool. */
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 /** Those that ask about the plan, and change nothing. */

@@ -4,6 +4,7 @@ import { lineProblem, shown, textProblem } from "../text/text.ts";
 
 /** One changed path, credited to one tool call and one decision. */
 export const CHANGE_OPERATIONS = ["create", "modify", "delete", "rename", "mode"] as const;
+/** The kind of a change, derived from the file before and after. */
 export type ChangeOperation = (typeof CHANGE_OPERATIONS)[number];
 
 /** The content of a path at one moment: what it holds (SHA-256) and its mode bits. */
@@ -15,6 +16,7 @@ export interface FileImage {
 /** A file as a caller has it: the bytes themselves, which are then kept, or only their hash. */
 export type FileImageInput = FileImage | { readonly content: Uint8Array; readonly mode: number };
 
+/** A change as its caller reports it. */
 export interface ChangeEntryInput {
   readonly resource: string;
   readonly path: string;
@@ -27,6 +29,7 @@ export interface ChangeEntryInput {
   readonly decision?: string | undefined;
 }
 
+/** One recorded change of one file. */
 export interface ChangeEntry {
   readonly changesetId: ChangesetId;
   /** 1, 2, 3 … without a gap within its changeset. */

@@ -99,6 +99,7 @@ export interface ToolInvocation {
   readonly refusedBy: GuardName | undefined;
 }
 
+/** How a tool call ended, for the record. */
 export type InvocationEnd =
   | { readonly outcome: "ok"; readonly durationMs: number; readonly resultSize: number }
   | { readonly outcome: "failed"; readonly durationMs: number; readonly error: string };

@@ -8,6 +8,7 @@ import type { Phase, PlanStatus } from "./transitions.ts";
 /** A unit of work made from an action: everything it needs is frozen into it when it is made. */
 export type Plan = PlanFields & PlanStatus;
 
+/** A project of a plan, with the alias its files have. */
 export interface ProjectLink {
   readonly project: QualifiedName;
   /** How steps of the plan refer to the project; unique within the plan. */
@@ -43,6 +44,7 @@ interface PlanFields {
   readonly phaseTimes: Readonly<Record<Phase, PhaseTimes>>;
 }
 
+/** When each phase began and ended. */
 export interface PhaseTimes {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
@@ -61,4 +63,5 @@ export interface PlanFailure {
 }
 
 export const FAILURE_CATEGORIES = ["transient", "strategy"] as const;
+/** Whether the same strategy may be tried again. */
 export type FailureCategory = (typeof FAILURE_CATEGORIES)[number];

@@ -11,7 +11,9 @@ export type PlanStatus =
   | { readonly phase: "strategize" | "execute"; readonly state: WorkState }
   | { readonly phase: "apply"; readonly state: ApplyState };
 
+/** A phase of a plan. */
 export type Phase = PlanStatus["phase"];
+/** A state within a phase. */
 export type State = PlanStatus["state"];
 export type StatusKey = `${"strategize" | "execute"}/${WorkState}` | `apply/${ApplyState}`;
 

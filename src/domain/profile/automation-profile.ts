@@ -9,9 +9,23 @@ import { shown } from "../text/text.ts";
  * is the confidence a step needs to continue without asking. A plan carries the whole profile it was made with, so that
  * a later change of a profile never changes a running plan.
  */
-export const THRESHOLDS = ["autoExecute", "autoApply", "autoDecisionsStrategize"] as const;
+export const THRESHOLDS = [
+  "autoStrategize",
+  "autoExecute",
+  "autoApply",
+  "autoDecisionsStrategize",
+  "autoDecisionsExecute",
+  "autoValidationFix",
+  "autoStrategyRevision",
+  "autoReversionFromApply",
+  "autoChildPlans",
+  "autoRetryTransient",
+  "autoCheckpointRestore",
+] as const;
+/** A step that a profile lets a plan take by itself from a confidence on. */
 export type Threshold = (typeof THRESHOLDS)[number];
 
+/** How far plans may go without asking. */
 export interface AutomationProfile {
   readonly name: string;
   readonly description: string;
@@ -108,6 +122,7 @@ export const BUILT_IN: readonly AutomationProfile[] = [
   profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
 ];
 
+/** The names of the built-in profiles. */
 export const PROFILE_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name);
 
 /** The built-in profile or one of `own`. An unknown name is an error, never silently another profile. */

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { nearest } from "../text/suggest.ts";
 import { checkText, lineProblem, shown, textProblem } from "../text/text.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, UsageError } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { findSetting, OUTPUT_FORMATS, resolveSetting, SETTINGS, type SettingSources } from "./settings.ts";
 
 const NOTHING: SettingSources = { environment: {}, global: new Map(), project: new Map() };

@@ -21,6 +21,7 @@ import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "../name
  * attached to resources; a required one that fails keeps the plan from being applied, an informational one only tells.
  */
 export const VALIDATION_MODES = ["required", "informational"] as const;
+/** Whether a failure blocks the apply. */
 export type ValidationMode = (typeof VALIDATION_MODES)[number];
 
 /** The check itself: exactly one of the two. */
@@ -34,6 +35,7 @@ export type Check =
     }
   | { readonly kind: "tool"; readonly tool: ReadOnlyTool; readonly params: JsonObject };
 
+/** A validation as its file defines it, checked. */
 export interface ValidationDefinition {
   readonly name: QualifiedName;
   readonly description: string;
@@ -58,6 +60,7 @@ export const READ_ONLY_TOOLS = [
   "git_log",
   "git_blame",
 ] as const satisfies readonly (typeof TOOL_NAMES)[number][];
+/** A tool that a validation may use: it changes nothing. */
 export type ReadOnlyTool = (typeof READ_ONLY_TOOLS)[number];
 
 export const DEFAULT_TIMEOUT_MS = 600_000;

@@ -1,7 +1,9 @@
 import type { ValidationIssue } from "../errors/errors.ts";
 import { shown, textProblem } from "../text/text.ts";
 
+/** Any value that JSON can hold. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }

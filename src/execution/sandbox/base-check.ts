@@ -4,7 +4,7 @@
  * have changed meanwhile, and then the plan has nothing to continue from.
  */
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import { BaseContent } from "./base-content.ts";
 import { stateHash } from "../../platform/file-state.ts";

@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import { checkoutProblem } from "../../git/checkout.ts";
 import { git } from "../../git/git.ts";

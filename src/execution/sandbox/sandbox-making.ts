@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { mkdir, rename } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { AgentsError, StoreError } from "../../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import { requireProgram, searchPath } from "../../platform/programs.ts";
 import { checkoutProblem, commitAt } from "../../git/checkout.ts";

@@ -3,7 +3,10 @@
  * decision.
  */
 import { expect, test } from "vitest";
-import { PlanError, PlanExecutionContext, StaleLeaseError, type JsonObject, type Store } from "../../index.ts";
+import { PlanError, StaleLeaseError } from "../../domain/errors/errors.ts";
+import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
+import type { JsonObject } from "../../domain/values/json.ts";
+import type { Store } from "../../store/port.ts";
 import { findDecisions } from "../../ledger/decisions.ts";
 import { findInvocations } from "../../ledger/invocations.ts";
 import { alteredStore } from "../../testing/altered-store.ts";

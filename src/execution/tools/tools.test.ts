@@ -2,7 +2,7 @@
 import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AgentsError, ValidationError } from "../../index.ts";
+import { AgentsError, ValidationError } from "../../domain/errors/errors.ts";
 import { callTool, TOOLS } from "./tool-pipeline.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { fill } from "../testing/trees.ts";

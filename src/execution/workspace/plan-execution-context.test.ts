@@ -4,19 +4,13 @@
  */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ChangesetStore,
-  PlanError,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  StaleLeaseError,
-  StoreError,
-  ValidationError,
-  type ChangeEntry,
-  type ChangesetHandle,
-  type ChangesetId,
-  type Store,
-} from "../../index.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import { PlanError, StaleLeaseError, StoreError, ValidationError } from "../../domain/errors/errors.ts";
+import { PlanExecutionContext, type ChangesetHandle } from "./plan-execution-context.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
+import type { ChangesetId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { actionInput, created, planAt } from "../../testing/fixtures.ts";

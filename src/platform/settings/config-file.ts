@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLMap } from "yaml";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { makeDirectories } from "../directories.ts";
 import { withFileLock } from "../file-lock.ts";
 import { requireOwn } from "../ownership.ts";

@@ -149,6 +149,7 @@ export interface PlanFilter {
   readonly project?: QualifiedName | undefined;
 }
 
+/** A plan as lists show it. */
 export interface PlanSummary {
   readonly id: PlanId;
   /** The shortest beginning of the id that no other plan has now, for people. */

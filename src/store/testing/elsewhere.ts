@@ -4,8 +4,8 @@
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import type { NextStep } from "../../domain/next-step.ts";
-import { openStore } from "../sqlite/open.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
+import { openStore } from "../sqlite/open-store.ts";
 import type { Store, Tx } from "../port.ts";
 
 export type ElsewhereCommand =
