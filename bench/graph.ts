@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { GraphActorDefinition } from "../src/domain/actor/actor.ts";
 import { runGraph } from "../src/actors/graph/run-graph.ts";
 import { DECISION, edge, graph, ports, tool } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
+import { LeasedEffects } from "../src/actors/graph/testing/leased-effects.ts";
 import { openStore } from "../src/store/sqlite/open-store.ts";
 import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
 import type { PlanId } from "../src/domain/names/ids.ts";

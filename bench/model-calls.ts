@@ -11,11 +11,11 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
 import type { ActorEffects } from "../src/actors/loop/actor-effects.ts";
 import { DECISION } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
+import { LeasedEffects } from "../src/actors/graph/testing/leased-effects.ts";
 import { ModelGateway } from "../src/actors/model-gateway.ts";
 import { openStore } from "../src/store/sqlite/open-store.ts";
 import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
-import { met, parallel, summarize, table } from "./measure.ts";
+import { type BenchSize, met, parallel, summarize, table } from "./measure.ts";
 
 const AIM = 1.5;
 const SYSTEM = "You are a careful engineer. Answer shortly.";

@@ -98,7 +98,8 @@ function wrote(output: string): boolean {
   return output.includes("WROTE");
 }
 
-function readingProbes({ home, data }: AttackWorld, { otherPlan }: Targets): Probe[] {
+function readingProbes(world: AttackWorld, { otherPlan }: Targets): Probe[] {
+  const { home, data } = world;
   const tree = join(data, "sandboxes", otherPlan, "1");
   return [
     { name: "ssh-key", command: `cat '${home}/.ssh/id_ed25519' | base64 -d 2>&1; cat '${home}/.ssh/id_ed25519'` },
@@ -115,7 +116,12 @@ function readingProbes({ home, data }: AttackWorld, { otherPlan }: Targets): Pro
       got: (text) => text.includes("of another"),
     },
     { name: "own-git-directory", command: `ls ../git && echo x >> ../git/config && echo WROTE`, got: wrote },
-    { name: "facts", command: `echo '{}' > ../target.json && echo WROTE`, got: wrote },
+    {
+      name: "facts",
+      command: "cat ../target.json; echo '{}' > ../target.json",
+      // Below /tmp the write goes to a directory of the command's own: what counts is the file that we read.
+      got: (text, planId) => text.includes(world.shop) || world.facts(planId) === "{}\n",
+    },
   ];
 }
 

@@ -64,7 +64,6 @@ function attacks(world: AttackWorld): GitAttack[] {
     ...unusualFiles(world),
   ];
   return all.map((attack) => ({
-    quick: false,
     ...attack,
     command: attack.command.replaceAll("$HOME", join(world.home)),
   }));
@@ -94,7 +93,7 @@ function nestedRepositories(world: AttackWorld): GitAttack[] {
 /** Parts of the repository are links to somewhere else, or are missing. */
 function replacedParts({ home, outside }: AttackWorld): GitAttack[] {
   return [
-    { name: "index is a link", quick: true, command: `rm -f .git/index; ln -s '${home}/.bash_profile' .git/index` },
+    { name: "index is a link", command: `rm -f .git/index; ln -s '${home}/.bash_profile' .git/index` },
     {
       name: "log is a link",
       command: `mkdir -p .git/logs; rm -f .git/logs/HEAD; ln -s '${outside}/file' .git/logs/HEAD; git rev-parse HEAD > .git/ORIG_HEAD`,
@@ -138,7 +137,7 @@ function misleadingParts(world: AttackWorld): GitAttack[] {
 /** Settings that name a program for git to run. */
 function programSettings(world: AttackWorld): GitAttack[] {
   return [
-    setting(world, "clean", "filter.x.clean", true),
+    setting(world, "clean", "filter.x.clean"),
     setting(world, "smudge", "filter.x.smudge"),
     setting(world, "process", "filter.x.process"),
     setting(world, "external", "diff.external"),
@@ -164,13 +163,12 @@ function programSettings(world: AttackWorld): GitAttack[] {
 }
 
 function unusualFiles({ home, outside }: AttackWorld): GitAttack[] {
-  const fifo = (path: string, quick = false): GitAttack => ({
+  const fifo = (path: string): GitAttack => ({
     name: `FIFO at ${path}`,
     command: `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}`,
-    quick,
   });
   return [
-    fifo(".gitignore", true),
+    fifo(".gitignore"),
     fifo("src/.gitignore"),
     fifo(".gitattributes"),
     fifo(".gitmodules"),

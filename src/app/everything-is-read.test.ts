@@ -21,7 +21,7 @@ import { POLICY_SETTINGS } from "../domain/context/context-policy.ts";
 import { RESOURCE_TYPES } from "../domain/resource/resource.ts";
 import { parseValidation } from "../domain/validation/validation.ts";
 import type { TableEntry } from "./base/operation.ts";
-import { OPERATIONS } from "./table/index.ts";
+import { OPERATIONS } from "./table/operation-table.ts";
 
 const SOURCES: ReadonlyMap<string, string> = new Map(
   globSync("src/**/*.ts")

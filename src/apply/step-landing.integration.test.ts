@@ -18,6 +18,7 @@ import { withResourceLocks } from "./resource-locks.ts";
 import { StoppingEffects, type Stopping } from "./testing/landing-world.ts";
 import { InPlaceWorld } from "./testing/in-place-world.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
+import { sized } from "../testing/size.ts";
 
 /** All of them in the full run; otherwise every few, from another one each time. */
 const STRIDE = sized({ normal: 5, full: 1 });

@@ -10,6 +10,7 @@ import { FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
+import { ACTOR_ROLES } from "../domain/names/actor-roles.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 
 const ACTOR_NAME = "local/worker"; // the execution actor of the fixture action

@@ -15,6 +15,7 @@ import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { seededRandom } from "../testing/random.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
+import { sized } from "../testing/size.ts";
 
 const CALLERS = sized({ quick: 10, normal: 40, full: 200 });
 

@@ -10,7 +10,7 @@ import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { AutomationProfile } from "../domain/profile/automation-profile.ts";
 import { nearest } from "../domain/text/suggest.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";

@@ -81,8 +81,7 @@ export async function makePlan(
   const projects = await links(tx, input.projects ?? []);
   const stages = planStages(input.contextStages ?? {});
   const { profile, source } = await resolveProfile(tx, action, input);
-  const actors = await resolveActors(tx, action, input);
-  await checkVariables(tx, action, actors.execution);
+  const actors = await planActors(tx, action, input, profile);
   const plan = newPlan({
     action,
     values,
@@ -90,14 +89,14 @@ export async function makePlan(
     projects,
     profile,
     source,
-    id: ambience.ids() as PlanId,
-    at: ambience.clock(),
+    id: recordSource.ids() as PlanId,
+    at: recordSource.clock(),
   });
   const validations = await attachedValidations(tx, plan);
   requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
   await insertPlanStages(tx, plan.id, stages);
-  await recordEvent(tx, ambience, {
+  await recordEvent(tx, recordSource, {
     type: "plan.created",
     at: plan.createdAt,
     plan,
@@ -109,7 +108,7 @@ export async function makePlan(
     },
   });
   // A plan may have less than its profile allows, never more.
-  await setOwnBudget(tx, { planId: plan.id, cap: input.budget, user: ambience.user, excess: "lower" });
+  await setOwnBudget(tx, { planId: plan.id, cap: input.budget, user: recordSource.user, excess: "lower" });
   return plan;
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { isRecoverable, MAX_REVERSIONS, PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { looserFields } from "../../domain/profile/tighter-profile.ts";

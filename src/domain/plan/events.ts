@@ -1,6 +1,6 @@
 import type { PlanId } from "../names/ids.ts";
 
-/** What happened, told after it was committed. Each transition of a plan writes exactly one. */
+/** Events, emitted after their transaction was committed. Each transition of a plan writes exactly one. */
 const EVENT_TYPES = [
   "plan.created",
   "plan.phase_changed",

@@ -9,19 +9,7 @@ import { shown } from "../text/text.ts";
  * is the confidence a step needs to continue without asking. A plan carries the whole profile it was made with, so that
  * a later change of a profile never changes a running plan.
  */
-export const THRESHOLDS = [
-  "autoStrategize",
-  "autoExecute",
-  "autoApply",
-  "autoDecisionsStrategize",
-  "autoDecisionsExecute",
-  "autoValidationFix",
-  "autoStrategyRevision",
-  "autoReversionFromApply",
-  "autoChildPlans",
-  "autoRetryTransient",
-  "autoCheckpointRestore",
-] as const;
+export const THRESHOLDS = ["autoExecute", "autoApply", "autoDecisionsStrategize"] as const;
 /** A step that a profile lets a plan take by itself from a confidence on. */
 export type Threshold = (typeof THRESHOLDS)[number];
 

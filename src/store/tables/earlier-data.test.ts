@@ -1,6 +1,9 @@
 /** Data of earlier versions, with settings that had no effect and are gone, is still read. */
 import { expect, test } from "vitest";
-import { ActorService, findProfile, PlanLifecycleService, ProjectService } from "../../index.ts";
+import { ActorService } from "../../catalog/actor-service.ts";
+import { ProjectService } from "../../catalog/project-service.ts";
+import { findProfile } from "../../domain/profile/automation-profile.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
 import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
 import { ACTION_NAME, actionInput } from "../../testing/fixtures.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";
