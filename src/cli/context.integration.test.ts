@@ -143,7 +143,7 @@ test("pack says what is wrong instead of printing nothing", async () => {
   });
   const away = await agents.json("context", "pack", "--path", join(agents.directory, "nowhere"), "session");
   expect(away).toMatchObject({ exit_code: 3, error: { message: expect.stringContaining("does not exist") } });
-  const home = await agents.run(["context", "pack", "session", "--format", "json"], {
+  const home = await agents.process(["context", "pack", "session", "--format", "json"], {
     cwd: agents.directory,
     env: { HOME: agents.directory },
   });

@@ -24,9 +24,8 @@ interface Understood {
  */
 export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
   const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
-  const { maskAlso } = await import("../platform/masking.ts");
-  maskAlso(parts.env);
-  return withOwnCommandPolicy(() => new CliCall(argv, parts).run());
+  const { maskingSecretsOf } = await import("../platform/masking.ts");
+  return withOwnCommandPolicy(() => maskingSecretsOf(parts.env, () => new CliCall(argv, parts).run()));
 }
 
 export class CliCall {

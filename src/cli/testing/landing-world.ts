@@ -48,7 +48,7 @@ export class LandingWorld implements Disposable {
   static async build(): Promise<LandingWorld> {
     const world = new LandingWorld();
     mkdirSync(world.temporary);
-    world.agents.environment["TMPDIR"] = world.temporary;
+    world.agents.inOwnProcess({ TMPDIR: world.temporary });
     writeFiles(world.repository);
     writeFiles(world.directory);
     world.git("init", "--quiet", "--template=", "--initial-branch=main");
