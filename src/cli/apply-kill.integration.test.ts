@@ -39,7 +39,7 @@ beforeAll(async () => {
     looks.set(to, world.look());
     world.save(to);
   }
-}, 60_000);
+});
 
 afterAll(() => world[Symbol.dispose]());
 

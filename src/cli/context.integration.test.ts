@@ -223,6 +223,8 @@ test("a policy decides what is seen; later views inherit it, and mistakes are to
   expect(await seen("--view", "apply")).not.toContain("src/session.test.ts");
   expect((await context("show", "shop", "--view", "apply")).data).toEqual({
     project: "local/shop",
+    customized: true,
+    next_steps: ["agents project context inspect local/shop"],
     views: {
       apply: {
         include: { value: [], from: "built in" },
@@ -279,7 +281,7 @@ test("an index that is behind, damaged, gone or never made is brought up to date
   const indexes = join(agents.dataDir, "index");
   const [name = ""] = readdirSync(indexes).filter((file) => /^[0-9a-f]{32}\.db$/.test(file));
   writeFileSync(join(indexes, name), "no database at all");
-  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("made anew");
+  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("was rebuilt: it was damaged");
   expect(await texts("index", "shop", "--rebuild")).toContain("7 files of local/shop are indexed");
 
   renameSync(repository, `${repository}-elsewhere`);

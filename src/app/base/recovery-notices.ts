@@ -6,7 +6,7 @@ const LONG_MS = 10_000;
 
 /** What a command says about landings that others left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): NoticeEvent[] {
-  return recovered.flatMap(({ planId, kind: what, result, obstacle, kept, holder, since }): NoticeEvent[] => {
+  return recovered.flatMap(({ planId, kind: what, result, obstacle, next, kept, holder, since }): NoticeEvent[] => {
     const kind = what === "step" ? "step in place" : what;
     if (result === "busy") {
       if (now - since < LONG_MS) return [];
@@ -15,7 +15,7 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
     }
     if (result === "blocked") {
       const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
-      return [{ type: "notice", level: "warning", text }];
+      return [{ type: "notice", level: "warning", text, ...(next === undefined ? {} : { next }) }];
     }
     const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";
     const left = kept.length === 0 ? "" : ` Left alone, because somebody changed them meanwhile: ${kept.join(", ")}.`;

@@ -49,6 +49,8 @@ export class LandingWorld implements Disposable {
     const world = new LandingWorld();
     mkdirSync(world.temporary);
     world.agents.inOwnProcess({ TMPDIR: world.temporary });
+    // Node keeps compiled code there, from the first process on.
+    await world.agents.process(["version"]);
     writeFiles(world.repository);
     writeFiles(world.directory);
     world.git("init", "--quiet", "--template=", "--initial-branch=main");
