@@ -86,8 +86,8 @@ test("a plan's budget is set with it, shown, changed and never above what is con
   expect(loosened).toMatchObject({
     exit_code: 2,
     error: {
-      message: "A budget of $2.01 is more than the $2.00 that are configured for a plan.",
-      suggestions: ["agents config set budget.per-plan <dollars>", "agents config get budget.per-plan --verbose"],
+      message: "A budget of $2.01 is more than the $2.00 configured for a plan.",
+      suggestions: ["agents config set budget.per-plan <dollars>", "agents config get budget.per-plan"],
     },
   });
   expect(await use("--budget", "3")).toMatchObject({ exit_code: 2 });
@@ -125,9 +125,9 @@ test("what a plan spent, reserved and lost is in its status", async () => {
   expect((await agents.json("plan", "status", id)).data["cost"]).toMatchObject({ reserved_usd: 0, assumed_usd: 0.08 });
   const { stdout } = await agents.run(["plan", "budget", id]);
   expect(stdout).toContain("$0.50 of $1.00 ━━━━━━━━━━────────── 50 % for 4 calls");
-  expect(stdout).toContain("$0.12 of it estimated");
-  expect(stdout).toContain("$0.08 of it assumed");
-  expect(stdout).toContain("1 call at a price that is not known");
+  expect(stdout).toContain("includes $0.12 counted here");
+  expect(stdout).toContain("an estimated $0.08 for calls cut off");
+  expect(stdout).toContain("1 call at an unknown price");
 });
 
 test("what a killed process had sent counts in full", async () => {
