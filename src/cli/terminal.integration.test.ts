@@ -223,9 +223,9 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
   test("the strategy and the difference before a question cannot draw over it", async () => {
     await using world = await new HostileWorld().listen();
     const person = world.person([...RUN, "supervised"]);
-    await person.sees("Carry this out? [y/N, or what should be different] ");
+    await person.sees("Run this plan? [y/N, or what should be different] ");
     person.type("y\r");
-    await person.sees("Land 1 file (+1 −0)? [y/N] ");
+    await person.sees("Apply 1 file (+1 −0)? [y/N] ");
     person.type("n\r");
     expect(await person.end()).toBe(0);
     expect(forbiddenIn(person.seen)).toEqual([]);
@@ -250,9 +250,9 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     const person = world.person([...RUN, "supervised"]);
     await person.sees("plan ");
     person.type(typed);
-    await person.sees("Carry this out? [y/N, or what should be different] ");
+    await person.sees("Run this plan? [y/N, or what should be different] ");
     person.type(`y\r${typed}`);
-    await person.sees("Land 1 file (+1 −0)? [y/N] ");
+    await person.sees("Apply 1 file (+1 −0)? [y/N] ");
     person.type("\r");
     expect(await person.end()).toBe(0);
     expect(person.seen).toContain("Nothing was applied.");
@@ -265,7 +265,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
   ])("%s at a question means no", async (_, keys) => {
     await using world = await new HostileWorld().listen();
     const person = world.person([...RUN, "supervised"]);
-    await person.sees("Carry this out? [y/N, or what should be different] ");
+    await person.sees("Run this plan? [y/N, or what should be different] ");
     person.type(keys);
     expect(await person.end()).toBe(0);
     expect(person.seen).toMatch(/should be different\] [^\n]*\n.*Nothing was executed\.\r\n/);

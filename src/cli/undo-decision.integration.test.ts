@@ -240,7 +240,10 @@ test("where a person had done what all steps do together, a part of it is a conf
   for (const name of ["api", "notes"]) {
     expect(await undoDecision(world, id, `w-${name}`)).toMatchObject({
       exit_code: 4,
-      error: { code: "MERGE_CONFLICT", message: expect.stringContaining(`${name}/shared.txt was also changed by someone else`) },
+      error: {
+        code: "MERGE_CONFLICT",
+        message: expect.stringContaining(`${name}/shared.txt was also changed by someone else`),
+      },
     });
   }
   expect(world.everything()).toEqual(everything);

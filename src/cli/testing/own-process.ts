@@ -31,7 +31,8 @@ export class OwnProcess implements Disposable {
     const answered = once(this.#child, "message");
     this.#child.send(call);
     const [answer] = (await Promise.race([answered, this.#ended])) as [Finished | number | null];
-    if (answer === null || typeof answer === "number") throw new Error(`the process ended with ${answer}: ${call.args.join(" ")}`);
+    if (answer === null || typeof answer === "number")
+      throw new Error(`the process ended with ${answer}: ${call.args.join(" ")}`);
     return answer;
   }
 
