@@ -131,7 +131,7 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   expect(errors.data).toMatchObject({
     recoverable: true,
     errors: [{ phase: "strategize", attempt: 1, kind: "errored", category: "transient", message: "the model said no" }],
-    recovery_hints: [{ action: "revert" }, { action: "cancel" }],
+    recovery_hints: [{ action: "resume" }, { action: "revert" }, { action: "cancel" }],
   });
   for (let attempt = 2; attempt <= 4; attempt += 1) {
     const { data } = await agents.json("plan", "revert", id, "--reason", "again");
@@ -140,7 +140,10 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   }
   const exhausted = await agents.json("plan", "revert", id);
   expect(exhausted).toMatchObject({ exit_code: 4, error: { message: expect.stringContaining("3 times already") } });
-  expect((await agents.json("plan", "errors", id)).data["recovery_hints"]).toMatchObject([{ action: "cancel" }]);
+  expect((await agents.json("plan", "errors", id)).data["recovery_hints"]).toMatchObject([
+    { action: "resume" },
+    { action: "cancel" },
+  ]);
   expect((await agents.run(["plan", "errors", id])).stdout).toContain("attempt 4");
   expect((await agents.run(["plan", "status", id])).stdout).toContain("sent back 3 times");
   expect((await agents.json()).data).toMatchObject({
