@@ -111,7 +111,6 @@ function composed(options: OpenOptions): { readonly app: App; readonly agents: C
   const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
-  maskAlso(environment);
-  const app = new App({ paths, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
+  const app = new App({ paths, directory, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
   return { app, agents: new CleverAgents(app) };
 }

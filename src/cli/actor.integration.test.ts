@@ -167,7 +167,7 @@ test("of many processes that add one actor one wins", async () => {
   await agents.json("init");
   agents.write("greeter.yaml", GREETER);
   const all = await Promise.all(
-    Array.from({ length: 6 }, () => agents.json("actor", "add", "--config", "greeter.yaml")),
+    Array.from({ length: 6 }, () => agents.processJson("actor", "add", "--config", "greeter.yaml")),
   );
   expect(all.map(({ exit_code }) => exit_code).sort((a, b) => a - b)).toEqual([0, 4, 4, 4, 4, 4]);
   expect((await agents.json("actor", "list")).data["summary"]).toMatchObject({ total: 1 });

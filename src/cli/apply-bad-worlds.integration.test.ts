@@ -305,7 +305,9 @@ test("apply in a bad world: a clear error, everything as it was, and it works on
     try {
       const look = (): unknown => (GONE.includes(what) ? undefined : world.everything());
       const before = look();
-      const answer = await world.apply(id, env?.(world));
+      if (env !== undefined) world.agents.inOwnProcess(env(world));
+      const answer = await world.apply(id);
+      world.agents.inThisProcess();
       const expected = { code, message: expect.stringContaining(says), kept: expect.any(String) };
       expect(answer, what).toMatchObject({
         exit_code: ["GIT_FAILED", "RESOURCE_FAILED", "CONFIGURATION"].includes(code) ? 1 : 4,

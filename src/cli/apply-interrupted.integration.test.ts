@@ -35,7 +35,7 @@ beforeAll(async () => {
   await world.done("plan", "apply", world.planId, "--yes");
   applied = world.look();
   world.save("applied");
-}, 60_000);
+});
 
 beforeEach(() => world.restore("executed"));
 afterAll(() => world[Symbol.dispose]());

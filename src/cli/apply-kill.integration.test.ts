@@ -40,7 +40,7 @@ beforeAll(async () => {
     looks.set(to, world.look());
     world.save(to);
   }
-}, 60_000);
+});
 
 afterAll(() => world[Symbol.dispose]());
 

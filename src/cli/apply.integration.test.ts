@@ -288,7 +288,7 @@ test.each([
   });
   const id = await world.executed(api("write_file", { path: "new.txt", content: "new\n" }));
   const env = { HOME: world.agents.directory, XDG_CONFIG_HOME: world.agents.directory, ...environment };
-  const { code, stderr } = await world.agents.run(["plan", "apply", id, "--yes"], { env });
+  const { code, stderr } = await world.agents.process(["plan", "apply", id, "--yes"], { env });
   expect([code, stderr]).toEqual([0, expect.anything()]);
   expect(world.git("log", "-1", "--format=%an <%ae>").trim()).toBe(author);
   expect(world.git("cat-file", "commit", "HEAD")).not.toContain("encoding");

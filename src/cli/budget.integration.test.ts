@@ -129,7 +129,7 @@ test("what a plan spent, reserved and lost is in its status", async () => {
   const { stdout } = await agents.run(["plan", "budget", id]);
   expect(stdout).toContain("$0.50 of $1.00 ━━━━━━━━━━────────── 50 % for 4 calls");
   expect(stdout).toContain("includes $0.12 counted here");
-  expect(stdout).toContain("includes an estimated $0.08");
+  expect(stdout).toContain("an estimated $0.08 for calls cut off");
   expect(stdout).toContain("1 call at an unknown price");
 });
 

@@ -16,8 +16,8 @@ test(`${PLANS} failed and cancelled plans leave refs, sandboxes, temporary direc
   const { agents } = world;
   const temporary = join(agents.directory, "temporary");
   mkdirSync(temporary);
-  const run = (args: readonly string[]): ReturnType<typeof agents.run> =>
-    agents.run(args, { env: { TMPDIR: temporary } });
+  const run = (args: readonly string[]): ReturnType<typeof agents.process> =>
+    agents.process(args, { env: { TMPDIR: temporary } });
   const marker = `leaves-${Math.random()}`;
   const first = await world.plan(`  - { id: begin, tool: write_file, params: { path: new.txt, content: "${marker}" } }
   - { id: fail, tool: shell_execute, params: { command: "(sleep 300; : ${marker}) & git tag x; mktemp; exit 3" } }

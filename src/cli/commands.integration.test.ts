@@ -107,7 +107,7 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   const service = new PlanLifecycleService({ store });
   await service.startStrategize(id, { holder: "a crashed one", ttlMs: 1 }).then((crashed) => crashed.stop());
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ owner: null, abandoned_by: "a crashed one" });
-  expect((await agents.run(["plan", "status", id])).stdout).toContain("nobody: a crashed one stopped");
+  expect((await agents.run(["plan", "status", id])).stdout).toContain("its process (a crashed one) died");
   const lease = await service.startStrategize(id, { holder: "a test" });
   const running = await agents.json("plan", "status", id);
   expect(running.data).toMatchObject({

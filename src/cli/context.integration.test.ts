@@ -143,7 +143,7 @@ test("pack says what is wrong instead of printing nothing", async () => {
   });
   const away = await agents.json("context", "pack", "--path", join(agents.directory, "nowhere"), "session");
   expect(away).toMatchObject({ exit_code: 3, error: { message: expect.stringContaining("does not exist") } });
-  const home = await agents.run(["context", "pack", "session", "--format", "json"], {
+  const home = await agents.process(["context", "pack", "session", "--format", "json"], {
     cwd: agents.directory,
     env: { HOME: agents.directory },
   });
@@ -223,6 +223,8 @@ test("a policy decides what is seen; later views inherit it, and mistakes are to
   expect(await seen("--view", "execute")).not.toContain("src/session.test.ts");
   expect((await context("show", "shop", "--view", "execute")).data).toEqual({
     project: "local/shop",
+    customized: true,
+    next_steps: ["agents project context inspect local/shop"],
     views: {
       execute: {
         include: { value: [], from: "built in" },
@@ -279,7 +281,7 @@ test("an index that is behind, damaged, gone or never made is brought up to date
   const indexes = join(agents.dataDir, "index");
   const [name = ""] = readdirSync(indexes).filter((file) => /^[0-9a-f]{32}\.db$/.test(file));
   writeFileSync(join(indexes, name), "no database at all");
-  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("was rebuilt");
+  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("was rebuilt: it was damaged");
   expect(await texts("index", "shop", "--rebuild")).toContain("7 files of local/shop are indexed");
 
   renameSync(repository, `${repository}-elsewhere`);

@@ -233,9 +233,9 @@ test("the launcher works through a link from anywhere, and tells an old Node wha
 test("four processes that write the configuration, the data and the first database at once all succeed", async () => {
   using agents = new Agents();
   const runs = await Promise.all([
-    ...Array.from({ length: 4 }, (_, index) => agents.run(["project", "create", `project-${index}`])),
-    agents.run(["config", "set", "core.user", "alice"]),
-    agents.run(["config", "set", "core.automation-profile", "ci"]),
+    ...Array.from({ length: 4 }, (_, index) => agents.process(["project", "create", `project-${index}`])),
+    agents.process(["config", "set", "core.user", "alice"]),
+    agents.process(["config", "set", "core.automation-profile", "ci"]),
   ]);
   expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, ""]));
   expect((await agents.json("project", "list")).data["summary"]).toEqual({ total: 4 });

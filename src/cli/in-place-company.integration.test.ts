@@ -34,7 +34,7 @@ test("a file that a person makes while a step makes it is theirs; the step fails
   using world = new InPlace();
   const { agents } = world;
   const id = await world.unsafePlan(NEW);
-  Object.assign(agents.environment, withPerson(world, "echo mine > new.txt", "check-ignore"));
+  agents.inOwnProcess(withPerson(world, "echo mine > new.txt", "check-ignore"));
   const failed = await agents.json("plan", "execute", id);
   expect(failed).toMatchObject({ exit_code: 4, error: { code: "MERGE_CONFLICT" } });
   expect(failed.error?.kept).toContain("Their change is kept; the step changed nothing.");
@@ -53,7 +53,7 @@ test("what a person saves in the same file while a step changes it is neither lo
   const { agents } = world;
   const id = await world.unsafePlan();
   const save = "printf 'one\\ntwo\\nmine\\n' > a.txt; echo mine > docs/other.txt";
-  Object.assign(agents.environment, withPerson(world, save, "ls-files -s"));
+  agents.inOwnProcess(withPerson(world, save, "ls-files -s"));
   const failed = await agents.json("plan", "execute", id);
   expect(failed).toMatchObject({ exit_code: 4, error: { code: "MERGE_CONFLICT" } });
   expect(failed.error?.message).toContain("a.txt was changed meanwhile");

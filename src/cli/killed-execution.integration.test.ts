@@ -115,7 +115,7 @@ test(`killed ${KILLS} times at a random moment, each time resumed (seed ${SEED})
   await world.prepare();
   const undisturbed = await world.plan();
   const started = performance.now();
-  expect((await world.agents.json("plan", "execute", undisturbed)).exit_code).toBe(0);
+  expect((await world.agents.processJson("plan", "execute", undisturbed)).exit_code).toBe(0);
   const durationMs = performance.now() - started;
   const expected = await world.outcome(undisturbed);
   const users = await readTree(world.repository);

@@ -38,13 +38,14 @@ async function costToday(agents: Agents): Promise<CostToday> {
   return data["cost_today"] as CostToday;
 }
 
-/** Waves of processes that all ask at once. */
+/** Waves of commands that all ask at once, the first of them as processes. */
 async function waves(agents: Agents, lie: Lie): Promise<{ answers: Envelope[]; asked: number; cost: CostToday }> {
   await using server = await lyingServer(lie);
   await withModel(agents, server);
   const answers: Envelope[] = [];
   for (let wave = 0; wave < 3; wave += 1) {
-    answers.push(...(await Promise.all(Array.from({ length: 5 }, () => agents.json(...ASK)))));
+    const ask = (): Promise<Envelope> => (wave === 0 ? agents.processJson(...ASK) : agents.json(...ASK));
+    answers.push(...(await Promise.all(Array.from({ length: 5 }, ask))));
   }
   return { answers, asked: server.asked(), cost: await costToday(agents) };
 }

@@ -83,7 +83,7 @@ test("two answers at once: one is heard, the other is a conflict", async () => {
   using world = new World();
   const { agents } = world;
   const id = await asking(world);
-  const both = await Promise.all(["tabs", "spaces"].map((word) => agents.json("plan", "prompt", id, word)));
+  const both = await Promise.all(["tabs", "spaces"].map((word) => agents.processJson("plan", "prompt", id, word)));
   const codes = both.map(({ exit_code: code }) => code).toSorted((a, b) => a - b);
   // The one that started after the other had ended gives guidance to a plan that asks nothing any more.
   const heard = both.filter(({ data }) => data["answered"] === QUESTION);

@@ -73,13 +73,13 @@ registerHooks({ resolve: (name, context, next) => {
   const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(refuse)}` };
   const writing = await world.plan(`  - { tool: write_file, params: { path: x.txt, content: x } }\n`);
   for (const args of [["version"], ["diagnostics"], ["actor", "list"], ["plan", "execute", writing]])
-    expect([args, (await world.agents.run(args, { env })).code]).toEqual([args, 0]);
+    expect([args, (await world.agents.process(args, { env })).code]).toEqual([args, 0]);
   world.agents.write(
     "other.yaml",
     "name: other\ntype: tool\ndescription: d\nsteps: [{ tool: rewrite_code, params: { language: css, pattern: 'a { }', rewrite: b } }]\n",
   );
   await world.agents.json("actor", "add", "--config", "other.yaml");
   const rewriting = await world.another("--execution-actor", "local/other");
-  const { code, stderr } = await world.agents.run(["plan", "execute", rewriting], { env });
+  const { code, stderr } = await world.agents.process(["plan", "execute", rewriting], { env });
   expect([code, stderr]).toEqual([1, expect.stringContaining("loaded the parser")]);
 });

@@ -58,6 +58,16 @@ test("calls side by side see their own data, environment and words only", async 
   );
 });
 
+test("a secret in the environment of one call is masked there, and in no other call", async () => {
+  const secret = "wombats-like-tea-4711";
+  const show = ["--data-dir", "four", "project", "show", secret];
+  for (let time = 0; time < 2; time += 1) {
+    const masked = await called(show, { env: { TEA_PASSWORD: secret } });
+    expect([masked.code, masked.stderr.includes(secret)]).toEqual([3, false]);
+    expect((await called(show)).stderr).toContain(secret);
+  }
+});
+
 test("an interrupted call stops, and says what is kept", async () => {
   const env = { CLEVERAGENTS_DATA_DIR: join(directory, "three") };
   writeFileSync(join(directory, "a.ts"), "export const a = 1;\n");

@@ -2,6 +2,7 @@
  * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process
  * only through `Io`, so that a program or a test can call it as often as it likes.
  */
+import type { NoticeEvent } from "../domain/run-event.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
 import type { Invocation } from "./invoke.ts";
 import { print } from "./terminal/gate.ts";
@@ -22,8 +23,10 @@ interface Understood {
  * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data
  * directory of its own: within one data directory they are one owner of leases, as one process is.
  */
-export function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
-  return new CliCall(argv, parts).run();
+export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
+  const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
+  const { maskingSecretsOf } = await import("../platform/masking.ts");
+  return withOwnCommandPolicy(() => maskingSecretsOf(parts.env, () => new CliCall(argv, parts).run()));
 }
 
 export class CliCall {
@@ -63,7 +66,7 @@ export class CliCall {
   async #carryOut({ call, globals }: Understood): Promise<number> {
     const { dataDir, configPath, format: flag, verbose } = globals;
     const io = this.#io;
-    const notices: Message[] = [];
+    const notices: NoticeEvent[] = [];
     const { composeCleverAgents } = await import("../app/open.ts");
     await using agents = composeCleverAgents({
       dataDir,
@@ -71,7 +74,7 @@ export class CliCall {
       directory: io.cwd,
       environment: io.env,
       tell: (event) => {
-        if (event.type === "notice") notices.push({ level: event.level, text: event.text });
+        if (event.type === "notice") notices.push(event);
       },
     });
     this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
@@ -79,7 +82,7 @@ export class CliCall {
     const watching = new Watching(io, this.#format);
     try {
       const outcome = await carryOut(call, { agents, io, format: this.#format, verbose: verbose > 0, watching });
-      const messages = [...notices, ...watching.messages, ...outcome.messages];
+      const messages = [...(await Promise.all(notices.map(spelled))), ...watching.messages, ...outcome.messages];
       return await writeOutcome({ ...outcome, messages }, this.#described(), this.#streams);
     } finally {
       watching.end();
@@ -100,6 +103,13 @@ export class CliCall {
       verbose: this.#argv.some((word) => word === "--verbose" || /^-v+$/.test(word)),
     };
   }
+}
+
+/** A notice as a message, with the steps that help. */
+async function spelled({ level, text, next = [] }: NoticeEvent): Promise<Message> {
+  if (next.length === 0) return { level, text };
+  const { spellNext } = await import("./spell-next.ts");
+  return { level, text: `${text} Next: ${next.map(spellNext).join("; ")}.` };
 }
 
 async function carryOut(call: Understood["call"], invocation: Invocation): Promise<Outcome> {

@@ -32,6 +32,8 @@ import type { Paths } from "./paths.ts";
 
 export interface AppParts {
   readonly paths: Paths;
+  /** Where relative paths begin. */
+  readonly directory: string;
   readonly environment: Environment;
   /** Settings that win over the environment and the configuration file, by key. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -47,6 +49,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class App {
   readonly paths: Paths;
   readonly environment: Environment;
+  readonly #directory: string;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #user: string | undefined;
   readonly #tell: Tell;
@@ -57,6 +60,7 @@ export class App {
   constructor(parts: AppParts) {
     this.paths = parts.paths;
     this.environment = parts.environment;
+    this.#directory = parts.directory;
     this.#settings = parts.settings ?? {};
     this.#user = parts.user;
     this.#tell = parts.tell;
@@ -154,6 +158,7 @@ export class App {
     return new ModelGateway({
       settings: (await this.config()).global,
       environment: this.environment,
+      directory: this.#directory,
       count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
     });
   }

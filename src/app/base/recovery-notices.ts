@@ -6,7 +6,7 @@ const LONG_MS = 10_000;
 
 /** The notices about landings that other processes left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): NoticeEvent[] {
-  return recovered.flatMap(({ planId, kind: what, result, obstacle, kept, holder, since }): NoticeEvent[] => {
+  return recovered.flatMap(({ planId, kind: what, result, obstacle, next, kept, holder, since }): NoticeEvent[] => {
     const kind = what === "step" ? "step in place" : what;
     if (result === "busy") {
       if (now - since < LONG_MS) return [];
@@ -14,8 +14,8 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
       return [{ type: "notice", level: "warning", text }];
     }
     if (result === "blocked") {
-      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or undone yet: ${obstacle ?? ""}`;
-      return [{ type: "notice", level: "warning", text }];
+      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
+      return [{ type: "notice", level: "warning", text, ...(next === undefined ? {} : { next }) }];
     }
     const outcome = result === "done" ? "was finished now" : "was undone now, every resource is as before";
     const left = kept.length === 0 ? "" : ` Left alone, because they were changed in the meantime: ${kept.join(", ")}.`;

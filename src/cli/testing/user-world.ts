@@ -1,6 +1,6 @@
 /**
- * A user with a git repository and a plain directory, and plans that work on both. The command under test is always a process of its
- * own; what merely leads up to it is done here, through the same services, because a process for each step would take minutes.
+ * A user with a git repository and a plain directory, and plans that work on both. The command under test is a command line; the steps
+ * that lead up to it are done here, through the same services.
  */
 import { createHash } from "node:crypto";
 import {
@@ -151,9 +151,8 @@ export class World implements AsyncDisposable {
     return new PlanApplier({ store, service, data: new DataDirectory(this.agents.dataDir), effects });
   }
 
-  async apply(id: string, env: NodeJS.ProcessEnv = {}): Promise<Envelope> {
-    const { stdout } = await this.agents.run(["plan", "apply", id, "--yes", "--format", "json"], { env });
-    return JSON.parse(stdout) as Envelope;
+  apply(id: string): Promise<Envelope> {
+    return this.agents.json("plan", "apply", id, "--yes");
   }
 
   undo(id: string): Promise<Envelope> {
