@@ -8,7 +8,7 @@ import { App, type Environment } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
-import { maskAlso } from "../platform/masking.ts";
+import { maskingSecretsOf } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
 import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
@@ -72,9 +72,8 @@ export class CleverAgents {
     // Several applications may live in one process; each call runs commands by the settings of its own.
     const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
-    return withOwnCommandPolicy(() =>
-      (operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>)(this.#app, parsed, call),
-    );
+    const run = operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>;
+    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(() => run(this.#app, parsed, call)));
   }
 
   /** The value of a setting, and where it comes from. */
@@ -94,7 +93,7 @@ export class CleverAgents {
 export async function openCleverAgents(options: OpenOptions = {}): Promise<CleverAgents> {
   const { app, agents } = composed(options);
   try {
-    await app.store();
+    await maskingSecretsOf(app.environment, () => app.store());
   } catch (error) {
     await app[Symbol.asyncDispose]();
     throw error;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { Agents, ACTION_YAML, type Envelope } from "./testing/agents.ts";
-import { COMMANDS } from "./command-table.ts";
+import { COMMANDS } from "./words/command-table.ts";
 
 const NOTE = `name: note
 type: tool

@@ -23,10 +23,8 @@ interface Understood {
  * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data
  * directory of its own: within one data directory they are one owner of leases, as one process is.
  */
-export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
-  const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
-  const { maskingSecretsOf } = await import("../platform/masking.ts");
-  return withOwnCommandPolicy(() => maskingSecretsOf(parts.env, () => new CliCall(argv, parts).run()));
+export function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
+  return new CliCall(argv, parts).run();
 }
 
 export class CliCall {
@@ -108,7 +106,7 @@ export class CliCall {
 /** A notice as a message, with the steps that help. */
 async function spelled({ level, text, next = [] }: NoticeEvent): Promise<Message> {
   if (next.length === 0) return { level, text };
-  const { spellNext } = await import("./spell-next.ts");
+  const { spellNext } = await import("./words/spell-next.ts");
   return { level, text: `${text} Next: ${next.map(spellNext).join("; ")}.` };
 }
 

@@ -115,7 +115,7 @@ async function explained(
         },
       ],
     },
-    summary: { nodes: 8, depth: 3, invariants: 0, superseded: 0 },
+    summary: { nodes: 8, depth: 3, superseded: 0 },
   });
   const ids = tree.data["decision_ids"] as Record<string, string>;
   expect(Object.keys(ids)).toEqual([

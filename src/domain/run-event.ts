@@ -4,7 +4,7 @@
  * watches, not records: the store alone says what counts. Telling never waits and is never waited for.
  */
 import type { Microdollars } from "./money/money.ts";
-import type { NextStep } from "./next-step.ts";
+import type { NextStep } from "./errors/next-step.ts";
 import type { SandboxStrategy } from "./resource/resource.ts";
 import type { ValidatedPlace } from "./validation/validation-result.ts";
 

@@ -1,13 +1,16 @@
 /**
- * Errors as they may leave the application. A command or a parser may complain with the very words it was given, so every surface
- * masks the known secrets of its caller's environment in an error before it shows it.
+ * Errors as they may leave the application. A command or a parser may complain with the very words it was given, so
+ * every surface masks the known secrets of its caller's environment in an error before it shows it.
  */
 import { AgentsError, ValidationError } from "../../domain/errors/errors.ts";
-import { maskAlso, maskedFacts, maskedText } from "../../platform/masking.ts";
+import { maskedFacts, maskedText, maskingSecretsOf } from "../../platform/masking.ts";
 import type { Environment } from "./app.ts";
 
 export function maskedError(error: AgentsError, environment: Environment): AgentsError {
-  maskAlso(environment);
+  return maskingSecretsOf(environment, () => masked(error));
+}
+
+function masked(error: AgentsError): AgentsError {
   const { message, kept, next, detail } = maskedFacts({
     message: error.message,
     kept: error.kept,
@@ -21,8 +24,7 @@ export function maskedError(error: AgentsError, environment: Environment): Agent
 
 /** The error with its stack and its causes, for a person who looks for the defect. */
 export function maskedErrorChain(error: unknown, environment: Environment): string {
-  maskAlso(environment);
-  return maskedText(errorChain(error));
+  return maskingSecretsOf(environment, () => maskedText(errorChain(error)));
 }
 
 function errorChain(error: unknown): string {

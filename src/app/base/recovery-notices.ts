@@ -14,7 +14,7 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
       return [{ type: "notice", level: "warning", text }];
     }
     if (result === "blocked") {
-      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
+      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or undone yet: ${obstacle ?? ""}`;
       return [{ type: "notice", level: "warning", text, ...(next === undefined ? {} : { next }) }];
     }
     const outcome = result === "done" ? "was finished now" : "was undone now, every resource is as before";
