@@ -72,8 +72,9 @@ export class CleverAgents {
     // Several applications may live in one process; each call runs commands by the settings of its own.
     const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
-    const run = operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>;
-    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(() => run(this.#app, parsed, call)));
+    const run = (): Promise<OutputOf<Name>> =>
+      (operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>)(this.#app, parsed, call);
+    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(run));
   }
 
   /** The value of a setting, and where it comes from. */
