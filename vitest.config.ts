@@ -9,17 +9,45 @@ const shared: { pool: "forks"; setupFiles: string[]; server: { deps: { external:
   server: { deps: { external: [/\/src\/(?!.*\.test\.ts$)/] } },
 };
 
+const SHARING = [
+  "actors/graph",
+  "actors/loop",
+  "actors/scripted",
+  "apply",
+  "catalog",
+  "changes",
+  "context/stages",
+  "domain",
+  "ledger",
+  "plans",
+  "runs",
+  "store",
+].map((room) => `src/${room}/**/*.test.ts`);
+const INTEGRATION = "src/**/*.integration.test.ts";
+
 export default defineConfig({
   test: {
     // Most of the time is spent waiting for processes that tests start; by default one processor would be left idle.
     maxWorkers: availableParallelism(),
     projects: [
       {
+        // Rooms whose tests change nothing of the process share one: to start it and to load the same modules for each
+        // file took 0.4 s of processor time.
+        test: {
+          ...shared,
+          name: "unit-shared",
+          include: SHARING,
+          exclude: [INTEGRATION],
+          isolate: false,
+          testTimeout: 30_000,
+        },
+      },
+      {
         test: {
           ...shared,
           name: "unit",
           include: ["src/**/*.test.ts"],
-          exclude: ["src/**/*.integration.test.ts"],
+          exclude: [INTEGRATION, ...SHARING],
           testTimeout: 30_000,
         },
       },
@@ -27,7 +55,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "integration",
-          include: ["src/**/*.integration.test.ts"],
+          include: [INTEGRATION],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

@@ -28,7 +28,7 @@ const CLASSES: Readonly<Record<string, AttackClass>> = {
   endpoints,
   random,
 };
-/** What does not depend on how commands are confined is tried once. */
+/** An attack that does not depend on how commands are confined is tried once. */
 const ONCE = new Set(["terminal", "endpoints", "files", "landing"]);
 const ORDINARY_USER = 65_534;
 
@@ -104,7 +104,7 @@ async function unavailable(backend: Backend): Promise<string | undefined> {
   return found === backend ? undefined : `diagnostics says ${found ?? "nothing of it"}`;
 }
 
-/** The same once more without privileges, where the checkout lets another user in. */
+/** The same again without privileges, where the checkout lets another user in. */
 function asOrdinaryUser(seed: number): number {
   if (process.getuid?.() !== 0) return 0;
   const readable =

@@ -27,7 +27,7 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 
-/** What confines commands there: the backends are told apart by which programs the PATH has. */
+/** The backend that confines commands there, chosen by the programs that the PATH has. */
 export const BACKENDS = ["bubblewrap", "namespaces", "none"] as const;
 export type Backend = (typeof BACKENDS)[number];
 
@@ -231,7 +231,12 @@ export class AttackWorld implements AsyncDisposable {
     return join(attempts, alias, "tree");
   }
 
-  /** What a probe left in the tree; undefined when it did not run. */
+  /** The files that our own side keeps about the sandbox, beside its tree. */
+  facts(planId: string): string {
+    return readFileSync(join(this.tree(planId), "..", "target.json"), "utf8");
+  }
+
+  /** The files that a probe left in the tree; undefined when it did not run. */
   probe(planId: string, name: string): string | undefined {
     const file = join(this.tree(planId), "probes", name);
     return lstatSync(file, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(file, "utf8") : undefined;

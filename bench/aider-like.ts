@@ -40,19 +40,7 @@ export function aiderLike(
       Math.sqrt(uses)
     );
   });
-  const out = new Float64Array(files.length);
-  for (const [position, { from }] of edges.entries()) out[from] = (out[from] ?? 0) + (weights[position] ?? 0);
-  let rank = Float64Array.from(home);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const next = new Float64Array(files.length);
-    let stranded = 0;
-    for (const [file, mass] of rank.entries()) if (out[file] === 0) stranded += mass;
-    for (const [position, { from, to }] of edges.entries()) {
-      next[to] = (next[to] ?? 0) + (DAMPING * (rank[from] ?? 0) * (weights[position] ?? 0)) / (out[from] ?? 1);
-    }
-    rank = next.map((value, file) => value + (home[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
-  }
-
+  const { rank, out } = pageRank(home, edges, weights);
   const tags = new Map<string, { file: number; name: string; rank: number }>();
   for (const [position, { from, to, name }] of edges.entries()) {
     const key = `${to} ${name}`;
@@ -64,7 +52,7 @@ export function aiderLike(
   let left = tokens;
   for (const { file, name } of Array.from(tags.values()).toSorted((a, b) => b.rank - a.rank)) {
     const definer = files[file];
-    // What is in the chat is there already, in full.
+    // Files in the chat are already there in full.
     if (definer === undefined || chat.has(definer.path)) continue;
     for (const definition of index.definitionsIn(definer).filter((candidate) => candidate.name === name)) {
       const signature = index.excerptOfDefinition(definition, "signatures").text;
@@ -75,4 +63,27 @@ export function aiderLike(
     }
   }
   return shown;
+}
+
+type Edges = ReturnType<ScopedIndex["graph"]>["edges"];
+
+/** The rank of each file, and the sum of the weights of what it uses. */
+function pageRank(
+  home: readonly number[],
+  edges: Edges,
+  weights: readonly number[],
+): { readonly rank: Float64Array; readonly out: Float64Array } {
+  const out = new Float64Array(home.length);
+  for (const [position, { from }] of edges.entries()) out[from] = (out[from] ?? 0) + (weights[position] ?? 0);
+  let rank = Float64Array.from(home);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const next = new Float64Array(home.length);
+    let stranded = 0;
+    for (const [file, mass] of rank.entries()) if (out[file] === 0) stranded += mass;
+    for (const [position, { from, to }] of edges.entries()) {
+      next[to] = (next[to] ?? 0) + (DAMPING * (rank[from] ?? 0) * (weights[position] ?? 0)) / (out[from] ?? 1);
+    }
+    rank = next.map((value, file) => value + (home[file] ?? 0) * (1 - DAMPING + DAMPING * stranded));
+  }
+  return { rank, out };
 }

@@ -1,18 +1,20 @@
 /**
- * What a circuit breaker costs per call, ours beside cockatiel and opossum, in one process and in interleaved rounds,
- * so that other load on the machine affects all three alike. "Closed" is a call that goes through to an async
- * function which returns at once. "Rejected" is a call that an open breaker refuses, as its users meet it: a permit
- * that is `undefined` with ours, a rejected promise with the other two. "Ours, throwing" is for comparison: the same
- * rejection through `execute`, which has to make an error.
+ * The cost of a circuit breaker per call, ours beside cockatiel and opossum, in one process and in interleaved rounds,
+ * so that other load on the machine affects all three alike. "Closed" is a call that goes through to an async function
+ * which returns at once. "Rejected" is a call that an open breaker refuses, as its users meet it: a permit that is
+ * `undefined` with ours, a rejected promise with the other two. "Ours, throwing" is for comparison: the same rejection
+ * through `execute`, which has to make an error.
  */
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { CircuitBreaker } from "../src/context/breaker/circuit-breaker.ts";
+import { type BenchSize, summarize } from "./measure.ts";
+import { ifItRuns, peer } from "./peer.ts";
 
-const ROUNDS = 7;
-const CLOSED_CALLS = 200_000;
-const REJECTED_CALLS = 50_000;
+const ROUNDS = { smoke: 1, quick: 7, full: 7 } as const;
+const CALLS = {
+  smoke: { closed: 2_000, rejected: 500 },
+  quick: { closed: 200_000, rejected: 50_000 },
+  full: { closed: 200_000, rejected: 50_000 },
+} as const;
 const HOUR_MS = 3_600_000;
 
 const AIMS = [
@@ -33,70 +35,64 @@ interface Contestant {
   readonly end?: () => void;
 }
 
-export async function run(options: { readonly peersDir: string }): Promise<void> {
-  const contestants: Readonly<Record<Library, Contestant>> = {
-    ours: ours(),
-    "ours, throwing": oursThrowing(),
-    cockatiel: await cockatiel(options.peersDir),
-    opossum: await opossum(options.peersDir),
-  };
-  const medians = await measure(contestants);
-  for (const library of LIBRARIES) contestants[library].end?.();
+type Libraries = ReadonlyMap<Library, Contestant>;
+type Medians = ReadonlyMap<Library, Readonly<Record<Call, number>>>;
 
+export async function run(options: { readonly peersDir: string; readonly size: BenchSize }): Promise<void> {
+  const { peersDir, size } = options;
+  const libraries = new Map<Library, Contestant>([
+    ["ours", ours()],
+    ["ours, throwing", oursThrowing()],
+  ]);
+  for (const [name, make] of [
+    ["cockatiel", cockatiel],
+    ["opossum", opossum],
+  ] as const) {
+    const contestant = await ifItRuns(name, () => make(peersDir));
+    if (contestant !== undefined) libraries.set(name, contestant);
+  }
+  const medians = await measure(libraries, size);
+  for (const { end } of libraries.values()) end?.();
+  report(medians);
+}
+
+function report(medians: Medians): void {
   const nanoseconds = (value: number): string => `${value.toFixed(0)} ns`.padStart(10);
   console.log("circuit breaker   closed call  rejected call");
-  for (const library of LIBRARIES) {
-    console.log(
-      `${library.padEnd(17)} ${nanoseconds(medians[library].closed)}     ${nanoseconds(medians[library].rejected)}`,
-    );
-  }
+  for (const [library, { closed, rejected }] of medians)
+    console.log(`${library.padEnd(17)} ${nanoseconds(closed)}     ${nanoseconds(rejected)}`);
   console.log("");
-  for (const { call, peer, limit } of AIMS) {
-    const ratio = medians.ours[call] / medians[peer][call];
+  for (const { call, peer: name, limit } of AIMS) {
+    const [own, theirs] = [medians.get("ours"), medians.get(name)];
+    if (own === undefined || theirs === undefined) continue;
+    const ratio = own[call] / theirs[call];
     const verdict = ratio <= limit ? "met" : "not met";
-    console.log(`${call} call: ${ratio.toFixed(2)}x of ${peer}; aim ≤ ${limit}x: ${verdict}`);
+    console.log(`${call} call: ${ratio.toFixed(2)}x of ${name}; aim ≤ ${limit}x: ${verdict}`);
   }
 }
 
-const LIBRARIES: readonly Library[] = ["ours", "ours, throwing", "cockatiel", "opossum"];
-
-async function measure(
-  contestants: Readonly<Record<Library, Contestant>>,
-): Promise<Record<Library, Record<Call, number>>> {
-  const samples: Record<Library, Record<Call, number[]>> = {
-    ours: { closed: [], rejected: [] },
-    "ours, throwing": { closed: [], rejected: [] },
-    cockatiel: { closed: [], rejected: [] },
-    opossum: { closed: [], rejected: [] },
-  };
+async function measure(libraries: Libraries, size: BenchSize): Promise<Medians> {
+  const samples = new Map(
+    Array.from(libraries.keys(), (library) => [library, { closed: [] as number[], rejected: [] as number[] }]),
+  );
   // Round 0 warms up and is not counted.
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const library of LIBRARIES) {
-      for (const [call, calls] of [
-        ["closed", CLOSED_CALLS],
-        ["rejected", REJECTED_CALLS],
-      ] as const) {
+  for (let round = 0; round <= ROUNDS[size]; round++) {
+    for (const [library, contestant] of libraries) {
+      for (const call of ["closed", "rejected"] as const) {
+        const calls = CALLS[size][call];
         const started = process.hrtime.bigint();
-        await contestants[library][call](calls);
+        await contestant[call](calls);
         const perCall = Number(process.hrtime.bigint() - started) / calls;
-        if (round > 0) samples[library][call].push(perCall);
+        if (round > 0) samples.get(library)?.[call].push(perCall);
       }
     }
   }
-  return {
-    ours: mediansOf(samples.ours),
-    "ours, throwing": mediansOf(samples["ours, throwing"]),
-    cockatiel: mediansOf(samples.cockatiel),
-    opossum: mediansOf(samples.opossum),
-  };
-}
-
-function mediansOf(samples: Record<Call, number[]>): Record<Call, number> {
-  return { closed: median(samples.closed), rejected: median(samples.rejected) };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return new Map(
+    Array.from(samples, ([library, { closed, rejected }]) => [
+      library,
+      { closed: summarize(closed).median, rejected: summarize(rejected).median },
+    ]),
+  );
 }
 
 const work = async (): Promise<number> => 1;
@@ -181,12 +177,6 @@ async function opossum(peersDir: string): Promise<Contestant> {
     rejected: (calls) => expectRejections(calls, () => open.fire()),
     end: () => [closed, open].forEach((one) => one.shutdown()),
   };
-}
-
-/** The peers are installed on demand, outside our own dependencies, so they cannot be imported by name from here. */
-async function peer<T>(peersDir: string, name: string): Promise<T> {
-  const resolve = createRequire(join(peersDir, "package.json")).resolve;
-  return import(pathToFileURL(resolve(name)).href);
 }
 
 async function expectRejections(calls: number, call: () => Promise<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * What recording costs: a file written through the tool pipeline, with its bytes and its author durable, beside a bare
+ * The cost of recording: a file written through the tool pipeline, with its bytes and its author durable, beside a bare
  * write and fsync of the same bytes; a sandbox beside `git worktree add`; a plan's diff beside `git diff` of the same
  * change, and its apply beside `git merge`. Ours and the peer's run in turn, on the same disk, with the same files. And
  * whether a change costs more once many are recorded.
@@ -9,18 +9,23 @@ import { join } from "node:path";
 import { applies } from "./changes/applies.ts";
 import { diffs } from "./changes/diffs.ts";
 import { sandboxes } from "./changes/sandboxes.ts";
-import { git } from "./changes/world.ts";
+import { type ChangesSize, git } from "./changes/world.ts";
 import { growth, looks, writes } from "./changes/writes.ts";
-import { fileSystem, scratchDirectory } from "./measure.ts";
+import { type BenchSize, fileSystem, scratchDirectory } from "./measure.ts";
 
-export async function run(options: { readonly dir: string; readonly quick: boolean }): Promise<void> {
+const SIZES: Readonly<Record<BenchSize, ChangesSize>> = {
+  smoke: { rounds: 1, share: 0.1 },
+  quick: { rounds: 5, share: 1 },
+  full: { rounds: 11, share: 1 },
+};
+
+export async function run(options: { readonly dir: string; readonly size: BenchSize }): Promise<void> {
   await using scratch = await scratchDirectory(options.dir);
   console.log(`files in ${options.dir} (${await fileSystem(options.dir)}), ${await git(scratch.path, "--version")}`);
-  const rounds = options.quick ? 5 : 11;
   for (const measure of [writes, growth, sandboxes, diffs, applies, looks]) {
     const dir = join(scratch.path, measure.name);
     await mkdir(dir);
-    await measure(dir, rounds);
+    await measure(dir, SIZES[options.size]);
     await rm(dir, { recursive: true });
   }
 }

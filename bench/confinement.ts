@@ -1,7 +1,7 @@
 /**
- * What confinement costs: a command that does nothing, and a git that says its version, confined by each backend that
- * works here, beside the same started the same way without. Interleaved, so that what else the machine does meets all
- * of them.
+ * The cost of confinement: a command that does nothing, and a git that says its version, confined by each backend that
+ * works here, beside the same started the same way without. Interleaved, so that other load on the machine affects all
+ * of them alike.
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -11,6 +11,7 @@ import { confinedGit } from "../src/git/confined-git.ts";
 import { startLaunched } from "../src/confinement/start.ts";
 import { runProgram } from "../src/execution/tools/shell.ts";
 import { OnlyBackend, workingBackends, type BackendName } from "../src/confinement/testing/backends.ts";
+import type { BenchSize } from "./measure.ts";
 
 interface Way {
   readonly name: BackendName;
@@ -19,7 +20,8 @@ interface Way {
   readonly gits: number[];
 }
 
-export async function run({ dir, quick }: { dir: string; quick: boolean }): Promise<void> {
+export async function run({ dir, size }: { dir: string; size: BenchSize }): Promise<void> {
+  const rounds = { smoke: 2, quick: 30, full: 200 }[size];
   const home = mkdtempSync(join(dir, "cleveragents-confinement-"));
   const root = join(home, "tree");
   mkdirSync(root);
@@ -28,7 +30,7 @@ export async function run({ dir, quick }: { dir: string; quick: boolean }): Prom
   const ways: Way[] = names.map((name) => ({ name, only: only.use(new OnlyBackend(name)), commands: [], gits: [] }));
   try {
     // The first round finds out what confines, and is not counted.
-    for (let round = -1; round < (quick ? 30 : 200); round += 1) {
+    for (let round = -1; round < rounds; round += 1) {
       for (const way of ways) {
         way.only.here();
         const command = await timed(() => doNothing(root));

@@ -3,6 +3,7 @@
  * in a second.
  */
 import { grouped, met, summarize, table, timed, type Sample } from "./measure.ts";
+import { ifItRuns } from "./peer.ts";
 
 const AT_ONCE = [1, 16] as const;
 type AtOnce = (typeof AT_ONCE)[number];
@@ -33,7 +34,7 @@ interface Cost {
   readonly processorMs: number;
 }
 
-/** What `work` costs. */
+/** The time that `work` takes. */
 export async function counted(work: () => Promise<unknown>): Promise<Cost> {
   const before = process.cpuUsage();
   const ms = await timed(work);
@@ -62,13 +63,8 @@ export async function hold(contestants: readonly Contestant[], contest: Contest)
   for (const atOnce of AT_ONCE) report(contestants, rates, { ...contest, atOnce });
 }
 
-/** A peer that does not load here is named with the reason; the others go on. */
 export async function enter(contestants: Contestant[], name: string, make: () => Promise<Contestant[]>): Promise<void> {
-  try {
-    contestants.push(...(await make()));
-  } catch (error) {
-    console.log(`${name} is left out, it does not run here: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  contestants.push(...((await ifItRuns(name, make)) ?? []));
 }
 
 async function measure(contestants: readonly Contestant[], { rounds, plans, steps }: Contest): Promise<Rates> {

@@ -12,8 +12,10 @@ import { type Question, questionsAbout } from "../src/context/testing/answer-set
 import { ContextLab, JUDGED, recallOf, shownFiles } from "../src/context/testing/recall.ts";
 import { TokenCounter } from "../src/context/tokens/token-counter.ts";
 import { aiderLike } from "./aider-like.ts";
-import { type CorpusPackage, PACKAGES, sourcesOf, writeSources } from "./corpus.ts";
+import type { ContextOptions } from "./context-options.ts";
+import { type Corpus, writeSources } from "./corpus.ts";
 import { met, table } from "./measure.ts";
+import type { Repomix } from "./repomix.ts";
 
 const BUDGETS = [8_000, 64_000] as const;
 const TOGETHER = "all together";
@@ -28,21 +30,18 @@ interface Result {
   readonly recall: number;
 }
 
-export async function recall(options: {
-  readonly peersDir: string;
-  readonly dir: string;
-  readonly quick: boolean;
-}): Promise<void> {
+export async function recall(options: ContextOptions): Promise<void> {
+  const names = { smoke: 1, quick: 6, full: 20 }[options.size];
   const results: Result[] = [];
-  for (const corpus of PACKAGES) {
+  for (const corpus of options.code) {
     const dir = join(options.dir, corpus.name);
     await mkdir(dir, { recursive: true });
-    results.push(...(await judge(corpus, dir, options.peersDir, options.quick ? 6 : 20)));
+    results.push(...(await judge(corpus, dir, options.repomix, names)));
   }
   for (const tokens of BUDGETS) {
     const own = results.filter((result) => result.tokens === tokens);
     console.log(`\nshown of what an answer needs, within ${tokens.toLocaleString("en-US")} tokens`);
-    console.log(tableOf(own));
+    console.log(tableOf(own, options.code));
     const best = Math.max(...JUDGED.map((contestant) => meanOf(own, contestant)));
     const together = meanOf(own, TOGETHER);
     console.log(
@@ -51,13 +50,18 @@ export async function recall(options: {
   }
 }
 
-async function judge(corpus: CorpusPackage, dir: string, peersDir: string, names: number): Promise<readonly Result[]> {
-  const sources = sourcesOf(corpus);
+async function judge(
+  corpus: Corpus,
+  dir: string,
+  repomix: Repomix | undefined,
+  names: number,
+): Promise<readonly Result[]> {
+  const sources = corpus.sources();
   const root = join(dir, "code");
   writeSources(sources, root);
   const questions = [...questionsAbout(sources, names), ...corpus.questions];
   console.log(`${corpus.name} ${corpus.version}: ${sources.length} files, ${questions.length} questions`);
-  const pack = packed(root, join(dir, "pack.txt"), peersDir);
+  const pack = repomix === undefined ? undefined : packed(root, join(dir, "pack.txt"), repomix);
   const counter = new TokenCounter("o200k_base");
   await using lab = await ContextLab.of(root, join(dir, "data"));
   using index = openScopedIndex(lab.scope);
@@ -67,6 +71,7 @@ async function judge(corpus: CorpusPackage, dir: string, peersDir: string, names
     for (const tokens of BUDGETS) {
       for (const contestant of CONTESTANTS) {
         const shown = await shownBy(contestant, question, tokens);
+        if (shown === undefined) continue;
         const { kind } = question;
         results.push({ corpus: corpus.name, kind, contestant, tokens, recall: recallOf(question, shown) });
       }
@@ -74,8 +79,13 @@ async function judge(corpus: CorpusPackage, dir: string, peersDir: string, names
   }
   return results;
 
-  async function shownBy(contestant: Contestant, question: Question, tokens: number): Promise<ReadonlySet<string>> {
-    if (contestant === "repomix --compress, cut") return pack.within(tokens);
+  /** Undefined for a peer that is not installed. */
+  async function shownBy(
+    contestant: Contestant,
+    question: Question,
+    tokens: number,
+  ): Promise<ReadonlySet<string> | undefined> {
+    if (contestant === "repomix --compress, cut") return pack?.within(tokens);
     if (contestant === "like Aider's map") return aiderLike(index, question, tokens, (text) => counter.count(text));
     const context = await lab.ask(question, tokens, contestant === TOGETHER ? undefined : contestant);
     if (counter.count(context.text) > tokens) throw new Error(`${contestant} went over ${tokens} tokens`);
@@ -84,9 +94,8 @@ async function judge(corpus: CorpusPackage, dir: string, peersDir: string, names
 }
 
 /** The same pack for every question; the part over the budget is cut off. */
-function packed(root: string, file: string, peersDir: string): { within: (tokens: number) => ReadonlySet<string> } {
-  const program = join(peersDir, "node_modules", "repomix", "bin", "repomix.cjs");
-  const argv = [program, "--compress", "--style", "plain", "--quiet", "--no-security-check", "-o", file, root];
+function packed(root: string, file: string, repomix: Repomix): { within: (tokens: number) => ReadonlySet<string> } {
+  const argv = repomix.words(root, file, ["--style", "plain", "--no-security-check"]);
   const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
   if (status !== 0) throw new Error(`repomix failed: ${stderr.slice(-500)}`);
   // Its summary and the tree of directories are left out, in its favor.
@@ -112,9 +121,9 @@ function packed(root: string, file: string, peersDir: string): { within: (tokens
   };
 }
 
-function tableOf(results: readonly Result[]): string {
+function tableOf(results: readonly Result[], code: readonly Corpus[]): string {
   const kinds = ["name", "words", "focus", "written"] as const;
-  const corpora = PACKAGES.map(({ name }) => name);
+  const corpora = code.map(({ name }) => name);
   const shareOf = (contestant: Contestant, belongs: (result: Result) => boolean): string =>
     percent(meanOf(results.filter(belongs), contestant));
   return table([

@@ -1,7 +1,7 @@
 /**
- * What a context costs: a ranked one of a tree that was never indexed, beside repomix's compressed pack of the
- * same tree; again after one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn
- * with the peer's.
+ * The cost of a context: a ranked one of a tree that was never indexed, beside repomix's compressed pack of the same
+ * tree; again after one edit; and how the time grows with the tree. Whole commands as a user runs them, in turn with
+ * the peer's.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ContextLab } from "../src/context/testing/recall.ts";
 import type { Source } from "../src/context/testing/answer-sets.ts";
-import { PACKAGES, sourcesOf, writeSources } from "./corpus.ts";
+import type { ContextOptions } from "./context-options.ts";
+import { type Corpus, writeSources } from "./corpus.ts";
 import { grouped, met, type Sample, summarize, table, timed } from "./measure.ts";
 
 const AGENTS = join(import.meta.dirname, "..", "bin", "agents");
@@ -24,15 +25,9 @@ const AIM_MEGABYTES = 1_000;
 /** Of the time for five times the files: more than five times as much would be more than linear. */
 const AIM_GROWTH = 5 * 1.2;
 
-interface SpeedOptions {
-  readonly peersDir: string;
-  readonly dir: string;
-  readonly quick: boolean;
-}
-
-export async function speed(options: SpeedOptions): Promise<void> {
+export async function speed(options: ContextOptions): Promise<void> {
   if (!existsSync(join(AGENTS, "..", "..", "dist", "cli.cjs"))) throw new Error("build first: npm run build");
-  const small = await codeTree(join(options.dir, "small"), 1);
+  const small = await codeTree(options.code, join(options.dir, "small"), 1);
   await beside(small, options);
   await edited(small, options);
   await inspected(small, options);
@@ -42,14 +37,18 @@ export async function speed(options: SpeedOptions): Promise<void> {
 interface Tree {
   readonly root: string;
   readonly files: number;
+  /** One of them. */
+  readonly first: string;
 }
 
 /**
- * viem and matrix-js-sdk as often as asked, the names they export different in each copy, as they would be in other
- * code.
+ * The first two of the code, viem and matrix-js-sdk, as often as asked. The names they export are different in each
+ * copy, as they would be in other code.
  */
-async function codeTree(root: string, copies: number): Promise<Tree> {
-  const packages = PACKAGES.slice(0, 2).map((wanted) => ({ name: wanted.name, sources: sourcesOf(wanted) }));
+async function codeTree(code: readonly Corpus[], root: string, copies: number): Promise<Tree> {
+  const packages = code.slice(0, 2).map(({ name, sources }) => ({ name, sources: sources() }));
+  const [first] = packages.flatMap(({ name, sources }) => sources.map(({ path }) => join(root, name, path)));
+  if (first === undefined) throw new Error("there is no code to measure on");
   let files = 0;
   for (let copy = 0; copy < copies; copy += 1) {
     for (const { name, sources } of packages) {
@@ -59,7 +58,7 @@ async function codeTree(root: string, copies: number): Promise<Tree> {
       files += sources.length;
     }
   }
-  return { root, files };
+  return { root, files, first };
 }
 
 function renamed(sources: readonly Source[], copy: number): readonly Source[] {
@@ -83,17 +82,15 @@ function renamed(sources: readonly Source[], copy: number): readonly Source[] {
 // ---------------------------------------------------------------------------------------------------------
 
 /** Both look for secrets, as they do for a user; repomix also without, which is its fastest. */
-async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOptions): Promise<void> {
-  const rounds = quick ? 3 : 7;
+async function beside({ root, files }: Tree, { repomix, dir, size }: ContextOptions): Promise<void> {
+  const rounds = { smoke: 1, quick: 3, full: 7 }[size];
+  const packs = (...options: string[]) => repomix?.words(root, join(dir, "pack.xml"), options);
   const dataDir = join(dir, "data");
   const contestants = [
     { label: "agents context pack: index and ranked context", argv: pack(dataDir, root) },
-    { label: "repomix --compress: everything", argv: repomix(peersDir, root, dir, []) },
-    {
-      label: "repomix --compress --no-security-check",
-      argv: repomix(peersDir, root, dir, ["--no-security-check"]),
-    },
-  ].map((contestant) => ({ ...contestant, times: [] as number[], peak: 0 }));
+    { label: "repomix --compress: everything", argv: packs() },
+    { label: "repomix --compress --no-security-check", argv: packs("--no-security-check") },
+  ].flatMap(({ label, argv }) => (argv === undefined ? [] : [{ label, argv, times: [] as number[], peak: 0 }]));
   for (let round = 0; round <= rounds; round += 1) {
     for (const contestant of round % 2 === 0 ? contestants : contestants.toReversed()) {
       rmSync(dataDir, { recursive: true, force: true });
@@ -124,14 +121,14 @@ async function beside({ root, files }: Tree, { peersDir, dir, quick }: SpeedOpti
 // ------------------------------------------------------------------------------------------
 
 /** In a process that stays, as a plan's: the file is looked at, parsed, and a context assembled again. */
-async function edited({ root }: Tree, { dir }: SpeedOptions): Promise<void> {
+async function edited({ root, first }: Tree, { dir, size }: ContextOptions): Promise<void> {
   await using lab = await ContextLab.of(root, join(dir, "lab"));
   const question = { query: QUESTION, focus: [] };
   await lab.ask(question, BUDGET);
   const times: number[] = [];
   // As many as take three seconds: the first ones are V8 compiling what a process that stays has long compiled.
-  for (let round = 0; round <= 15; round += 1) {
-    appendFileSync(join(root, "viem", "clients", "transports", "fallback.ts"), `\n// edit ${round}\n`);
+  for (let round = 0; round <= { smoke: 1, quick: 15, full: 15 }[size]; round += 1) {
+    appendFileSync(first, `\n// edit ${round}\n`);
     const ms = await timed(async () => {
       await lab.sync();
       await lab.ask(question, BUDGET);
@@ -144,7 +141,7 @@ async function edited({ root }: Tree, { dir }: SpeedOptions): Promise<void> {
   );
 }
 
-async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<void> {
+async function inspected({ root }: Tree, { dir, size }: ContextOptions): Promise<void> {
   const dataDir = join(dir, "inspect");
   const agents = [AGENTS, "--data-dir", dataDir];
   await finished([...agents, "resource", "add", "fs-directory", "code", "--path", root], {});
@@ -162,7 +159,7 @@ async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<
   ];
   await finished(inspect, {});
   const [times, nothing]: [number[], number[]] = [[], []];
-  for (let round = 0; round <= (quick ? 5 : 15); round += 1) {
+  for (let round = 0; round <= { smoke: 1, quick: 5, full: 15 }[size]; round += 1) {
     const ms = await timed(() => finished(inspect, {}));
     const bare = await timed(() => finished(["-e", "0"], {}));
     if (round === 0) continue;
@@ -179,11 +176,11 @@ async function inspected({ root }: Tree, { dir, quick }: SpeedOptions): Promise<
 // --- growth
 // -----------------------------------------------------------------------------------------------------------------
 
-async function growth(options: SpeedOptions): Promise<void> {
-  const sizes = options.quick ? [6] : [6, 30];
+async function growth(options: ContextOptions): Promise<void> {
+  const sizes = { smoke: [2], quick: [6], full: [6, 30] }[options.size];
   const rows: { readonly files: number; readonly ms: number; readonly megabytes: number }[] = [];
   for (const copies of sizes) {
-    const { root, files } = await codeTree(join(options.dir, `copies-${copies}`), copies);
+    const { root, files } = await codeTree(options.code, join(options.dir, `copies-${copies}`), copies);
     const dataDir = join(options.dir, `data-${copies}`);
     rows.push({ files, ...(await measured(pack(dataDir, root), options.dir)) });
     rmSync(root, { recursive: true });
@@ -223,11 +220,6 @@ interface Measured {
 
 function pack(dataDir: string, root: string): readonly string[] {
   return [AGENTS, "--data-dir", dataDir, "context", "pack", "--path", root, "--budget", String(BUDGET), QUESTION];
-}
-
-function repomix(peersDir: string, root: string, dir: string, options: readonly string[]): readonly string[] {
-  const program = join(peersDir, "node_modules", "repomix", "bin", "repomix.cjs");
-  return [program, "--compress", "--quiet", ...options, "-o", join(dir, "pack.xml"), root];
 }
 
 async function measured(argv: readonly string[], dir: string): Promise<Measured> {

@@ -8,10 +8,33 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Question, Source } from "../src/context/testing/answer-sets.ts";
+import type { BenchSize } from "./measure.ts";
 
 const CORPUS = join(import.meta.dirname, "corpus");
 
-export interface CorpusPackage {
+/** Code that questions are asked about. */
+export interface Corpus {
+  readonly name: string;
+  readonly version: string;
+  readonly questions: readonly Question[];
+  /** Fetched if they are not there yet. */
+  readonly sources: () => readonly Source[];
+}
+
+/** The packages; for a smoke test a room of our own, because nothing may be fetched then. */
+export function corpora(size: BenchSize): readonly Corpus[] {
+  if (size === "smoke") return [OWN_CODE];
+  return PACKAGES.map((one) => ({ ...one, sources: () => sourcesOf(one) }));
+}
+
+const OWN_CODE: Corpus = {
+  name: "code-index",
+  version: "of this checkout",
+  questions: [written("How are files looked at again after a change?", ["sync/file-probe.ts"])],
+  sources: () => sourcesIn(join(import.meta.dirname, "..", "src", "code-index"), "**/*.ts", ["testing"]),
+};
+
+interface CorpusPackage {
   readonly name: string;
   readonly version: string;
   readonly integrity: string;
@@ -22,7 +45,7 @@ export interface CorpusPackage {
   readonly questions: readonly Question[];
 }
 
-export const PACKAGES: readonly CorpusPackage[] = [
+const PACKAGES: readonly CorpusPackage[] = [
   {
     name: "viem",
     version: "2.57.13",
@@ -180,18 +203,20 @@ export const PACKAGES: readonly CorpusPackage[] = [
   },
 ];
 
-/** The sources of a package, fetched if they are not there yet. */
-export function sourcesOf(wanted: CorpusPackage): readonly Source[] {
-  const directory = fetched(wanted);
-  const sources = globSync(wanted.pattern, { cwd: directory })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !wanted.leaveOut.some((part) => path.startsWith(`${part}/`)))
-    .toSorted((a, b) => (a < b ? -1 : 1))
-    .map((path) => ({ path, text: readFileSync(join(directory, path), "utf8") }));
+function sourcesOf(wanted: CorpusPackage): readonly Source[] {
+  const sources = sourcesIn(fetched(wanted), wanted.pattern, wanted.leaveOut);
   const known = new Set(sources.map(({ path }) => path));
   const missing = wanted.questions.flatMap(({ files }) => files).filter((file) => !known.has(file));
   if (missing.length > 0) throw new Error(`${wanted.name} has no ${missing.join(", ")}`);
   return sources;
+}
+
+function sourcesIn(directory: string, pattern: string, leaveOut: readonly string[]): readonly Source[] {
+  return globSync(pattern, { cwd: directory })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !leaveOut.some((part) => path.startsWith(`${part}/`)))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((path) => ({ path, text: readFileSync(join(directory, path), "utf8") }));
 }
 
 /** Writes sources below a directory. */

@@ -7,26 +7,28 @@ import { join } from "node:path";
 import type { GraphActorDefinition } from "../src/domain/actor/actor.ts";
 import { runGraph } from "../src/actors/graph/run-graph.ts";
 import { DECISION, edge, graph, ports, tool } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
-import { openStore, PlanLifecycleService, type PlanId } from "../src/index.ts";
+import { LeasedEffects } from "../src/actors/graph/testing/leased-effects.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../src/domain/names/ids.ts";
 import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, MEMORY_SETTING, SQLITE_SETTINGS } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
-import { fileSystem, parallel, scratchDirectory } from "./measure.ts";
+import { type BenchSize, fileSystem, parallel, scratchDirectory } from "./measure.ts";
 import { measureModelCalls } from "./model-calls.ts";
 import { CHAIN, expectAll, FAN, STEPS, switchOffTelemetry, type Shape } from "./peer.ts";
 
 export async function run(options: {
   readonly peersDir: string;
   readonly dir: string;
-  readonly quick: boolean;
+  readonly size: BenchSize;
 }): Promise<void> {
-  const { peersDir, quick } = options;
+  const { peersDir, size } = options;
   switchOffTelemetry();
   await using scratch = await scratchDirectory(options.dir);
   const dir = scratch.path;
   console.log(`databases in ${options.dir} (${await fileSystem(options.dir)})`);
-  await measureModelCalls(dir, quick);
+  await measureModelCalls(dir, size);
   for (const [name, shape] of Object.entries({ chain: CHAIN, fan: FAN })) {
     console.log(`\n--- ${name}: ${shape.map((wave) => wave.length).join(" → ")} nodes`);
     const contestants: Contestant[] = [];
@@ -35,8 +37,8 @@ export async function run(options: {
       const settings = [...SQLITE_SETTINGS, MEMORY_SETTING];
       await enter(contestants, "LangGraph.js", () => langGraph({ peersDir, dir }, shape, settings));
       await enter(contestants, "Mastra", () => mastra({ peersDir, dir }, shape));
-      const plans = quick ? { 1: 8, 16: 32 } : { 1: 40, 16: 160 };
-      await hold(contestants, { rounds: quick ? 2 : 7, plans, steps: STEPS });
+      const plans = { smoke: { 1: 4, 16: 16 }, quick: { 1: 8, 16: 32 }, full: { 1: 40, 16: 160 } }[size];
+      await hold(contestants, { rounds: { smoke: 1, quick: 2, full: 7 }[size], plans, steps: STEPS });
     } finally {
       for (const contestant of contestants) await contestant.close();
     }

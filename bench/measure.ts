@@ -3,7 +3,13 @@ import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 
-/** What several rounds of one measurement say: the middle one, and how far the others are from it. */
+/**
+ * `full` is what figures are quoted from. `quick` takes minutes. `smoke` takes seconds and says only that the
+ * measurement still works: its figures mean nothing.
+ */
+export type BenchSize = "smoke" | "quick" | "full";
+
+/** Several rounds of one measurement: the middle one, and how far the others are from it. */
 export interface Sample {
   readonly median: number;
   readonly lowest: number;

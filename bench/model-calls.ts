@@ -1,7 +1,7 @@
 /**
- * What a call of a model costs on our side of the wire: a server on loopback answers at once, and the AI SDK's
- * `streamText` alone is beside our gateway (masked, guarded, bounded, every try kept) and beside a durable question
- * (the same, recorded with `synchronous=FULL` before it is returned).
+ * The cost of a model call on our side of the wire: a server on loopback answers at once, and the AI SDK's `streamText`
+ * alone is beside our gateway (masked, guarded, bounded, every try kept) and beside a durable question (the same,
+ * recorded with `synchronous=FULL` before it is returned).
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -11,24 +11,25 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
 import type { ActorEffects } from "../src/actors/loop/actor-effects.ts";
 import { DECISION } from "../src/actors/graph/testing/graphs.ts";
-import { LeasedHands } from "../src/actors/graph/testing/leased-effects.ts";
-import { ModelGateway, openStore, PlanLifecycleService } from "../src/index.ts";
-import { met, parallel, summarize, table } from "./measure.ts";
+import { LeasedEffects } from "../src/actors/graph/testing/leased-effects.ts";
+import { ModelGateway } from "../src/actors/model-gateway.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import { type BenchSize, met, parallel, summarize, table } from "./measure.ts";
 
 const AIM = 1.5;
-const CALLS = 100;
 const SYSTEM = "You are a careful engineer. Answer shortly.";
 const PROMPT = "What does this function return?\n\n" + "const answer = (question: string): number => 42;\n".repeat(40);
 
 type Way = "AI SDK alone" | "our gateway" | "durable question";
 type Call = (index: number) => Promise<unknown>;
 
-export async function measureModelCalls(dir: string, quick: boolean): Promise<void> {
+export async function measureModelCalls(dir: string, size: BenchSize): Promise<void> {
   const server = fork(join(import.meta.dirname, "model-server.ts"));
   try {
     await using store = await openStore(`sqlite:${join(dir, "model-calls.db")}`);
     const ways = await waysAt(await urlOf(server), new PlanLifecycleService({ store }));
-    for (const atOnce of [1, 16]) await compare(ways, atOnce, quick ? 5 : 15);
+    for (const atOnce of [1, 16]) await compare(ways, atOnce, size);
   } finally {
     server.disconnect();
   }
@@ -86,7 +87,9 @@ async function waysAt(url: string, service: PlanLifecycleService): Promise<Recor
   };
 }
 
-async function compare(ways: Record<Way, Call>, atOnce: number, rounds: number): Promise<void> {
+async function compare(ways: Record<Way, Call>, atOnce: number, size: BenchSize): Promise<void> {
+  const rounds = { smoke: 1, quick: 5, full: 15 }[size];
+  const calls = size === "smoke" ? 16 : 100;
   const names = Object.keys(ways) as Way[];
   const samples = new Map(names.map((name) => [name, { wall: [] as number[], cpu: [] as number[] }]));
   // Rounds 0 and 1 warm up and are not counted.
@@ -94,12 +97,12 @@ async function compare(ways: Record<Way, Call>, atOnce: number, rounds: number):
     for (const name of names) {
       const cpu = process.cpuUsage();
       const started = performance.now();
-      await parallel(atOnce, CALLS, async (index) => void (await ways[name](index)));
-      const wall = (performance.now() - started) / CALLS;
+      await parallel(atOnce, calls, async (index) => void (await ways[name](index)));
+      const wall = (performance.now() - started) / calls;
       const { user, system } = process.cpuUsage(cpu);
       if (round < 2) continue;
       samples.get(name)?.wall.push(wall);
-      samples.get(name)?.cpu.push((user + system) / 1_000 / CALLS);
+      samples.get(name)?.cpu.push((user + system) / 1_000 / calls);
     }
   }
   const median = (name: Way, kind: "wall" | "cpu"): number => summarize(samples.get(name)?.[kind] ?? []).median;

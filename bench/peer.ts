@@ -1,5 +1,5 @@
 /**
- * What the peers with graphs have in common: how they are loaded, what they are to run, and the proof that they persist
+ * The common part of the peers with graphs: how they are loaded, what they are to run, and the proof that they persist
  * it.
  */
 import { readFile } from "node:fs/promises";
@@ -19,6 +19,17 @@ export const FAN: Shape = [["first"], Array.from({ length: STEPS - 2 }, (_, step
 export async function peer<T>(peersDir: string, name: string): Promise<T> {
   const { resolve } = createRequire(join(peersDir, "package.json"));
   return import(pathToFileURL(resolve(name)).href);
+}
+
+/** A peer that is not installed or does not load here is named with the reason; the others go on. */
+export async function ifItRuns<T>(name: string, make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+    console.log(`${name} is left out, it does not run here: ${reason}`);
+    return undefined;
+  }
 }
 
 export async function version(peersDir: string, name: string): Promise<string> {
@@ -44,7 +55,7 @@ export function expectAll(done: number | undefined): void {
 export type Watch = (wave: number) => void;
 
 /**
- * What another connection sees in the database at the start of each wave must be what was to be persisted before it.
+ * At the start of each wave, another connection must see in the database everything that had to be persisted before it.
  */
 export async function expectPersisted(
   name: string,

@@ -5,16 +5,13 @@
  * service would take an hour.
  */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import {
-  monotonicIds,
-  openStore,
-  PlanLifecycleService,
-  ProjectService,
-  runStep,
-  verifyAudit,
-  type PlanId,
-  type Store,
-} from "../src/index.ts";
+import { monotonicIds, type PlanId } from "../src/domain/names/ids.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../src/catalog/project-service.ts";
+import { runStep } from "../src/ledger/steps.ts";
+import { verifyAudit } from "../src/store/tables/audit-verification.ts";
+import type { Store } from "../src/store/port.ts";
 import { entryHash, FIRST_HASH, sealHash, type AuditRow, type SealHead } from "../src/store/tables/audit.ts";
 import { completeApply } from "../src/testing/complete-apply.ts";
 
@@ -44,7 +41,7 @@ export async function populate(file: string, count: number): Promise<number> {
   }
 }
 
-/** What the rows of the model plan were after each of its transitions. */
+/** The rows of the model plan after each of its transitions. */
 interface Moment {
   readonly plan: Row;
   readonly lease: Row | undefined;
@@ -214,7 +211,7 @@ class AuditCopier {
   copy(rows: readonly AuditRow[], chain: string, ids: () => string, shift: number): void {
     const growing = { chain, length: 0, hash: FIRST_HASH, sealed: 0 };
     for (const { sequence: _, hash: __, ...row } of rows) {
-      const entry = { ...row, id: ids(), chain, at: row.at + shift, previous_hash: growing.hash };
+      const entry = { ...row, id: ids(), chain, plan_id: chain, at: row.at + shift, previous_hash: growing.hash };
       growing.hash = entryHash(entry);
       growing.length = entry.position;
       this.#sequence = this.#insert("audit_entries", { ...entry, hash: growing.hash });

@@ -1,7 +1,4 @@
-/**
- * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement [--quick] [--dir
- * DIRECTORY]`.
- */
+/** Entry of the benchmarks: `npm run bench -- NAME [--quick | --smoke] [--dir DIRECTORY]`. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -12,14 +9,16 @@ import { run as runChanges } from "./changes.ts";
 import { run as runConfinement } from "./confinement.ts";
 import { run as runContext } from "./context.ts";
 import { run as runGraph } from "./graph.ts";
+import type { BenchSize } from "./measure.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
 const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "confinement"] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
+const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement [--quick] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -27,6 +26,8 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   context  what contexts cost and show, beside repomix and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
+  all      one after the other
+  --smoke  whether each still works, in seconds: nothing is installed or fetched, a peer that is missing is left out
   --quick  fewer rounds; 100,000 plans; no tree of 50,000 files
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 
@@ -35,45 +36,47 @@ await main();
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { quick: { type: "boolean", default: false }, dir: { type: "string", default: tmpdir() } },
+    options: {
+      quick: { type: "boolean", default: false },
+      smoke: { type: "boolean", default: false },
+      dir: { type: "string", default: tmpdir() },
+    },
   });
   const [name, ...rest] = positionals;
-  if (rest.length > 0 || !isMeasurement(name)) {
+  const chosen = MEASUREMENTS.filter((known) => name === known || name === "all");
+  if (rest.length > 0 || chosen.length === 0 || (values.quick && values.smoke)) {
     console.error(USAGE);
     process.exitCode = 2;
     return;
   }
   console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}`);
   sayLoad("before");
-  await measure(name, values);
+  const size = values.smoke ? "smoke" : values.quick ? "quick" : "full";
+  for (const one of chosen) {
+    if (chosen.length > 1) console.log(`\n=== ${one}`);
+    await measure(one, { size, dir: values.dir });
+  }
   sayLoad("after");
 }
 
-function isMeasurement(name: string | undefined): name is Measurement {
-  return MEASUREMENTS.some((known) => known === name);
-}
-
-function measure(name: Measurement, options: { quick: boolean; dir: string }): Promise<void> {
-  const { quick, dir } = options;
+async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir: string }): Promise<void> {
+  if (WITH_PEERS.has(name) && size !== "smoke") installPeers();
+  const options = { peersDir: PEERS, dir, size };
   switch (name) {
     case "steps":
-      installPeers();
-      return runSteps({ peersDir: PEERS, dir, quick });
+      return runSteps(options);
     case "graph":
-      installPeers();
-      return runGraph({ peersDir: PEERS, dir, quick });
+      return runGraph(options);
     case "breaker":
-      installPeers();
-      return runBreaker({ peersDir: PEERS });
+      return runBreaker(options);
     case "scale":
-      return runScale({ dir, quick });
+      return runScale(options);
     case "changes":
-      return runChanges({ dir, quick });
+      return runChanges(options);
     case "context":
-      installPeers();
-      return runContext({ peersDir: PEERS, dir, quick });
+      return runContext(options);
     case "confinement":
-      return runConfinement({ dir, quick });
+      return runConfinement(options);
   }
 }
 

@@ -1,25 +1,29 @@
 /**
- * What a large store costs: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole
- * commands as a user runs them, the two stores in turn so that the machine's moods hit both alike. And what starting
- * the command line costs at all, beside a Node that does nothing.
+ * The cost of a large store: the same commands and the same transition with 1,000 and with 1,000,000 plans, whole
+ * commands as a user runs them, the two stores in turn so that the machine's moods hit both alike. And the cost of
+ * starting the command line at all, beside a Node that does nothing.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { openStore, PlanLifecycleService, verifyAudit, type PlanId } from "../src/index.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import { verifyAudit } from "../src/store/tables/audit-verification.ts";
+import type { PlanId } from "../src/domain/names/ids.ts";
 import { resolvePaths } from "../src/app/base/paths.ts";
-import { grouped, met, scratchDirectory, summarize, table, timed } from "./measure.ts";
+import { type BenchSize, grouped, met, scratchDirectory, summarize, table, timed } from "./measure.ts";
 import { populate } from "./population.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const AGENTS = join(ROOT, "bin", "agents");
 const SMALL = 1_000;
-const COMMAND_RUNS = 15;
-const START_RUNS = 20;
 /** Two transitions each: enough for both stores to write several seals, which come with every 256th audit entry. */
 const TRANSITION_PLANS = 390;
+const LARGE = { smoke: 5_000, quick: 100_000, full: 1_000_000 } as const;
+const COMMAND_RUNS = { smoke: 1, quick: 15, full: 15 } as const;
+const START_RUNS = { smoke: 1, quick: 20, full: 20 } as const;
 const AIM_RATIO = 2;
 const AIM_START_RATIO = 2;
 const AIM_MEGABYTES = 150;
@@ -36,17 +40,17 @@ interface Timings {
   readonly large: number[];
 }
 
-export async function run(options: { readonly dir: string; readonly quick: boolean }): Promise<void> {
+export async function run(options: { readonly dir: string; readonly size: BenchSize }): Promise<void> {
   await using scratch = await scratchDirectory(options.dir, endCommand);
   const small = await make(scratch.path, SMALL);
   await expectSound(small);
-  const large = await make(scratch.path, options.quick ? 100_000 : 1_000_000);
+  const large = await make(scratch.path, LARGE[options.size]);
   if (existsSync(AGENTS)) {
     const bundled = existsSync(join(ROOT, "dist", "cli.cjs"));
     console.log(`bin/agents runs ${bundled ? "the bundle in dist/" : "from source, without a bundle"}`);
-    await commands(small, large);
+    await commands(small, large, COMMAND_RUNS[options.size]);
     await memory(large);
-    await start();
+    await start(START_RUNS[options.size]);
   } else {
     console.log("\nThere is no bin/agents: the commands are not measured.");
   }
@@ -87,14 +91,14 @@ async function expectSound({ database, plans }: Scale): Promise<void> {
   }
 }
 
-async function commands(small: Scale, large: Scale): Promise<void> {
+async function commands(small: Scale, large: Scale, runs: number): Promise<void> {
   const middle = ({ queued }: Scale): string => queued[queued.length >> 1] ?? "";
   const measured = [
     { name: "agents plan list", words: () => ["plan", "list"] },
     { name: "agents plan status <id>", words: (scale: Scale) => ["plan", "status", middle(scale)] },
   ].map((command): typeof command & Timings => ({ ...command, small: [], large: [] }));
   // Round 0 fills the compile cache and the page cache.
-  for (let round = 0; round <= COMMAND_RUNS; round += 1) {
+  for (let round = 0; round <= runs; round += 1) {
     for (const command of measured) {
       const smallMs = await timed(() => agents(["--data-dir", small.dataDir, ...command.words(small)]));
       const largeMs = await timed(() => agents(["--data-dir", large.dataDir, ...command.words(large)]));
@@ -103,7 +107,7 @@ async function commands(small: Scale, large: Scale): Promise<void> {
       command.large.push(largeMs);
     }
   }
-  console.log(`\nwhole commands, ${COMMAND_RUNS} runs each in turn, median (lowest – highest) ms`);
+  console.log(`\nwhole commands, ${runs} runs each in turn, median (lowest – highest) ms`);
   compare(small, large, measured);
 }
 
@@ -162,10 +166,10 @@ async function memory(large: Scale): Promise<void> {
   );
 }
 
-async function start(): Promise<void> {
+async function start(runs: number): Promise<void> {
   const version: number[] = [];
   const nothing: number[] = [];
-  for (let round = 0; round <= START_RUNS; round += 1) {
+  for (let round = 0; round <= runs; round += 1) {
     const nothingMs = await timed(() => finished(process.execPath, ["-e", "0"]));
     const versionMs = await timed(() => agents(["version"]));
     if (round === 0) continue;
@@ -175,7 +179,7 @@ async function start(): Promise<void> {
   const [ours, bare] = [summarize(version).median, summarize(nothing).median];
   const ratio = ours / bare;
   console.log(
-    `\nagents version ${ours.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms (medians of ${START_RUNS} in turn): ${ratio.toFixed(2)}×; aim ≤ ${AIM_START_RATIO}×: ${met(ratio <= AIM_START_RATIO)}`,
+    `\nagents version ${ours.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms (medians of ${runs} in turn): ${ratio.toFixed(2)}×; aim ≤ ${AIM_START_RATIO}×: ${met(ratio <= AIM_START_RATIO)}`,
   );
 }
 

@@ -7,11 +7,15 @@
  * durability; we are judged against both.
  */
 import { join } from "node:path";
-import { openStore, PlanLifecycleService, runStep, type Lease, type PlanId } from "../src/index.ts";
+import { openStore } from "../src/store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../src/plans/plan-lifecycle-service.ts";
+import { runStep } from "../src/ledger/steps.ts";
+import type { Lease } from "../src/ledger/leases.ts";
+import type { PlanId } from "../src/domain/names/ids.ts";
 import { counted, described, enter, hold, type Contestant } from "./contest.ts";
 import { langGraph, SQLITE_SETTINGS } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
-import { fileSystem, parallel, scratchDirectory } from "./measure.ts";
+import { type BenchSize, fileSystem, parallel, scratchDirectory } from "./measure.ts";
 import { CHAIN, expectAll, STEPS, switchOffTelemetry } from "./peer.ts";
 
 const AIM_STEPS_PER_SECOND = 10_000;
@@ -19,9 +23,9 @@ const AIM_STEPS_PER_SECOND = 10_000;
 export async function run(options: {
   readonly peersDir: string;
   readonly dir: string;
-  readonly quick: boolean;
+  readonly size: BenchSize;
 }): Promise<void> {
-  const { peersDir, quick } = options;
+  const { peersDir, size } = options;
   switchOffTelemetry();
   await using scratch = await scratchDirectory(options.dir);
   const dir = scratch.path;
@@ -32,8 +36,8 @@ export async function run(options: {
     await enter(contestants, "LangGraph.js", () => langGraph({ peersDir, dir }, CHAIN, SQLITE_SETTINGS));
     await enter(contestants, "Mastra", () => mastra({ peersDir, dir }, CHAIN));
     await hold(contestants, {
-      rounds: quick ? 3 : 7,
-      plans: { 1: 40, 16: 160 },
+      rounds: { smoke: 1, quick: 3, full: 7 }[size],
+      plans: size === "smoke" ? { 1: 4, 16: 16 } : { 1: 40, 16: 160 },
       steps: STEPS,
       aim: AIM_STEPS_PER_SECOND,
     });

@@ -6,7 +6,7 @@ Feature: The audit log
       name: fix-bug
       description: Fix it
       definition_of_done: Done
-      execution_actor: local/coder
+      execution_actor: openai/gpt-4o
       """
     And the action in "fix.yaml" and the project "shop"
     And a plan of "fix-bug" for "shop"

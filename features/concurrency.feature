@@ -12,7 +12,7 @@ Feature: Two terminals, a background process and a CI job use the same data
       name: fix-bug
       description: Fix it
       definition_of_done: Done
-      execution_actor: local/coder
+      execution_actor: openai/gpt-4o
       """
     When 4 processes at once run "agents action create --config fix.yaml"
     Then one of them succeeds and 3 exit with code 4

@@ -8,7 +8,7 @@ Feature: Plans from the command line
       name: fix-bug
       description: Fix issue {issue}
       definition_of_done: The test for issue {issue} passes
-      execution_actor: local/coder
+      execution_actor: openai/gpt-4o
       arguments:
         - name: issue
           type: integer
@@ -68,7 +68,7 @@ Feature: Plans from the command line
       name: fix-bug
       desciption: Fix it
       definition_of_done: Done
-      execution_actor: local/coder
+      execution_actor: openai/gpt-4o
       """
     When I run "agents action create --config bad.yaml"
     Then it fails with exit code 2

@@ -15,7 +15,7 @@ const ARCHITECTURE = readFileSync("docs/architecture.md", "utf8");
 /** Made by a command, not checked in. */
 const GENERATED = new Set(["bench/corpus"]);
 /** Built now: each entry goes when its file is there, and an entry whose file is there fails. */
-const PENDING = new Set(["docs/commands.md", "npm run test:quick", "npm run house"]);
+const PENDING = new Set(["npm run test:quick"]);
 
 /**
  * Which operations the diagrams show; the others would add an arrow to almost every state and are explained in a

@@ -1,7 +1,8 @@
 /**
- * Every table of the store has one owner file: only that file writes INSERT, UPDATE or DELETE for it. Other files of `store` and
- * `ledger` may join it in their own queries; all other rooms call functions and have no SQL on the store's tables at all. The
- * databases of the code index and of tokens and vectors are not the store: they have tables of their own.
+ * Every table of the store has one owner file: only that file writes INSERT, UPDATE or DELETE for it. Other files of
+ * `store` and `ledger` may join it in their own queries; all other rooms call functions and have no SQL on the store's
+ * tables at all. The databases of the code index and of tokens and vectors are not the store: they have tables of their
+ * own.
  */
 import { globSync, readFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
 /**
- * What the demo works on: a small shop whose code is in a git repository and whose manual is a plain directory, and
- * what a scripted model answers to three requests.
+ * The demo's world: a small shop whose code is in a git repository and whose manual is a plain directory, and the
+ * answers of a scripted model to three requests.
  */
 
 export const SHOP_CODE = `export function total(price, count) {
@@ -83,8 +83,8 @@ export const TOO_DEAR = "Rewrite everything";
 export const REACHING_OUT = "Tidy up";
 
 /**
- * What the model answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a
- * last word. `directory`: where shop and manual are.
+ * The model's answers, as a transcript: for each request a strategy, and for each of its steps a tool call and a last
+ * word. `directory`: where shop and manual are.
  */
 export function transcript(directory: string): string {
   return `turns:\n${[...REQUESTS.flatMap(turnsFor), ...turnsReachingOut(directory)]

@@ -1,4 +1,4 @@
-/** What the demo prints: chapters, commands with what they said, and promises that were checked. */
+/** The output of the demo: chapters, commands with their output, and promises that were checked. */
 import { styleText } from "node:util";
 
 const WIDTH = 80;
@@ -31,7 +31,7 @@ export class Telling {
     for (const line of fold(`$ ${shown}`, "    ")) console.log(bold(line));
   }
 
-  /** What a command said, or a part of it; `who` tells the parts of commands that run at once apart. */
+  /** The output of a command, or a part of it; `who` tells the parts of commands that run at once apart. */
   said(text: string, who = ""): void {
     const before = who === "" ? "  " : `  ${who.padEnd(9)}`;
     for (const line of text.trimEnd().split("\n")) {

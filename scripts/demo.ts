@@ -32,7 +32,7 @@ interface Made {
   readonly short: string;
 }
 
-/** What a shell reports of a process that ended by the signal. */
+/** The exit code that a shell reports for a process that the signal ended. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGPIPE: 141 } as const;
 
 const world = await DemoWorld.make();
@@ -94,7 +94,7 @@ async function openShop(): Promise<void> {
   await quietly("project", "create", "shop", "--resource", "code", "--resource", "manual");
 }
 
-/** How a request is made here: it goes on by itself up to where it would land. */
+/** How a request is made here: it continues by itself until it would be applied. */
 function request(text: string, budget: string): string[] {
   return ["run", text, "--project", "shop", "--automation-profile", "trusted", "--budget", budget];
 }
@@ -122,7 +122,7 @@ async function runAll(): Promise<[Made, Made, Made]> {
 }
 
 async function askWhy(round: Made): Promise<void> {
-  telling.chapter("3. What it decided, and what it cost", "Each decision names the calls and changes made for it.");
+  telling.chapter("3. Its decisions and their cost", "Each decision names the calls and changes made for it.");
   await show("plan", "tree", round.short);
   const { cost } = await ask("plan", "status", round.id);
   await show("plan", "budget", round.short);
@@ -163,7 +163,7 @@ async function meetConflict(discount: Made): Promise<void> {
 async function stopAtTheCap(): Promise<void> {
   telling.chapter(
     "9. A bill that cannot run away",
-    "What a call can cost at most is set aside before it is sent. A call that might pass the cap is not sent.",
+    "The highest possible cost of a call is reserved before the call is sent. A call that might pass the cap is not sent.",
   );
   const { code, stderr } = await show(...request(TOO_DEAR, "0.01"));
   const { cost } = await ask("plan", "status", planOf({ code, stderr, stdout: "" }));
@@ -237,7 +237,7 @@ async function stayInside(): Promise<void> {
 }
 
 async function lookBack(round: Made): Promise<void> {
-  telling.chapter("11. What happened", "Each plan is one commit, which says what plan and decisions it is of.");
+  telling.chapter("11. The history", "Each plan is one commit, which says what plan and decisions it is of.");
   telling.command("git -C shop log --oneline --graph");
   telling.said(await world.git("log", "--oneline", "--graph"));
   const subjects = (await world.git("log", "--reverse", "--format=%s")).trimEnd().split("\n");

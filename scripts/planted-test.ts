@@ -27,8 +27,7 @@ export interface TestRun {
 export async function vitestRun(copy: string, { test, pattern }: { test: string; pattern: string }): Promise<TestRun> {
   const output = join(copy, "planted-report.json");
   rmSync(output, { force: true });
-  const project = test.endsWith(".integration.test.ts") ? "integration" : "unit";
-  const words = ["run", "--project", project, test, "-t", pattern, "--reporter=json", `--outputFile=${output}`];
+  const words = ["run", test, "-t", pattern, "--reporter=json", `--outputFile=${output}`];
   const { NODE_V8_COVERAGE: _measured, ...env } = process.env;
   const vitest = spawn(process.execPath, [join(copy, "node_modules/vitest/vitest.mjs"), ...words], {
     cwd: copy,

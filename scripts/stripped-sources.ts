@@ -18,7 +18,7 @@ registerHooks({
   },
 });
 
-/** Undefined for what was no source of ours when the run began: a file that a test made. */
+/** Undefined for a file that was not a source of ours when the run began: one that a test made. */
 function prepared(url: URL): Buffer | undefined {
   try {
     return readFileSync(url);

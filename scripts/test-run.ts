@@ -1,96 +1,69 @@
-import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
-import { delimiter, dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { confinementHere } from "../src/confinement/availability.ts";
 import { COMMAND_TESTS } from "./command-tests.ts";
 import { stage } from "./stage.ts";
 
-/**
- * Runs vitest and cucumber with V8 coverage on, in every process and thread they start, and merges it all into one
- * report. The command line then runs from its sources, so that black-box tests count for the lines they reach.
- */
-const RAW = "coverage/raw";
-const STRIPPED = "coverage/stripped";
-const VITEST_REPORT = "coverage/vitest.json";
-const THRESHOLDS = ["--lines", "97", "--branches", "93"];
-
+/** The parts of the test suite, each counted. `npm test` runs them side by side, coverage one after another. */
 export interface TestRun {
+  /** Where the runners leave their reports. */
+  readonly directory: string;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export interface Outcome {
+  readonly name: string;
   readonly passed: number;
   readonly failed: number;
-  readonly coverageMet: boolean;
 }
 
-export async function runTests(): Promise<TestRun> {
-  rmSync("coverage", { recursive: true, force: true });
-  mkdirSync(RAW, { recursive: true });
-  const environment = {
-    NODE_V8_COVERAGE: join(process.cwd(), RAW),
-    NODE_OPTIONS: `--import=${pathToFileURL(stripSources()).href}`,
-  };
-  await stage("tests", vitest(VITEST_REPORT), environment);
-  const again = await withoutBubblewrap(environment);
-  await stage("features", ["cucumber-js", "--format", "json:coverage/cucumber.json"], environment);
-  keepOwnSources();
-  const report = ["c8", "report", "--temp-directory", RAW, "--include", "src/**/*.ts", "--all", "--src", "src"];
-  const exclude = ["--exclude", "**/*.test.ts", "--exclude", "**/testing/**"];
-  const output = ["--reporter", "text", "--reporter", "html", "--reports-dir", "coverage/report"];
-  const coverageMet = await stage("coverage", [...report, ...exclude, ...output, "--check-coverage", ...THRESHOLDS]);
-  const counts = [countVitest(VITEST_REPORT), again, countCucumber()];
-  return {
-    passed: counts.reduce((sum, one) => sum + one.passed, 0),
-    failed: counts.reduce((sum, one) => sum + one.failed, 0),
-    coverageMet,
-  };
+export function vitest(run: TestRun, name: string, words: readonly string[] = []): Promise<Outcome> {
+  const report = join(run.directory, `${name.replaceAll(" ", "-")}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  return counted(run, { name, command: ["vitest", "run", ...words, ...reporters] }, () => countVitest(report));
 }
 
-function vitest(report: string, files: readonly string[] = []): string[] {
-  return ["vitest", "run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+/** The scenarios of features/; with names, those alone. */
+export function features(run: TestRun, names: readonly string[] = []): Promise<Outcome> {
+  const report = join(run.directory, "features.json");
+  const words = names.flatMap((name) => ["--name", `^${name}$`]);
+  return counted(run, { name: "features", command: ["cucumber-js", "--format", `json:${report}`, ...words] }, () => {
+    const count = countCucumber(report);
+    // A name that no scenario has anymore must not pass unseen.
+    const missing = Math.max(0, names.length - count.passed - count.failed);
+    return { passed: count.passed, failed: count.failed + missing };
+  });
 }
 
-/**
- * The tests of commands once more, with what confines them where bubblewrap does not; nothing where that was so anyway.
- */
-async function withoutBubblewrap(environment: NodeJS.ProcessEnv): Promise<Count> {
+/** The tests of commands once more, with the confinement that takes over where bubblewrap is missing. */
+export async function commandsWithoutBubblewrap(run: TestRun): Promise<Outcome> {
+  const name = "commands without bubblewrap";
   const { kind } = await confinementHere();
   if (kind !== "bubblewrap") {
-    console.log(`\n── commands without bubblewrap: the tests ran so already (${kind})`);
-    return { passed: 0, failed: 0 };
+    console.log(`── ${name}: the tests ran so already (${kind})`);
+    return { name, passed: 0, failed: 0 };
   }
-  const directory = join(process.cwd(), "coverage/broken-programs");
+  const directory = join(run.directory, "broken-programs");
   mkdirSync(directory);
   // Found before the real one, and tried as it would be.
   writeFileSync(join(directory, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
-  const path = { PATH: `${directory}${delimiter}${process.env["PATH"]}` };
-  const report = "coverage/vitest-without-bubblewrap.json";
-  await stage("commands without bubblewrap", vitest(report, COMMAND_TESTS), { ...environment, ...path });
-  return countVitest(report);
+  const PATH = `${directory}${delimiter}${process.env["PATH"]}`;
+  return vitest({ ...run, environment: { ...run.environment, PATH } }, name, COMMAND_TESTS);
 }
 
-/** Returns the module that gives processes the stripped sources. */
-function stripSources(): string {
-  for (const file of globSync("src/**/*.ts")) strip(file, join(STRIPPED, file));
-  const loader = join(process.cwd(), STRIPPED, "loader.js");
-  strip("scripts/stripped-sources.ts", loader);
-  return loader;
+/** Any other command: one test, which passes when the command succeeds. */
+export async function check(name: string, command: readonly string[]): Promise<Outcome> {
+  return (await stage({ name, command })) ? { name, passed: 1, failed: 0 } : { name, passed: 0, failed: 1 };
 }
 
-function strip(file: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
-  writeFileSync(to, stripTypeScriptTypes(readFileSync(file, "utf8")));
-}
-
-/** Of what each process reported only our own sources are of interest: a hundredth, which keeps merging quick. */
-function keepOwnSources(): void {
-  const own = pathToFileURL(join(process.cwd(), "src/")).href;
-  for (const file of readdirSync(RAW)) {
-    const path = join(RAW, file);
-    // Tests kill processes at any moment, also when they have begun to write their report: then nothing of it is known.
-    const report = readReport<{ result: { url: string }[] }>(path);
-    const result = report?.result.filter(({ url }) => url.startsWith(own)) ?? [];
-    if (result.length === 0) rmSync(path);
-    else writeFileSync(path, JSON.stringify({ result }));
-  }
+/** Says what did not pass, and counts; a caller of the script reads the last line and the exit code. */
+export function conclude(outcomes: readonly Outcome[]): void {
+  const passed = outcomes.reduce((sum, one) => sum + one.passed, 0);
+  const failed = outcomes.reduce((sum, one) => sum + one.failed, 0);
+  const names = outcomes.flatMap((one) => (one.failed > 0 ? [one.name] : []));
+  if (names.length > 0) console.error(`\nnot passed: ${names.join(", ")}`);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
 }
 
 interface Count {
@@ -98,23 +71,28 @@ interface Count {
   readonly failed: number;
 }
 
-/** A runner that broke before it could report has failed, even if everything else passed. */
+async function counted(
+  { environment = {} }: TestRun,
+  runner: { readonly name: string; readonly command: readonly string[] },
+  count: () => Count,
+): Promise<Outcome> {
+  const succeeded = await stage({ ...runner, environment, live: true });
+  const { passed, failed } = count();
+  // A runner that fails for a reason of its own has failed, even if every test passed.
+  return { name: runner.name, passed, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+/** A runner that broke before it could report. */
 const BROKEN: Count = { passed: 0, failed: 1 };
 
 function countVitest(file: string): Count {
-  const report = readReport<{
-    numPassedTests: number;
-    numFailedTests: number;
-    numFailedTestSuites: number;
-    success: boolean;
-  }>(file);
+  const report = readReport<{ numPassedTests: number; numFailedTests: number }>(file);
   if (report === undefined || report.numPassedTests === 0) return BROKEN;
-  const unexplained = !report.success && report.numFailedTests === 0 ? 1 : 0;
-  return { passed: report.numPassedTests, failed: report.numFailedTests + unexplained };
+  return { passed: report.numPassedTests, failed: report.numFailedTests };
 }
 
-function countCucumber(): Count {
-  const report = readReport<{ elements?: { steps: { result: { status: string } }[] }[] }[]>("coverage/cucumber.json");
+function countCucumber(file: string): Count {
+  const report = readReport<{ elements?: { steps: { result: { status: string } }[] }[] }[]>(file);
   const scenarios = report?.flatMap((feature) => feature.elements ?? []) ?? [];
   if (scenarios.length === 0) return BROKEN;
   const passed = scenarios.filter((scenario) => scenario.steps.every((step) => step.result.status === "passed")).length;

@@ -1,22 +1,56 @@
-import { stage } from "./stage.ts";
-import { runTests } from "./test-run.ts";
+import { mkdirSync, rmSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { SIZES } from "../src/testing/size.ts";
+import { PROMISES } from "./promises.ts";
+import { check, commandsWithoutBubblewrap, conclude, features, type Outcome, vitest } from "./test-run.ts";
 
-// Everything a change must pass, in the order in which a mistake is cheapest to see. A failing check counts as a failed
-// test.
-const checks: [name: string, command: string[]][] = [
-  ["build", ["node", "scripts/build.ts"]],
-  ["typecheck", ["npm", "run", "--silent", "typecheck"]],
-  ["lint", ["npm", "run", "--silent", "lint"]],
-  ["check", ["npm", "run", "--silent", "check"]],
-  ["planted bugs", ["node", "scripts/planted.ts", "--sample", "6"]],
-  ["attacks", ["node", "attack/run.ts", "--quick"]],
-];
-const broken: string[] = [];
-for (const [name, command] of checks) {
-  if (!(await stage(name, command))) broken.push(name);
+/**
+ * Everything a change must pass, on the bundle that users run.
+ *
+ *   npm test              everything, in about ten minutes
+ *   npm run test:quick    unit tests and one scenario for each promise, in about two
+ *   npm run test:full     everything, with many more seeds, schedules and kills
+ *
+ * Two lanes run side by side: tests mostly wait for processes and disks, and the other lane uses that time.
+ */
+type Step = () => Promise<Outcome>;
+
+const DIRECTORY = ".test-run";
+
+const [wanted = "normal"] = parseArgs({ allowPositionals: true }).positionals;
+const size = SIZES.find((known) => known === wanted);
+if (size === undefined) throw new Error(`the size is one of ${SIZES.join(", ")}, not "${wanted}"`);
+rmSync(DIRECTORY, { recursive: true, force: true });
+mkdirSync(DIRECTORY);
+const run = { directory: DIRECTORY, environment: { CLEVERAGENTS_TEST_SIZE: size } };
+
+const build = await check("build", ["node", "scripts/build.ts"]);
+// Without a bundle nothing else says anything about this checkout.
+const lanes = build.failed > 0 ? [] : size === "quick" ? quick() : everything();
+const outcomes = await Promise.all(lanes.map(inTurn));
+conclude([build, ...outcomes.flat()]);
+
+function quick(): readonly Step[][] {
+  return [[() => vitest(run, "tests", ["--project", "unit*"])], [() => features(run, Object.values(PROMISES))]];
 }
-const { passed, failed, coverageMet } = await runTests();
-if (!coverageMet) broken.push("coverage");
-if (broken.length > 0) console.error(`\nnot passed: ${broken.join(", ")}`);
-console.log(`\n${passed + checks.length + 1 - broken.length} passed, ${failed + broken.length} failed`);
-process.exitCode = failed === 0 && broken.length === 0 ? 0 : 1;
+
+function everything(): readonly Step[][] {
+  return [
+    [() => vitest(run, "tests"), () => commandsWithoutBubblewrap(run)],
+    [
+      () => check("typecheck", ["npm", "run", "--silent", "typecheck"]),
+      () => check("lint", ["npm", "run", "--silent", "lint"]),
+      () => check("check", ["npm", "run", "--silent", "check"]),
+      () => features(run),
+      () => check("planted bugs", ["node", "scripts/planted.ts", "--sample", "6"]),
+      () => check("attacks", ["node", "attack/run.ts", "--quick"]),
+      () => check("benches", ["node", "bench/run.ts", "all", "--smoke"]),
+    ],
+  ];
+}
+
+async function inTurn(steps: readonly Step[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const step of steps) outcomes.push(await step());
+  return outcomes;
+}

@@ -13,7 +13,7 @@ interface Probe {
   readonly name: string;
   readonly command: string;
   /** Whether what it printed shows that it got through; the secret always does. */
-  readonly got?: (output: string) => boolean;
+  readonly got?: (output: string, planId: string) => boolean;
 }
 
 export const commands: AttackClass = async function* ({ world }) {
@@ -55,7 +55,7 @@ async function* probe(world: AttackWorld, all: readonly Probe[]): AsyncGenerator
     run.code === 0 ? undefined : `the plan did not end: ${run.stdout.slice(0, 500)}${run.stderr.slice(-300)}`;
   for (const { name, got } of all) {
     const output = world.probe(run.planId, name);
-    const through = output !== undefined && (output.includes(SECRET) || got?.(output) === true);
+    const through = output !== undefined && (output.includes(SECRET) || got?.(output, run.planId) === true);
     yield verdict(
       name,
       failed,
@@ -79,14 +79,27 @@ function connect(target: string): string {
   return `'${process.execPath}' -e '${script}'`;
 }
 
-function probes(
-  world: AttackWorld,
-  { port, abstractName, otherPlan }: { port: number; abstractName: string; otherPlan: string },
-): Probe[] {
-  const { home, data, shop, outside } = world;
-  const wrote = (output: string): boolean => output.includes("WROTE");
-  const write = (file: string): string =>
-    `echo x >> '${file}' && cat '${file}' | head -c 10 && echo WROTE-NOT-NECESSARILY`;
+interface Targets {
+  readonly port: number;
+  readonly abstractName: string;
+  readonly otherPlan: string;
+}
+
+function probes(world: AttackWorld, targets: Targets): Probe[] {
+  return [
+    ...readingProbes(world, targets),
+    ...writingProbes(world),
+    ...socketProbes(world, targets),
+    ...escapingProbes(world),
+  ];
+}
+
+function wrote(output: string): boolean {
+  return output.includes("WROTE");
+}
+
+function readingProbes(world: AttackWorld, { otherPlan }: Targets): Probe[] {
+  const { home, data } = world;
   const tree = join(data, "sandboxes", otherPlan, "1");
   return [
     { name: "ssh-key", command: `cat '${home}/.ssh/id_ed25519' | base64 -d 2>&1; cat '${home}/.ssh/id_ed25519'` },
@@ -103,7 +116,19 @@ function probes(
       got: (text) => text.includes("of another"),
     },
     { name: "own-git-directory", command: `ls ../git && echo x >> ../git/config && echo WROTE`, got: wrote },
-    { name: "facts", command: `echo '{}' > ../target.json && echo WROTE`, got: wrote },
+    {
+      name: "facts",
+      command: "cat ../target.json; echo '{}' > ../target.json",
+      // Below /tmp the write goes to a directory of the command's own: what counts is the file that we read.
+      got: (text, planId) => text.includes(world.shop) || world.facts(planId) === "{}\n",
+    },
+  ];
+}
+
+function writingProbes({ home, shop, outside }: AttackWorld): Probe[] {
+  const write = (file: string): string =>
+    `echo x >> '${file}' && cat '${file}' | head -c 10 && echo WROTE-NOT-NECESSARILY`;
+  return [
     { name: "home-write", command: write(`${home}/.bashrc`) },
     { name: "home-new", command: write(`${home}/.profile`) },
     { name: "checkout-write", command: write(`${shop}/README`) },
@@ -111,10 +136,21 @@ function probes(
     { name: "other-repository", command: write(`${home}/other/README`) },
     { name: "outside-write", command: write(`${outside}/file`) },
     { name: "system-write", command: "touch /etc/attack /usr/attack /opt/attack /attack && echo WROTE", got: wrote },
+  ];
+}
+
+function socketProbes({ home, outside }: AttackWorld, { port, abstractName }: Targets): Probe[] {
+  return [
     { name: "socket-home", command: connect(`"${home}/.docker/run/docker.sock"`) },
     { name: "socket-outside", command: connect(`"${outside}/agent.sock"`) },
     { name: "socket-abstract", command: connect(JSON.stringify(abstractName).replaceAll("'", "")) },
     { name: "network", command: connect(`${port},"127.0.0.1"`) },
+  ];
+}
+
+/** Out of the namespaces, or into what the kernel shares with all of them. */
+function escapingProbes({ home, shop }: AttackWorld): Probe[] {
+  return [
     {
       name: "environment",
       command: "env; for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2>/dev/null | grep CANARY; done",

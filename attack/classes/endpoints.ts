@@ -4,7 +4,7 @@
  */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { verdict, type AttackClass, type Verdict } from "../verdict.ts";
+import { tried, verdict, type AttackClass, type Verdict } from "../verdict.ts";
 import type { AttackWorld } from "../world.ts";
 
 interface Lie {
@@ -12,14 +12,15 @@ interface Lie {
   readonly answer: (response: ServerResponse) => void;
 }
 
-/** What each world had spent by the last attack. */
+/** The money that each world had spent by the last attack. */
 const spentBefore = new WeakMap<AttackWorld, number>();
 
 const CAP_USD = 5000;
 
-export const endpoints: AttackClass = async function* ({ world }) {
-  for (const lie of LIES) yield* told(world, lie);
-  for (const url of LINK_LOCAL) {
+export const endpoints: AttackClass = async function* (campaign) {
+  const { world } = campaign;
+  for (const lie of tried(campaign, LIES, 3)) yield* told(world, lie);
+  for (const url of tried(campaign, LINK_LOCAL, 2)) {
     const { code } = await world.agents(["config", "set", "provider.evil.base-url", url]);
     yield verdict(`endpoint ${url}`, code === 0 && "it was taken");
   }

@@ -6,15 +6,16 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { harm, verdict, type AttackClass, type Verdict } from "../verdict.ts";
+import { harm, tried, verdict, type AttackClass, type Campaign, type Verdict } from "../verdict.ts";
 import { SECRET, type AttackWorld } from "../world.ts";
 
-export const files: AttackClass = async function* ({ world }) {
+export const files: AttackClass = async function* (campaign) {
+  const { world } = campaign;
   yield* variables(world);
   yield await looserProfile(world);
   yield await sharedDataDirectory(world);
   yield* bombs(world);
-  yield* userConfiguration(world);
+  yield* userConfiguration(campaign);
 };
 
 /** Nothing about it looks like a key: only its name, or that it was not allowed, can keep it back. */
@@ -117,19 +118,22 @@ async function* bombs(world: AttackWorld): AsyncGenerator<Verdict> {
   }
 }
 
+const SETTINGS_WITH_A_PROGRAM = [
+  "core.fsmonitor",
+  "diff.external",
+  "core.pager",
+  "core.editor",
+  "core.sshCommand",
+  "gpg.program",
+];
+
 /** Settings of the repository the user cloned: our git must not run what they name. */
-async function* userConfiguration(world: AttackWorld): AsyncGenerator<Verdict> {
+async function* userConfiguration(campaign: Campaign): AsyncGenerator<Verdict> {
+  const { world } = campaign;
   const config = join(world.shop, ".git", "config");
   world.put("evil.sh", `#!/bin/sh\n${world.mark("configuration")}\ncat\n`);
   chmodSync(join(world.base, "evil.sh"), 0o755);
-  for (const key of [
-    "core.fsmonitor",
-    "diff.external",
-    "core.pager",
-    "core.editor",
-    "core.sshCommand",
-    "gpg.program",
-  ]) {
+  for (const key of tried(campaign, SETTINGS_WITH_A_PROGRAM, 1)) {
     world.git(world.shop, "config", "--file", config, key, join(world.base, "evil.sh"));
     world.accept();
     const run = await world.run([

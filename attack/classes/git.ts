@@ -4,19 +4,18 @@
  * nothing may hang.
  */
 import { join } from "node:path";
-import { harm, verdict, type AttackClass } from "../verdict.ts";
+import { harm, tried, verdict, type AttackClass } from "../verdict.ts";
 import type { AttackWorld } from "../world.ts";
 
 interface GitAttack {
   readonly name: string;
   readonly command: string;
-  readonly quick?: boolean;
 }
 
-export const git: AttackClass = async function* ({ world, quick }) {
+export const git: AttackClass = async function* (campaign) {
+  const { world } = campaign;
   if (world.backend === "none") return;
-  for (const attack of attacks(world)) {
-    if (quick && attack.quick !== true) continue;
+  for (const attack of tried(campaign, attacks(world), 3)) {
     const looked = [
       { tool: "git_status", params: {} },
       { tool: "git_diff", params: {} },
@@ -49,32 +48,37 @@ function program(world: AttackWorld, name: string, at = ".git/evil.sh"): string 
   return `mkdir -p "$(dirname ${at})"; printf '%s\\n' '#!/bin/sh' ${JSON.stringify(world.mark(name))} cat > ${at}; chmod +x ${at}; EVIL="$PWD/${at}"`;
 }
 
-function setting(world: AttackWorld, name: string, key: string, quick = false): GitAttack {
+function setting(world: AttackWorld, name: string, key: string): GitAttack {
   return {
     name: `setting ${key}`,
     command: `${program(world, name)}; git config ${key} "$EVIL"; echo '* filter=x diff=x merge=x' > .gitattributes; echo '* filter=x diff=x' > .git/info/attributes`,
-    quick,
   };
 }
 
 function attacks(world: AttackWorld): GitAttack[] {
-  const fifo = (path: string, quick = false): GitAttack => ({
-    name: `FIFO at ${path}`,
-    command: `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}`,
-    quick,
-  });
-  const { home, outside } = world;
+  const all = [
+    ...nestedRepositories(world),
+    ...replacedParts(world),
+    ...misleadingParts(world),
+    ...programSettings(world),
+    ...unusualFiles(world),
+  ];
+  return all.map((attack) => ({
+    ...attack,
+    command: attack.command.replaceAll("$HOME", join(world.home)),
+  }));
+}
+
+function nestedRepositories(world: AttackWorld): GitAttack[] {
   return [
     {
       name: "commondir",
-      quick: true,
       command: `${program(world, "commondir", ".git/evil/run.sh")}; for f in HEAD config objects refs info; do cp -r .git/$f .git/evil/; done
         git config -f .git/evil/config filter.x.clean "$EVIL"; git config -f .git/evil/config filter.x.smudge "$EVIL"
         mkdir -p .git/evil/info; echo '* filter=x' > .git/evil/info/attributes; echo evil > .git/commondir`,
     },
     {
       name: "nested repository with a filter",
-      quick: true,
       command: `git init -q sub; cd sub; git config user.email x@x; git config user.name x; echo 1 > f; git add f; git commit -qm x
         ${program(world, "nested")}; git config filter.x.clean "$EVIL"; echo '* filter=x' > .git/info/attributes; echo 2 > f; cd ..; git add sub
         printf '[submodule "sub"]\\n\\tpath = sub\\n\\turl = ./sub\\n\\tignore = none\\n' > .gitmodules`,
@@ -83,18 +87,29 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "nested repository with fsmonitor",
       command: `git init -q sub; cd sub; ${program(world, "nested-monitor")}; git config core.fsmonitor "$EVIL"; cd ..; git add sub; true`,
     },
-    { name: "index is a link", quick: true, command: `rm -f .git/index; ln -s '${home}/.bash_profile' .git/index` },
+  ];
+}
+
+/** Parts of the repository are links to somewhere else, or are missing. */
+function replacedParts({ home, outside }: AttackWorld): GitAttack[] {
+  return [
+    { name: "index is a link", command: `rm -f .git/index; ln -s '${home}/.bash_profile' .git/index` },
     {
       name: "log is a link",
-      quick: true,
       command: `mkdir -p .git/logs; rm -f .git/logs/HEAD; ln -s '${outside}/file' .git/logs/HEAD; git rev-parse HEAD > .git/ORIG_HEAD`,
     },
     { name: "HEAD is a link", command: `rm -f .git/HEAD; ln -s '${outside}/file' .git/HEAD` },
     { name: "config is a link", command: `rm -f .git/config; ln -s '${outside}/file' .git/config` },
-    { name: ".git is a link", quick: true, command: `rm -rf .git; ln -s '${home}/other/.git' .git` },
+    { name: ".git is a link", command: `rm -rf .git; ln -s '${home}/other/.git' .git` },
     { name: ".git is a file", command: `rm -rf .git; echo 'gitdir: ${home}/other/.git' > .git` },
-    { name: ".git is gone", quick: true, command: "rm -rf .git" },
+    { name: ".git is gone", command: "rm -rf .git" },
     { name: ".git is empty", command: "rm -rf .git; mkdir .git" },
+  ];
+}
+
+function misleadingParts(world: AttackWorld): GitAttack[] {
+  const { home } = world;
+  return [
     {
       name: "a bare repository in the way",
       command: "git init -q --bare src/bare; printf '[core]\\n\\tbare = true\\n' > config",
@@ -116,7 +131,13 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "hooks of its own",
       command: `mkdir -p .git/hooks; for h in post-checkout post-index-change reference-transaction pre-commit post-commit post-merge fsmonitor-watchman; do printf '%s\\n' '#!/bin/sh' ${JSON.stringify(world.mark("hook"))} > .git/hooks/$h; chmod +x .git/hooks/$h; done; git config core.hooksPath .git/hooks`,
     },
-    setting(world, "clean", "filter.x.clean", true),
+  ];
+}
+
+/** Settings that name a program for git to run. */
+function programSettings(world: AttackWorld): GitAttack[] {
+  return [
+    setting(world, "clean", "filter.x.clean"),
     setting(world, "smudge", "filter.x.smudge"),
     setting(world, "process", "filter.x.process"),
     setting(world, "external", "diff.external"),
@@ -138,7 +159,16 @@ function attacks(world: AttackWorld): GitAttack[] {
       name: "a configuration of the work tree",
       command: `${program(world, "worktree")}; git config extensions.worktreeConfig true; git config -f .git/config.worktree filter.x.clean "$EVIL"; echo '* filter=x' > .gitattributes`,
     },
-    fifo(".gitignore", true),
+  ];
+}
+
+function unusualFiles({ home, outside }: AttackWorld): GitAttack[] {
+  const fifo = (path: string): GitAttack => ({
+    name: `FIFO at ${path}`,
+    command: `rm -rf ${path}; mkdir -p "$(dirname ${path})"; mkfifo ${path}`,
+  });
+  return [
+    fifo(".gitignore"),
     fifo("src/.gitignore"),
     fifo(".gitattributes"),
     fifo(".gitmodules"),
@@ -146,16 +176,15 @@ function attacks(world: AttackWorld): GitAttack[] {
     fifo(".git/packed-refs"),
     fifo(".git/index"),
     fifo(".git/objects/info/alternates"),
-    fifo(".git/info", true),
+    fifo(".git/info"),
     {
       name: "a socket in the tree",
       command: `'${process.execPath}' -e 'require("net").createServer().listen("s.sock",()=>process.kill(process.pid,9))'`,
     },
-    { name: "a sparse file of a gigabyte", quick: true, command: "truncate -s 1G big" },
+    { name: "a sparse file of a gigabyte", command: "truncate -s 1G big" },
     { name: "a sparse file of three gigabytes", command: "truncate -s 3G big" },
     {
       name: "a thousand directories deep",
-      quick: true,
       command:
         'd=.; for i in 1 2 3 4 5 6 7 8 9 10; do d="$d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d"; done; mkdir -p "$d"; echo x > "$d/f"',
     },
@@ -163,8 +192,7 @@ function attacks(world: AttackWorld): GitAttack[] {
     { name: "a name with a newline", command: "printf x > \"$(printf 'a\\nb')\"" },
     {
       name: "links that lead out",
-      quick: true,
       command: `ln -s '${home}' out; ln -s '${outside}/file' file; rm -rf src; ln -s '${home}' src`,
     },
-  ].map((attack) => ({ quick: false, ...attack, command: attack.command.replaceAll("$HOME", join(home)) }));
+  ];
 }

@@ -1,22 +1,22 @@
 /**
- * What a plan made is applied where links, modes and directories of the user's are in the way: nothing but the plan's
+ * A plan's changes are applied where links, modes and directories of the user's are in the way: nothing but the plan's
  * files changes.
  */
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { verdict, type AttackClass, type Verdict } from "../verdict.ts";
+import { tried, verdict, type AttackClass, type Verdict } from "../verdict.ts";
 import type { AttackWorld, StepSpec } from "../world.ts";
 
 interface Landing {
   readonly name: string;
   readonly steps: readonly StepSpec[];
-  /** What is put in the way after execute. */
+  /** The obstacle that is put in the way after execute. */
   readonly arrange: (shop: string, world: AttackWorld) => void;
 }
 
-export const landing: AttackClass = async function* ({ world, quick }) {
-  const all = LANDINGS;
-  for (const one of quick ? all.slice(0, 3) : all) yield await landed(world, one);
+export const landing: AttackClass = async function* (campaign) {
+  const { world } = campaign;
+  for (const one of tried(campaign, LANDINGS, 2)) yield await landed(world, one);
   yield await setuid(world);
 };
 

@@ -10,7 +10,7 @@ import type { AttackWorld } from "../world.ts";
 
 export const random: AttackClass = async function* ({ world, quick, seed }) {
   if (world.backend === "none") return;
-  const rounds = quick ? 3 : 40;
+  const rounds = quick ? 1 : 40;
   for (let round = 0; round < rounds; round += 1) {
     const draw = generator(seed + round);
     const writes = Array.from({ length: 3 + draw(6) }, () => pick(draw, WRITES)(draw, world)).join("\n");

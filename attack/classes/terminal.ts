@@ -1,6 +1,6 @@
-/** What a model writes must not repaint the screen on which a person says yes, nor hide in a pipe or in JSON. */
+/** The text of a model must not repaint the screen on which a person says yes, nor hide in a pipe or in JSON. */
 import { SpeakingServer } from "../../src/cli/testing/speaking-server.ts";
-import { verdict, type AttackClass } from "../verdict.ts";
+import { tried, verdict, type AttackClass } from "../verdict.ts";
 
 /** Escape, one-byte controls, cursor moves, titles, clipboard, direction changes, invisible and tag characters. */
 const HOSTILE = [
@@ -26,7 +26,8 @@ const HOSTILE = [
 const FORBIDDEN =
   /[[\p{Cc}--[\n\t]][\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]]/v;
 
-export const terminal: AttackClass = async function* ({ world }) {
+export const terminal: AttackClass = async function* (campaign) {
+  const { world } = campaign;
   const strategy = {
     steps: [
       {
@@ -72,8 +73,8 @@ export const terminal: AttackClass = async function* ({ world }) {
     ["plan", "status", `x${HOSTILE.replaceAll("\u0000", "")}`],
     ["run", `a ${HOSTILE}`, "--actor", `no${HOSTILE}`],
   ];
-  for (const words of looks) {
-    for (const format of ["plain", "json", "yaml"]) {
+  for (const [index, words] of looks.entries()) {
+    for (const format of tried({ ...campaign, seed: campaign.seed + index }, ["plain", "json", "yaml"], 1)) {
       const { stdout, stderr } = await world.agents([...words, "--format", format]);
       yield shown(`${words.slice(0, 2).join(" ")} as ${format}`, stdout + stderr);
     }

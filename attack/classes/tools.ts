@@ -3,13 +3,12 @@
  * own on the PATH.
  */
 import { join } from "node:path";
-import { harm, verdict, type AttackClass } from "../verdict.ts";
+import { harm, tried, verdict, type AttackClass } from "../verdict.ts";
 import type { AttackWorld, StepSpec } from "../world.ts";
 
-export const tools: AttackClass = async function* ({ world, quick }) {
-  const all = calls(world);
-  const chosen = quick ? all.filter((_, index) => index % 4 === 0) : all;
-  yield* asked(world, chosen);
+export const tools: AttackClass = async function* (campaign) {
+  const { world } = campaign;
+  yield* asked(world, tried(campaign, calls(world), 30));
   yield await throughLinks(world);
   yield await relativePath(world);
 };

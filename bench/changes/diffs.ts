@@ -1,32 +1,31 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ChangesetStore } from "../../src/index.ts";
+import { ChangesetStore } from "../../src/ledger/changesets.ts";
 import { diffOf } from "../../src/changes/diff-cache.ts";
-import { diffChanges } from "../../src/changes/plan-diff.ts";
+import { diffChanges } from "../../src/changes/diff-of-plan.ts";
 import { planChanges } from "../../src/changes/plan-changes.ts";
 import { compare } from "../compare.ts";
 import { grouped, timed } from "../measure.ts";
 import { executedPlan, storeFor } from "./executed-plan.ts";
-import { git, repository } from "./world.ts";
-
-const CHANGED = 1_000;
-const COMMAND = "sed -i -e 's/line 7 /another line /' -e '$ a one more' 0?/*.txt";
+import { type ChangesSize, firstFiles, git, repository } from "./world.ts";
 
 /**
- * What `agents plan diff` does once a plan is executed, which has made the diff and kept it: the plan's changes are
- * read and their diff is found. And the making itself, from the recorded bytes alone. The peer has both sides as
- * commits of the user's repository, so it reads the same bytes from a pack.
+ * The work of `agents plan diff` once a plan is executed and its diff is cached: the plan's changes are read and their
+ * diff is found. And the making itself, from the recorded bytes alone. The peer has both sides as commits of the user's
+ * repository, so it reads the same bytes from a pack.
  */
-export async function diffs(dir: string, rounds: number): Promise<void> {
-  const [origin, data] = [await repository(dir, CHANGED), join(dir, "data")];
+export async function diffs(dir: string, { rounds, share }: ChangesSize): Promise<void> {
+  const changed = 1_000 * share;
+  const command = `sed -i -e 's/line 7 /another line /' -e '$ a one more' ${firstFiles(changed)}`;
+  const [origin, data] = [await repository(dir, changed), join(dir, "data")];
   await using store = await storeFor(data, origin);
   const started = performance.now();
-  const { plan } = await executedPlan(store, data, { name: "change", command: COMMAND });
+  const { plan } = await executedPlan(store, data, { name: "change", command });
   const execution = performance.now() - started;
   const changes = (): ReturnType<typeof planChanges> => planChanges(store, plan.id, plan.attempt);
   const first = await timed(async () => diffOf(store, await changes()));
-  await promisify(execFile)("sh", ["-c", COMMAND], { cwd: origin });
+  await promisify(execFile)("sh", ["-c", command], { cwd: origin });
   await git(origin, "commit", "--quiet", "--all", "--message=changed");
   await git(origin, "gc", "--quiet");
   const texts = { kept: "", made: "", git: "" };
@@ -36,14 +35,14 @@ export async function diffs(dir: string, rounds: number): Promise<void> {
   };
   const unit = { name: "ms", perMs: 1 };
   await compare(rounds, {
-    what: `plan diff of ${grouped(CHANGED)} changed files after plan execute`,
+    what: `plan diff of ${grouped(changed)} changed files after plan execute`,
     aim: 1.5,
     unit,
     ours: () => timed(async () => (texts.kept = (await diffOf(store, await changes())).patch)),
     peer,
   });
   await compare(rounds, {
-    what: `the diff of ${grouped(CHANGED)} changed files, made from the record`,
+    what: `the diff of ${grouped(changed)} changed files, made from the record`,
     aim: undefined,
     unit,
     ours: () => timed(async () => (texts.made = (await diffChanges(new ChangesetStore(store), await changes())).patch)),

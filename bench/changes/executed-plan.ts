@@ -1,16 +1,14 @@
 import { join } from "node:path";
 import { DataDirectory } from "../../src/platform/data-directory.ts";
-import {
-  ActorService,
-  openStore,
-  PlanApplier,
-  PlanExecutor,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  type Plan,
-  type Store,
-} from "../../src/index.ts";
+import { ActorService } from "../../src/catalog/actor-service.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
+import { PlanApplier } from "../../src/apply/plan-applier.ts";
+import { PlanExecutor } from "../../src/runs/plan-executor.ts";
+import { PlanLifecycleService } from "../../src/plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../../src/catalog/project-service.ts";
+import { ResourceService } from "../../src/catalog/resource-service.ts";
+import type { Plan } from "../../src/domain/plan/plan.ts";
+import type { Store } from "../../src/store/port.ts";
 import { profileAnywhere } from "../../src/testing/profile-anywhere.ts";
 import { ALIAS } from "./world.ts";
 

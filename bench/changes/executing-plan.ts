@@ -1,15 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  ChangesetStore,
-  monotonicIds,
-  openStore,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  type DecisionId,
-  type Lease,
-  type Store,
-} from "../../src/index.ts";
+import { ChangesetStore } from "../../src/ledger/changesets.ts";
+import { monotonicIds, type DecisionId } from "../../src/domain/names/ids.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../../src/execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../../src/plans/plan-lifecycle-service.ts";
+import type { Lease } from "../../src/ledger/leases.ts";
+import type { Store } from "../../src/store/port.ts";
 import { openSandbox } from "../../src/execution/sandbox/sandbox.ts";
 import { callTool } from "../../src/execution/tools/tool-pipeline.ts";
 import { openWorkspace } from "../../src/execution/workspace/open-workspace.ts";
@@ -68,7 +65,7 @@ export class ExecutingPlan implements AsyncDisposable {
         type: "prompt_definition",
         phase: "strategize",
         step: undefined,
-        question: "What is to become true?",
+        question: "What do you want done?",
         chosen: "Written",
         parent: undefined,
         needs: [],

@@ -1,15 +1,15 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { monotonicIds, type PlanId } from "../../src/index.ts";
+import { monotonicIds, type PlanId } from "../../src/domain/names/ids.ts";
 import { openSandbox } from "../../src/execution/sandbox/sandbox.ts";
 import { compare } from "../compare.ts";
 import { grouped, timed } from "../measure.ts";
-import { git, repository, target } from "./world.ts";
+import { type ChangesSize, git, repository, target } from "./world.ts";
 
 const AT_ONCE = 8;
 
-export async function sandboxes(dir: string, rounds: number): Promise<void> {
-  for (const files of [2_000, 10_000]) {
+export async function sandboxes(dir: string, { rounds, share }: ChangesSize): Promise<void> {
+  for (const files of [2_000 * share, 10_000 * share]) {
     const origin = await repository(join(dir, `${files}`), files);
     const ids = monotonicIds();
     const make = async (): Promise<string> => {

@@ -4,6 +4,12 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { SandboxTarget } from "../../src/execution/sandbox/sandbox.ts";
 
+export interface ChangesSize {
+  readonly rounds: number;
+  /** Of all numbers of files, the part that is measured. */
+  readonly share: number;
+}
+
 /** The repositories that are measured on: files of about 2 KB, a hundred in each directory. */
 export const ALIAS = "api";
 
@@ -34,6 +40,11 @@ export async function repository(dir: string, files: number): Promise<string> {
 
 function pathOf(index: number): string {
   return `${String(Math.trunc(index / 100)).padStart(2, "0")}/${index}.txt`;
+}
+
+/** A pattern of the shell for the first so many files: hundreds, up to a thousand. */
+export function firstFiles(count: number): string {
+  return `0[0-${count / 100 - 1}]/*.txt`;
 }
 
 /** About 2 KB, different for each file. */

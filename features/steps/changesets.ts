@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { After, Given, Then, When } from "@cucumber/cucumber";
 import * as fc from "fast-check";
-import {
-  ChangesetStore,
-  openStore,
-  PlanError,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  type Store,
-} from "../../src/index.ts";
+import { ChangesetStore } from "../../src/ledger/changesets.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
+import { PlanError } from "../../src/domain/errors/errors.ts";
+import { PlanExecutionContext } from "../../src/execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../../src/plans/plan-lifecycle-service.ts";
+import type { Store } from "../../src/store/port.ts";
 import { actionInput, created } from "../../src/testing/fixtures.ts";
 import { scheduledStore } from "../../src/testing/scheduled-store.ts";
 import { UnsafePlanExecutionContext } from "../unsafe/unsafe-plan-execution-context.ts";

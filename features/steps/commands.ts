@@ -81,11 +81,11 @@ When("I run {string}", async function (this: CommandWorld, line: string) {
 });
 
 When("{int} processes at once run {string}", async function (this: CommandWorld, count: number, line: string) {
-  this.all = await Promise.all(Array.from({ length: count }, () => this.run(line)));
+  this.all = await Promise.all(Array.from({ length: count }, () => this.process(line)));
 });
 
 When("these run at once:", async function (this: CommandWorld, table: DataTable) {
-  this.all = await Promise.all(table.raw().map(([line = ""]) => this.run(line)));
+  this.all = await Promise.all(table.raw().map(([line = ""]) => this.process(line)));
 });
 
 Then("it succeeds", function (this: CommandWorld) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { After, Given, Then, When } from "@cucumber/cucumber";
-import { ConflictError, PlanLifecycleService } from "../../src/index.ts";
+import { ConflictError } from "../../src/domain/errors/errors.ts";
+import { PlanLifecycleService } from "../../src/plans/plan-lifecycle-service.ts";
 import { actionInput } from "../../src/testing/fixtures.ts";
 import { TemporaryStore, type StoreKind } from "../../src/testing/temporary-store.ts";
 import { UnsafePlanLifecycleService } from "../unsafe/unsafe-plan-lifecycle-service.ts";

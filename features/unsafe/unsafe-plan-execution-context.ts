@@ -1,4 +1,4 @@
-import { PlanError } from "../../src/index.ts";
+import { PlanError } from "../../src/domain/errors/errors.ts";
 
 /**
  * The execution context as it was before: a list of active ids, appended to after the store has answered, and a record

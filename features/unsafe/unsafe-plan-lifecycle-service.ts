@@ -1,4 +1,4 @@
-import { ConflictError } from "../../src/index.ts";
+import { ConflictError } from "../../src/domain/errors/errors.ts";
 
 /** The lifecycle service as it was without a database: plain maps, and a step between looking and writing. */
 export class UnsafePlanLifecycleService {

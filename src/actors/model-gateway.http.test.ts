@@ -60,7 +60,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect(body).toContain("42");
   });
 
-  test("a call whose parameters were no JSON may go back as it was written", async () => {
+  test("a call whose parameters were not JSON may go back as it was written", async () => {
     await using server = await modelServer();
     server.on({ hasToolResult: true }, { content: "Sorry." });
     const messages: ModelMessage[] = [
@@ -91,7 +91,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect(answer).toMatchObject({ text: "", toolCalls: [], finish: "stop" });
   });
 
-  test("too many calls: waits as long as it is told, then goes on", async () => {
+  test("too many calls: waits as long as the provider asks, then continues", async () => {
     await using server = await modelServer();
     server.on(
       { userMessage: "greet", sequenceIndex: 0 },
@@ -103,12 +103,12 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect(answer.text).toBe("Hello.");
     expect(calm.slept).toEqual([7_000]);
     expect(answer.attempts.map(({ error }) => error)).toEqual([
-      expect.stringContaining("takes no more calls"),
+      expect.stringContaining("is rate-limiting us"),
       undefined,
     ]);
   });
 
-  test("too many calls for longer than a minute: the user is told, nobody waits", async () => {
+  test("rate-limited for longer than a minute: the user is told at once, without waiting", async () => {
     await using server = await modelServer();
     server.onMessage("greet", { error: { message: "Slow down" }, status: 429, retryAfter: 61 });
     const calm = patience();
@@ -256,7 +256,7 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     expect(server.seen()).toBe(1);
   });
 
-  test("an answer that is no stream at all is a malformed or broken one", async () => {
+  test("an answer that is not a stream at all is a malformed or broken one", async () => {
     await using server = await plainServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end("data: {nonsense\n\n");
@@ -296,9 +296,9 @@ async function claimingServer(url: string, tokens: number): Promise<PlainServer>
 const USAGE_FIELD =
   /"((?:in|out)put_tokens|(?:prompt|completion|total)_tokens|(?:prompt|candidates|total)TokenCount)":\s*\d+/g;
 
-/** Google's interface has an object where the others have text, so nobody could say this there. */
+/** Google's interface has an object where the others have text, so this cannot be said there. */
 describe.each(KINDS.filter(({ provider }) => provider !== "google"))("$provider", (kind) => {
-  test("parameters that are no JSON come as they were written", async () => {
+  test("parameters that are not JSON come as they were written", async () => {
     const broken = '{"path": "a.ts", ';
     await using server = await modelServer();
     await using anthropic = await plainServer((_request, response) => {

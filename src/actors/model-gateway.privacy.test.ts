@@ -37,7 +37,7 @@ describe("a model of a local endpoint", () => {
         ["provider.vllm.base-url", local.url],
         ["provider.vllm.timeout", "1"],
       ]),
-      // Whatever the libraries look for by themselves leads to the server that must see nothing.
+      // Every address that the libraries could find by themselves leads to the server that must see nothing.
       environment: {
         ...KEYS,
         OPENAI_BASE_URL: elsewhere.url,
@@ -68,10 +68,10 @@ describe("a model of a local endpoint", () => {
     await expect(
       new ModelGateway({ settings: configured, ...parts }).call(callOf(VLLM, "our secret plan")),
     ).rejects.toThrow("is a local endpoint");
-    const unknown = new Map([...settings, ["provider.vllm.fallbacks", "nobody/m"]]);
+    const unknown = new Map([...settings, ["provider.vllm.fallbacks", "unknown/m"]]);
     await expect(
       new ModelGateway({ settings: unknown, ...parts }).call(callOf(VLLM, "our secret plan")),
-    ).rejects.toThrow('The provider "nobody" is not configured, but vllm is to fall back to it.');
+    ).rejects.toThrow('The provider "unknown" is not configured, but vllm is to fall back to it.');
     expect(local.seen()).toBe(0);
   });
 
@@ -91,7 +91,7 @@ describe("a model of a local endpoint", () => {
 });
 
 describe("without a listed fallback", () => {
-  test.each(KINDS)("nobody stands in for $provider", async (kind) => {
+  test.each(KINDS)("no other provider stands in for $provider", async (kind) => {
     await using server = await plainServer((_request, response) => response.writeHead(500).end("{}"));
     await using others = await plainServer((_request, response) => response.end());
     const own = { [`provider.${kind.provider}.base-url`]: server.url };
@@ -135,7 +135,7 @@ function everythingOf(error: unknown): string {
 }
 
 describe("keys and prompts", () => {
-  const PROMPT = "a sentence that is nobody's business";
+  const PROMPT = "a sentence that no error may contain";
 
   /** A server that repeats all it was sent, in every way it can. */
   const echo =
@@ -146,7 +146,7 @@ describe("keys and prompts", () => {
       response.end(JSON.stringify({ error: { message: said, type: "x", code: status }, message: said }));
     };
 
-  test("are in no error, whatever a server sends back", async () => {
+  test("are in no error, even if the server sends them back", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...KINDS),
@@ -164,7 +164,7 @@ describe("keys and prompts", () => {
     );
   });
 
-  test.each(KINDS)("are in no error of $provider when nobody listens or it breaks off", async (kind) => {
+  test.each(KINDS)("are in no error of $provider when no server listens or the connection breaks", async (kind) => {
     await using server = await plainServer((request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(`data: ${JSON.stringify(request.headers)}\n\n`);

@@ -6,7 +6,7 @@ import { ModelGateway } from "./model-gateway.ts";
 import type { ModelAttempt, ModelRef, UpperBound } from "./models/model.ts";
 import { callOf, failure, patience } from "./testing/model-world.ts";
 
-/** What is the same for every provider, seen with scripted ones. */
+/** The behavior that all providers share, tested with scripted ones. */
 let directory: string;
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), "gateway-"))));
 afterEach(() => rmSync(directory, { recursive: true }));
@@ -70,14 +70,14 @@ describe("each try", () => {
     expect(tries).toBe(2);
   });
 
-  test("is told of even if it failed in a way nobody foresaw", async () => {
+  test("is reported even if it failed in an unforeseen way", async () => {
     const ended: ModelAttempt[] = [];
     const call = callOf(A, "hi", { afterTry: async (attempt: ModelAttempt) => void ended.push(attempt) });
     await expect(gateway("turns: [{ match: { user: bye }, text: x }]").call(call)).rejects.toThrow("no turn left");
     expect(ended).toMatchObject([{ model: A, error: expect.stringContaining("no turn left"), usage: undefined }]);
   });
 
-  test("counts tokens only where somebody wants to know", async () => {
+  test("counts tokens only where the caller asks for it", async () => {
     let counted = 0;
     const counting = (text: string): number => {
       counted += 1;
@@ -123,7 +123,7 @@ test("a failure names what was tried, and what to do", async () => {
     name: "ModelError",
     code: "model_server",
     detail: { provider: "scripted", model: "a.yaml", attempts: 3 },
-    kept: "Nothing was changed by this call; everything recorded before it is kept.",
+    kept: "Nothing changed; earlier steps are kept.",
   });
   expect(error.message).toMatch(/says server \(turn 1\)\. It was tried 3 times\.$/);
   expect(error.meaning.exit).toBe(1);

@@ -2,7 +2,7 @@ import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction
 import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
 import { modelFacts } from "./providers/model-facts.ts";
-import { ModelError, stopped } from "./models/model-error.ts";
+import { ModelError, callStoppedError } from "./models/model-error.ts";
 import type {
   Microdollars,
   ModelAnswer,
@@ -27,8 +27,8 @@ import { delayBefore, PATIENCE, type Patience } from "./providers/retry.ts";
 import { Transcripts } from "./scripted/scripted-model.ts";
 
 /**
- * The one door to models. A call is masked, sent to the endpoint of the provider it names, tried again where that may help, and then to
- * the fallbacks the user listed, if any. Whatever happens, every try is in the answer or in the error.
+ * The one door to models. A call is masked, sent to the endpoint of the provider it names, tried again where that may
+ * help, and then to the fallbacks the user listed, if any. Every try is in the answer or in the error.
  */
 export class ModelGateway implements Models {
   readonly providers: readonly Provider[];
@@ -43,7 +43,7 @@ export class ModelGateway implements Models {
     environment: Environment;
     count: CountTokens;
     patience?: Patience;
-    /** What relative paths of transcripts begin from. */
+    /** The directory that relative paths of transcripts start from. */
     directory?: string;
   }) {
     this.providers = configuredProviders(parts.settings, parts.environment);
@@ -70,7 +70,7 @@ export class ModelGateway implements Models {
     throw tries.failure();
   }
 
-  /** What was used, in millionths of a dollar; undefined when the price is not known. */
+  /** The cost of the tokens used, in millionths of a dollar; undefined when the price is not known. */
   costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined {
     return costOf(requireProvider(this.providers, model), model.model, usage);
   }
@@ -89,7 +89,7 @@ export class ModelGateway implements Models {
   async #ask(call: ModelCall, tries: Tries): Promise<Answered | undefined> {
     const provider = requireProvider(this.providers, call.model);
     for (let attempt = 1; ; attempt += 1) {
-      if (call.signal.aborted) throw stopped(call.model).after(tries.made);
+      if (call.signal.aborted) throw callStoppedError(call.model).after(tries.made);
       await call.beforeTry?.(call.model, this.upperBoundOf(call));
       try {
         return await tries.make(call.model, () => this.#once(call, provider, attempt));
@@ -124,7 +124,7 @@ export class ModelGateway implements Models {
       await this.#patience.sleep(milliseconds, call.signal);
     } catch (error) {
       if (!call.signal.aborted) throw error;
-      throw stopped(call.model).after(tries.made);
+      throw callStoppedError(call.model).after(tries.made);
     }
   }
 
@@ -203,7 +203,7 @@ class Tries {
     try {
       answered = await once();
     } catch (error) {
-      // Whatever it was: who reserved for this try must hear of its end.
+      // In every case, the caller that reserved money for this try must hear of its end.
       if (error instanceof ModelError) this.#last = error;
       await record({
         error: error instanceof Error ? error.message : String(error),
@@ -216,7 +216,7 @@ class Tries {
     return answered;
   }
 
-  /** What was shown cannot be taken back; only a caller that asked to be told may see the answer begin again. */
+  /** Text that was shown cannot be taken back; only a caller that asked to be told may see the answer begin again. */
   get cannotBeginAgain(): boolean {
     return this.#shown && this.call.onRestart === undefined;
   }

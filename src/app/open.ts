@@ -1,23 +1,29 @@
 /**
- * The door. `openCleverAgents` opens the application on a data directory and recovers what a crash left there; `run` carries out one
- * operation of the table. Command line, servers and programs all come through here, so that no promise depends on the door.
+ * The door. `openCleverAgents` opens the application on a data directory and recovers what a crash left there; `run`
+ * carries out one operation of the table. Command line, servers and programs all come through here, so that no promise
+ * depends on the door.
  */
 import type * as z from "zod";
 import { App, type Environment } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
+import { maskingSecretsOf } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
-import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/index.ts";
+import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
 
+/** Where the application lives, and who acts; everything has a default. */
 export interface OpenOptions {
   /** Where everything is kept; the user's data directory unless given. */
   readonly dataDir?: string | undefined;
   readonly configPath?: string | undefined;
   /** Where relative paths begin; the working directory of this process unless given. */
   readonly directory?: string | undefined;
-  /** Settings that win over the environment and the configuration file, by key: `{ "core.automation-profile": "manual" }`. */
+  /**
+   * Settings that win over the environment and the configuration file, by key: `{ "core.automation-profile": "manual"
+   * }`.
+   */
   readonly settings?: Readonly<Record<string, string>>;
   /** Variables to read settings and credentials from; those of this process unless given. */
   readonly environment?: Environment;
@@ -27,9 +33,13 @@ export interface OpenOptions {
   readonly tell?: Tell;
 }
 
-/** What a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays open. */
+/**
+ * The ports that a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays
+ * open.
+ */
 export type CallOptions = Partial<Call>;
 
+/** The opened application: `run` carries out an operation, leaving the scope (`await using`) closes it. */
 export class CleverAgents {
   readonly #app: App;
 
@@ -59,12 +69,12 @@ export class CleverAgents {
       answers: options.answers ?? (options.ask === undefined ? "program" : "person"),
     };
     const parsed = parseInput(operation.input as z.ZodType, input);
+    // Several applications may live in one process; each call runs commands by the settings of its own.
+    const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
-    return (await (operation.run as (...all: unknown[]) => Promise<unknown>)(
-      this.#app,
-      parsed,
-      call,
-    )) as OutputOf<Name>;
+    const run = (): Promise<OutputOf<Name>> =>
+      (operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>)(this.#app, parsed, call);
+    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(run));
   }
 
   /** The value of a setting, and where it comes from. */
@@ -84,7 +94,7 @@ export class CleverAgents {
 export async function openCleverAgents(options: OpenOptions = {}): Promise<CleverAgents> {
   const { app, agents } = composed(options);
   try {
-    await app.store();
+    await maskingSecretsOf(app.environment, () => app.store());
   } catch (error) {
     await app[Symbol.asyncDispose]();
     throw error;
@@ -101,6 +111,6 @@ function composed(options: OpenOptions): { readonly app: App; readonly agents: C
   const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
-  const app = new App({ paths, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
+  const app = new App({ paths, directory, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
   return { app, agents: new CleverAgents(app) };
 }

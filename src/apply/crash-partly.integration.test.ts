@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededRandom } from "../testing/random.ts";
 import { LandingWorld, StoppingEffects } from "./testing/landing-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-const STRIDE = FULL ? 1 : 8;
+const STRIDE = sized({ normal: 8, full: 1 });
 
 test(`an undo of one step, stopped: it is undone or applied, the plan says which, and the other step stays (seed ${SEED})`, async () => {
   using world = await LandingWorld.make();

@@ -34,8 +34,8 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
 }
 
 /**
- * Reads the target of a landing once more. The result says how it differs from what was found before; undefined if it
- * does not.
+ * Reads the target of a landing again. The result says how it differs from what was found before; undefined if it does
+ * not.
  */
 export async function movedMeanwhile({ root, git: known }: Landing): Promise<string | undefined> {
   if (known === undefined) return undefined;

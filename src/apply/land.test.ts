@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PlanLifecycleService } from "../index.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import type { FileImage } from "../domain/plan/change-entry.ts";
 import { REGULAR } from "../platform/file-state.ts";
 import { contentHash } from "../store/contents/contents.ts";

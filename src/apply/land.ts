@@ -42,7 +42,7 @@ export async function land(
   try {
     await lockIndexes(journal, effects);
   } catch (cause) {
-    // Nothing has moved: to go back it need not wait for the locks once more.
+    // Nothing has moved: to go back it need not wait for the locks again.
     const direction = await store.transaction((tx) => decideDirection(tx, journal.id, "back"));
     unlockIndexes(journal, effects);
     return { direction, kept: [], cause };

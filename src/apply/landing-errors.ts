@@ -1,7 +1,7 @@
 /**
  * The reasons why a plan is not applied, undone or redone, for the user: what happened, what was kept, what to do next.
  */
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { JournalKind } from "../ledger/journal.ts";
 import type { LandingConflict } from "../ledger/landing.ts";
 import { codeOf } from "./user-tree.ts";

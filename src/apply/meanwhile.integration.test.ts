@@ -14,7 +14,8 @@ import {
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
-import { PlanApplier, PlanLifecycleService } from "../index.ts";
+import { PlanApplier } from "./plan-applier.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import { LandingWorld, type Stopping, type WorldState } from "./testing/landing-world.ts";
 

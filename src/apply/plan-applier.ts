@@ -4,7 +4,7 @@
  * before and after.
  */
 import type { DataDirectory } from "../platform/data-directory.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import type { JournalKind } from "../ledger/journal.ts";
 import type { PreparedLandings } from "./prepare-landings.ts";
@@ -20,7 +20,7 @@ import { requireNotUndone } from "../plans/in-place-rules.ts";
 import { requireChanges } from "./landing-errors.ts";
 import { entriesOf, PlanLanding, recordsOf, stepsOf, type LandedPlan, type LandingOptions } from "./plan-landing.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
-import { ambienceOf, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { sidesOf, takeApplied, undoable } from "./undo-redo.ts";
 
 export interface ApplyOptions extends LandingOptions {
@@ -40,15 +40,15 @@ export interface UndoOptions extends LandingOptions {
 export class PlanApplier {
   readonly #store: Store;
   readonly #service: PlanLifecycleService;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
   readonly #landing: PlanLanding;
 
   constructor(parts: ServiceParts & { service: PlanLifecycleService; data: DataDirectory; effects?: FileEffects }) {
     const { store, service, data, effects = FILE_EFFECTS } = parts;
     this.#store = store;
     this.#service = service;
-    this.#ambience = ambienceOf(parts);
-    this.#landing = new PlanLanding({ store, service, data, ambience: this.#ambience, effects });
+    this.#recordSource = recordSourceOf(parts);
+    this.#landing = new PlanLanding({ store, service, data, recordSource: this.#recordSource, effects });
   }
 
   async apply(planId: PlanId, options: ApplyOptions = {}): Promise<LandedPlan> {
@@ -108,7 +108,7 @@ export class PlanApplier {
   }
 
   async #requireApproval(plan: Plan, { approved = false }: ApplyOptions): Promise<void> {
-    if (approved && mustBeApproved(plan.profile)) await approveApply(this.#store, this.#ambience, plan);
+    if (approved && mustBeApproved(plan.profile)) await approveApply(this.#store, this.#recordSource, plan);
     await requireApplyApproval(this.#store, plan);
   }
 

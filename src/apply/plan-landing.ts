@@ -36,7 +36,7 @@ import { conflictError, constrainedError, interruptedError, reversedError } from
 import { findOtherPlans, stepHistory } from "./find-other-plans.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { sealLanding } from "./seal.ts";
-import { permitted, type Ambience } from "../plans/transition.ts";
+import { permitted, type RecordSource } from "../plans/transition.ts";
 import { stepsWithout } from "./undo-redo.ts";
 
 export interface LandingOptions {
@@ -74,20 +74,20 @@ export class PlanLanding {
   readonly #store: Store;
   readonly #service: PlanLifecycleService;
   readonly #data: DataDirectory;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
   readonly #effects: FileEffects;
 
   constructor(parts: {
     store: Store;
     service: PlanLifecycleService;
     data: DataDirectory;
-    ambience: Ambience;
+    recordSource: RecordSource;
     effects: FileEffects;
   }) {
     this.#store = parts.store;
     this.#service = parts.service;
     this.#data = parts.data;
-    this.#ambience = parts.ambience;
+    this.#recordSource = parts.recordSource;
     this.#effects = parts.effects;
   }
 
@@ -146,7 +146,7 @@ export class PlanLanding {
     tell({ type: "landing", kind, event: "landing" });
     const landed = await land(this.#store, journal, this.#effects, prepared.contents);
     lease.stop();
-    const sealed = await sealLanding({ store: this.#store, ambience: this.#ambience }, journal, landed);
+    const sealed = await sealLanding({ store: this.#store, recordSource: this.#recordSource }, journal, landed);
     const late = await this.#tidy(journal);
     if (landed.direction === "back") throw reversedError(plan, kind, landed.cause, landed.kept);
     const inPlace = landing.records.filter(worksInPlace);
@@ -257,7 +257,7 @@ export class PlanLanding {
     const { plan, kind, lease } = landing;
     const staged: StagedContent[] = [];
     for (const [hash, content] of contents) staged.push(await stageContent(this.#store, content, hash));
-    const id = this.#ambience.ids();
+    const id = this.#recordSource.ids();
     const all = await stepsOf(this.#store, plan);
     const undoneSteps = kind === "apply" ? [] : [...stepsWithout(all, landing.to)].sort();
     const journal = { id, planId: plan.id, kind, holder: lease.holder, undoneSteps, landings };

@@ -3,7 +3,7 @@
  * command that opens the store; with nothing left behind it costs one indexed query.
  */
 import type { DataDirectory } from "../platform/data-directory.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { NextStep } from "../domain/errors/next-step.ts";
 import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import { bootId, finishJournal, findJournal, journalsToAttend, markTidied, type Journal } from "../ledger/journal.ts";
 import { resumeLanding, repairAfterPowerLoss, tidyUp, writeOut, type Landed } from "./land.ts";
@@ -12,7 +12,7 @@ import { lockPlace, withResourceLocks } from "./resource-locks.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import { sealLanding } from "./seal.ts";
-import { ambienceOf, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, type ServiceParts } from "../plans/transition.ts";
 
 /** A landing that was found half done, and its outcome. */
 export interface Recovered {
@@ -118,7 +118,7 @@ async function recoverOne(parts: RecoveryParts, id: string): Promise<Landed | un
     return undefined;
   }
   const landed = await resumeLanding(store, journal, effects);
-  await sealLanding({ store, ambience: ambienceOf(parts) }, journal, landed);
+  await sealLanding({ store, recordSource: recordSourceOf(parts) }, journal, landed);
   const late = tidyUp(journal, effects);
   await store.transaction((tx) => markTidied(tx, journal.id));
   return { ...landed, kept: [...landed.kept, ...late] };

@@ -126,7 +126,7 @@ async function repository(
   if (typeof target === "string")
     return { conflicts: [{ resource: alias, path: undefined, why: target }], contents: new Map() };
   const settings = new GitSettings(path);
-  const wish = { contents: contentsFrom(preparation.store), missing: notStoredError };
+  const wish = { contents: contentsFrom(preparation.store), missingError: notStoredError };
   const changesOf = (steps: ReadonlySet<string>): TreeChange[] =>
     [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after }));
   const ours = target.tree;

@@ -15,14 +15,14 @@ import { insertChangeset } from "../ledger/changesets.ts";
 import { acquireLease, endLease, findLease, LEASE_TTL_MS, revokeLease, type LeaseFacts } from "../ledger/leases.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Store, Tx } from "../store/port.ts";
-import { defaultHolder, transition, type Ambience } from "../plans/transition.ts";
+import { defaultHolder, transition, type RecordSource } from "../plans/transition.ts";
 
 export async function sealLanding(
-  parts: { readonly store: Store; readonly ambience: Ambience },
+  parts: { readonly store: Store; readonly recordSource: RecordSource },
   journal: Journal,
   landed: Landed,
 ): Promise<Plan> {
-  const { store, ambience } = parts;
+  const { store, recordSource } = parts;
   const all = await nothingStands(store, journal);
   return store.transaction(async (tx) => {
     const before = await findPlan(tx, journal.planId);
@@ -42,7 +42,7 @@ export async function sealLanding(
         outcome === "done"
           ? ({ ...request, operation: "completeApply" } as const)
           : ({ ...request, operation: "failApply", failure } as const);
-      return (await transition(tx, ambience, move)).plan;
+      return (await transition(tx, recordSource, move)).plan;
     }
     if (outcome === "undone") {
       await endLease(tx, held);
@@ -52,11 +52,11 @@ export async function sealLanding(
     const undone = { steps, all };
     const operation = journal.kind === "undo" ? "undoPlan" : "redoPlan";
     await insertChangeset(tx, {
-      id: ambience.ids() as ChangesetId,
+      id: recordSource.ids() as ChangesetId,
       planId: journal.planId,
       entries: changesOf(journal),
     });
-    return (await transition(tx, ambience, { ...request, operation, undone })).plan;
+    return (await transition(tx, recordSource, { ...request, operation, undone })).plan;
   });
 }
 

@@ -10,8 +10,9 @@ import type { PlanChange } from "../changes/plan-changes.ts";
 import { seededRandom } from "../testing/random.ts";
 import type { Landing } from "../ledger/landing.ts";
 import { SharedWorlds, type OtherPlan, type WorldKind } from "./shared-worlds.ts";
+import { sized } from "../testing/size.ts";
 
-const STORIES = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 20_000 : 1_000;
+const STORIES = sized({ quick: 200, normal: 1_000, full: 20_000 });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const LINES = 3;
 const NOTHING = "0".repeat(LINES);

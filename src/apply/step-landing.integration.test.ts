@@ -9,16 +9,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
 import type { Tree } from "../execution/testing/trees.ts";
-import { ConflictError, PlanApplier, PlanLifecycleService } from "../index.ts";
+import { ConflictError } from "../domain/errors/errors.ts";
+import { PlanApplier } from "./plan-applier.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { FILE_EFFECTS, type FileEffects } from "./file-effects.ts";
 import { directoryPlaces } from "./prepare-landings.ts";
 import { withResourceLocks } from "./resource-locks.ts";
 import { StoppingEffects, type Stopping } from "./testing/landing-world.ts";
 import { InPlaceWorld } from "./testing/in-place-world.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
+import { sized } from "../testing/size.ts";
 
 /** All of them in the full run; otherwise every few, from another one each time. */
-const STRIDE = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 1 : 5;
+const STRIDE = sized({ normal: 5, full: 1 });
 const FIRST = Math.floor(Math.random() * STRIDE);
 console.log(`every ${STRIDE}th effect, from the one at ${FIRST}`);
 

@@ -5,7 +5,7 @@
  * neither; recovery is that of apply. The caller holds the kernel locks of the plan's resources.
  */
 import type { Tell } from "../domain/run-event.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { operationBetween, type FileImage, type HashedEntryInput } from "../domain/plan/change-entry.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import type { IdGenerator } from "../domain/names/ids.ts";

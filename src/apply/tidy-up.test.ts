@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { REGULAR } from "../platform/file-state.ts";
-import type { PlanId } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { contentHash } from "../store/contents/contents.ts";
 import { FILE_EFFECTS } from "./file-effects.ts";
 import type { Journal } from "../ledger/journal.ts";

@@ -3,7 +3,10 @@ import type { AutomationProfile } from "../domain/profile/automation-profile.ts"
 import { listIssues, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
 import { readYaml } from "../domain/definition/yaml-file.ts";
 
-/** The loader of action files. YAML keys are snake_case, the schema's camelCase: this is the one place where they are turned into each other. */
+/**
+ * The loader of action files. YAML keys are snake_case, the schema's camelCase: this is the one place where they are
+ * turned into each other.
+ */
 export function parseActionFile(text: string, file: string, own: readonly AutomationProfile[] = []): ActionInput {
   return readYaml(text, file, "an action", (value) => readAction(value, own));
 }
@@ -25,7 +28,10 @@ interface Renamed {
   readonly issues: ValidationIssue[];
 }
 
-/** Renames the keys of the two levels that have any. A key that is not snake_case is unknown, even if its camelCase is not. */
+/**
+ * Renames the keys of the two levels that have any. A key that is not snake_case is unknown, even if its camelCase is
+ * not.
+ */
 function camelCased(value: unknown): Renamed {
   const issues: ValidationIssue[] = [];
   const rename = (record: Record<string, unknown>, parent: string): Record<string, unknown> => {

@@ -12,14 +12,14 @@ steps:
   - { id: shout, tool: shell_execute, params: { resource: api, command: "tr a-z A-Z < docs/{file}.txt > docs/LOUD.txt" }, needs: [write] }
 `;
 
-/** What an author without any variables would get. */
+/** The result for an author without any variables. */
 function parseActorFile(text: string, file: string): ActorDefinition {
   const [actor, ...others] = parseFile(text, file, {});
   expect(others).toEqual([]);
   return actor!;
 }
 
-function refusal(text: string, parse: (text: string, file: string) => unknown = parseActorFile): ValidationError {
+function refusalError(text: string, parse: (text: string, file: string) => unknown = parseActorFile): ValidationError {
   try {
     parse(text, "a.yaml");
   } catch (error) {
@@ -30,7 +30,7 @@ function refusal(text: string, parse: (text: string, file: string) => unknown = 
 }
 
 function issuesOf(text: string): readonly ValidationIssue[] {
-  return refusal(text).issues;
+  return refusalError(text).issues;
 }
 
 test("the documented example is an actor", () => {
@@ -72,7 +72,7 @@ steps:
       - step-1
 `;
   const at = { file: "a.yaml" };
-  const { message, issues, detail } = refusal(text);
+  const { message, issues, detail } = refusalError(text);
   expect(message).toBe("a.yaml is not a valid actor (8 problems).");
   expect(detail).toMatchObject({ file: "a.yaml" });
   expect(issues).toMatchObject([
@@ -136,7 +136,7 @@ steps:
 });
 
 test("an action file is refused as an action, by its own keys", () => {
-  const { message, issues } = refusal("name: fix\nexecutionActor: local/a\n", parseActionFile);
+  const { message, issues } = refusalError("name: fix\nexecutionActor: local/a\n", parseActionFile);
   expect(message).toBe("a.yaml is not a valid action (3 problems).");
   expect(issues.map(({ path, line }) => [path, line])).toEqual([
     ["description", 1],
@@ -148,7 +148,7 @@ test("an action file is refused as an action, by its own keys", () => {
 test("a secret of the environment does not get into an actor, however it is named there", () => {
   const text = "name: x\ntype: llm\ndescription: x\nsystem_prompt: |\n  Say ${DEPLOY_TOKEN} or ${PLACE}\n";
   const environment = { DEPLOY_TOKEN: "correct-horse-battery", PLACE: "Paris" };
-  const error = refusal(text, (source, file) => parseFile(source, file, environment));
+  const error = refusalError(text, (source, file) => parseFile(source, file, environment));
   expect(error.issues).toMatchObject([{ path: "system_prompt", line: 4, message: expect.stringContaining("secret") }]);
   expect(JSON.stringify(error)).not.toContain("battery");
   expect(parseFile(text.replace("DEPLOY_TOKEN", "PLACE"), "a.yaml", environment)).toMatchObject([

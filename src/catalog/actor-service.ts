@@ -2,7 +2,7 @@ import { parseActor, type ActorInput } from "../domain/actor/actor-parser.ts";
 import { refersTo } from "../domain/actor/actor-references.ts";
 import type { Actor, ActorDefinition } from "../domain/actor/actor.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameParts, parseQualifiedName } from "../domain/names/qualified-name.ts";
 import {
   actionsUsing,
@@ -16,8 +16,8 @@ import {
 } from "../store/tables/actors.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { checkReferences, isProviders } from "./reference-checks.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 
 export type ListedActor = Actor & {
   /** The available actions that name it in any role. */
@@ -27,7 +27,7 @@ export type ListedActor = Actor & {
 };
 
 export interface ActorServiceParts extends ServiceParts {
-  /** The names of providers: what is in their namespaces are their models, and nobody else's actors. */
+  /** The names of providers: their namespaces hold only their models, no registered actors. */
   readonly providers?: readonly string[];
 }
 
@@ -42,13 +42,13 @@ export interface ActorServiceParts extends ServiceParts {
  */
 export class ActorService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
   readonly #providers: readonly string[];
 
   constructor(parts: ActorServiceParts) {
     this.#store = parts.store;
     this.#providers = parts.providers ?? [];
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** Insert-if-absent: of any number of concurrent callers with one name exactly one wins. */
@@ -62,7 +62,7 @@ export class ActorService {
   async addActors(definitions: readonly ActorDefinition[]): Promise<Actor[]> {
     for (const definition of definitions) this.#refuseProviders(definition);
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       await checkReferences(tx, definitions, this.#providers);
       const added: Actor[] = [];
       for (const definition of definitions) added.push(await this.#add(tx, definition, at));
@@ -79,13 +79,13 @@ export class ActorService {
       );
     }
     const details = { actor: definition.name, type: definition.type };
-    await recordEvent(tx, this.#ambience, { type: "actor.added", at, details });
+    await recordEvent(tx, this.#recordSource, { type: "actor.added", at, details });
     return { ...definition, version: 1, createdAt: at, updatedAt: at };
   }
 
   #refuseProviders({ name }: ActorDefinition): void {
     const { namespace } = nameParts(name);
-    // Everybody's own namespace stays so, even if somebody calls an endpoint "local".
+    // The namespace "local" stays free for every user, even if a user names an endpoint "local".
     if (namespace.toLowerCase() === "local" || !isProviders(`${namespace}/`, this.#providers)) return;
     const message = `the namespace "${namespace}" belongs to the models of a provider`;
     throw new ValidationError(`"${name}" cannot be the name of an actor: ${message}.`, [{ path: "name", message }]);
@@ -138,9 +138,9 @@ export class ActorService {
         );
       }
       await deleteActor(tx, actor.name);
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       const details = { actor: actor.name, type: actor.type };
-      await recordEvent(tx, this.#ambience, { type: "actor.removed", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "actor.removed", at, details });
       return actor;
     });
   }
@@ -155,5 +155,5 @@ async function requireActor(reader: Reader, text: string): Promise<Actor> {
   const name = parseQualifiedName(text, "actor");
   const actor = await findActor(reader, name);
   if (actor !== undefined) return actor;
-  throw notFound("actor", name, await actorNames(reader));
+  throw notFoundError("actor", name, await actorNames(reader));
 }

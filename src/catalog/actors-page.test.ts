@@ -7,7 +7,7 @@ import { parseActionFile } from "./action-file.ts";
 import { parseActorFile } from "./actor-file.ts";
 import { parseProfileFile } from "./profile-file.ts";
 
-const DOCS = new URL("../../docs/", import.meta.url);
+const DOCS = new URL("../../docs", import.meta.url);
 
 interface Example {
   readonly page: string;
@@ -70,7 +70,6 @@ test("the examples with older spellings mean what the page says", () => {
     systemPrompt: "Be brief.",
     options: { temperature: 0.3, maxOutputTokens: 500 },
     memory: { maxMessages: 20, maxTokens: 4000 },
-    roleHint: "invariant",
   });
   expect(named("old-and-local")).toMatchObject({
     options: { baseUrl: "http://127.0.0.1:8000/v1", maxOutputTokens: 2000 },

@@ -1,16 +1,19 @@
 import type { Attachment, AttachmentScope } from "../domain/validation/attachment.ts";
 import { ConflictError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { deleteAttachment } from "../store/tables/validations.ts";
 import type { Tx } from "../store/port.ts";
-import { recordEvent, type Ambience } from "../plans/transition.ts";
+import { recordEvent, type RecordSource } from "../plans/transition.ts";
 
-/** What ties validations to resources, for the services of everything that goes away with it or is kept by it. */
-export async function removeAttachment(tx: Tx, ambience: Ambience, attachment: Attachment): Promise<void> {
+/**
+ * The attachments of validations to resources. The services of projects, resources and validations use them to see what
+ * a removal would detach, or what prevents it.
+ */
+export async function removeAttachment(tx: Tx, recordSource: RecordSource, attachment: Attachment): Promise<void> {
   await deleteAttachment(tx, attachment.id);
   const details = attachmentDetails(attachment);
-  await recordEvent(tx, ambience, { type: "validation.detached", at: ambience.clock(), details });
+  await recordEvent(tx, recordSource, { type: "validation.detached", at: recordSource.clock(), details });
 }
 
 export function attachmentDetails({ id, validation, resource, scope }: Attachment): Record<string, string> {
@@ -31,7 +34,7 @@ function scopeDetails(scope: AttachmentScope): Record<string, string> {
 const SHOWN = 5;
 
 /** Why something that is attached is not removed. */
-export function stillAttached(
+export function stillAttachedError(
   of: "validation" | "resource",
   name: QualifiedName,
   attachments: readonly Attachment[],

@@ -1,5 +1,5 @@
 import type { Store } from "../store/port.ts";
-import { ambienceOf, recordEvent } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent } from "../plans/transition.ts";
 
 /** Tells the audit log and subscribers that a configuration value is being changed. */
 export async function recordConfigChange(
@@ -10,6 +10,6 @@ export async function recordConfigChange(
   const { key, from, to, project } = change;
   const details = { key, from: from ?? null, to, project: project ?? null };
   await store.transaction((tx) =>
-    recordEvent(tx, ambienceOf({ store, user }), { type: "config.changed", at: Date.now(), details }),
+    recordEvent(tx, recordSourceOf({ store, user }), { type: "config.changed", at: Date.now(), details }),
   );
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { NotFoundError, ProjectService, ValidationError, verifyAudit } from "../index.ts";
+import { NotFoundError, ValidationError } from "../domain/errors/errors.ts";
+import { ProjectService } from "./project-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
 import { subscribeEvents } from "../ledger/event-log.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { ContextPolicyService } from "./context-policy-service.ts";
@@ -48,7 +50,7 @@ test("an invalid change changes nothing; a project's policy is removed with it",
   await expect(service.setView("shop", "default", { maxFiles: 0 }, { strategies })).rejects.toThrow(ValidationError);
   await expect(service.setView("shpo", "default", { maxFiles: 1 }, { strategies })).rejects.toThrow(NotFoundError);
   expect((await service.getPolicy("shop")).policy).toEqual({});
-  await service.setView("shop", "apply", { maxFiles: 1 }, { strategies });
+  await service.setView("shop", "execute", { maxFiles: 1 }, { strategies });
   await projects.deleteProject("shop");
   await projects.createProject({ name: "shop" });
   expect((await service.getPolicy("shop")).policy).toEqual({});

@@ -9,7 +9,7 @@ import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { findContextPolicy, replaceContextView } from "../store/tables/context-policies.ts";
 import type { Store } from "../store/port.ts";
 import { requireProject } from "./project-links.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 export interface ProjectPolicy {
   readonly project: QualifiedName;
@@ -22,11 +22,11 @@ export interface ProjectPolicy {
  */
 export class ContextPolicyService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   async getPolicy(project: string): Promise<ProjectPolicy> {
@@ -53,7 +53,11 @@ export class ContextPolicyService {
       const after = { ...(options.clear === true ? {} : before), ...given(checked) };
       await replaceContextView(tx, name, view, after);
       const details = { project: name, view, from: before, to: after };
-      await recordEvent(tx, this.#ambience, { type: "project.context_changed", at: this.#ambience.clock(), details });
+      await recordEvent(tx, this.#recordSource, {
+        type: "project.context_changed",
+        at: this.#recordSource.clock(),
+        details,
+      });
       return { project: name, policy: await findContextPolicy(tx, name) };
     });
   }

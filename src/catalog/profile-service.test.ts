@@ -46,7 +46,7 @@ test("of many that add one name exactly one does, and a plan keeps what it was m
   );
 });
 
-test("settings that name a profile are found whatever the case", () => {
+test("settings that name a profile are found in any letter case", () => {
   const projects = [["local/shop", "LOCAL/Mine"] as const, ["local/web", undefined] as const];
   expect(settingsNaming("mine", { environment: undefined, global: "local/mine", projects })).toEqual([
     "the configuration",

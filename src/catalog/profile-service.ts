@@ -1,6 +1,6 @@
 import { isBuiltIn } from "../domain/profile/automation-profile.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { ProfileDefinition } from "../domain/profile/profile-definition.ts";
 import { nameKey, parseQualifiedName } from "../domain/names/qualified-name.ts";
 import {
@@ -12,19 +12,19 @@ import {
   type OwnProfile,
 } from "../store/tables/profiles.ts";
 import type { Store } from "../store/port.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 /**
- * Automation profiles that somebody defined. The service holds no state; each change is one transaction with its event and its audit
- * entry. No change reaches a plan: each carries the whole profile it was made with.
+ * Automation profiles that users defined. The service holds no state; each change is one transaction with its event and
+ * its audit entry. No change reaches a plan: each carries the whole profile it was made with.
  */
 export class ProfileService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   listProfiles(namespace?: string): Promise<OwnProfile[]> {
@@ -34,7 +34,7 @@ export class ProfileService {
   async addProfile(definition: ProfileDefinition): Promise<OwnProfile> {
     const { profile } = definition;
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertProfile(tx, definition, at))) {
         throw new ConflictError(
           `There is already an automation profile "${profile.name}".`,
@@ -46,7 +46,7 @@ export class ProfileService {
         );
       }
       const details = { profile: profile.name, extends: definition.extends ?? null };
-      await recordEvent(tx, this.#ambience, { type: "automation_profile.added", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "automation_profile.added", at, details });
       return { ...profile, extends: definition.extends, createdAt: at };
     });
   }
@@ -75,8 +75,8 @@ export class ProfileService {
         );
       }
       await deleteProfile(tx, own);
-      const at = this.#ambience.clock();
-      await recordEvent(tx, this.#ambience, { type: "automation_profile.removed", at, details: { profile: own } });
+      const at = this.#recordSource.clock();
+      await recordEvent(tx, this.#recordSource, { type: "automation_profile.removed", at, details: { profile: own } });
     });
   }
 }

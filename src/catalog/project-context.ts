@@ -7,7 +7,7 @@ import {
   type ResolvedView,
 } from "../domain/context/context-policy.ts";
 import { AgentsError, UsageError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { shown } from "../domain/text/text.ts";
 import { findWorkTree, nameOfDirectory } from "../git/work-tree.ts";

@@ -1,6 +1,6 @@
 import { aliasIssue } from "../domain/names/alias.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Project } from "../domain/resource/project.ts";
 import { nameKey, nameParts, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
@@ -8,12 +8,12 @@ import type { ProjectResource, Resource } from "../domain/resource/resource.ts";
 import { findProject, findProjects } from "../store/tables/projects.ts";
 import { deleteLink, findLinks, findResource, findResources, insertLink } from "../store/tables/resources.ts";
 import type { Reader, Tx } from "../store/port.ts";
-import { recordEvent, type Ambience } from "../plans/transition.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { recordEvent, type RecordSource } from "../plans/transition.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 
 /**
- * Links between projects and resources, for the services of both. Every function works in the caller's transaction, so that a
- * project comes into being together with its links, and goes together with them.
+ * Links between projects and resources, for the services of both. Every function works in the caller's transaction, so
+ * that a project comes into being together with its links, and goes together with them.
  */
 export interface ResourceLinkInput {
   readonly resource: string;
@@ -26,24 +26,27 @@ export async function requireProject(reader: Reader, text: string): Promise<Proj
   const name = parseQualifiedName(text, "project");
   const project = await findProject(reader, name);
   if (project !== undefined) return project;
-  throw notFound("project", name, names(await findProjects(reader)));
+  throw notFoundError("project", name, names(await findProjects(reader)));
 }
 
 export async function requireResource(reader: Reader, text: string): Promise<Resource> {
   const name = parseQualifiedName(text, "resource");
   const resource = await findResource(reader, name);
   if (resource !== undefined) return resource;
-  throw notFound("resource", name, names(await findResources(reader)));
+  throw notFoundError("resource", name, names(await findResources(reader)));
 }
 
 function names(named: readonly { readonly name: QualifiedName }[]): QualifiedName[] {
   return named.map(({ name }) => name);
 }
 
-/** Links the resource to the project; the row, the event and the audit entry together. `first` is to be done before another try. */
+/**
+ * Links the resource to the project; the row, the event and the audit entry together. `first` is to be done before
+ * another try.
+ */
 export async function addLink(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   project: Pick<Project, "name">,
   input: ResourceLinkInput,
   first: readonly NextStep[] = [],
@@ -52,7 +55,7 @@ export async function addLink(
   const { alias = nameParts(resource.name).name, readOnly = false } = input;
   const issue = aliasIssue(alias);
   if (issue !== undefined) throw new ValidationError(`The resource cannot be linked: ${issue.message}.`, [issue]);
-  const linkedAt = ambience.clock();
+  const linkedAt = recordSource.clock();
   const link: ProjectResource = {
     project: project.name,
     resource: resource.name,
@@ -65,13 +68,17 @@ export async function addLink(
     readOnly,
     linkedAt,
   };
-  if (!(await insertLink(tx, link))) throw taken(link, await findLinks(tx, { project: project.name }), first);
+  if (!(await insertLink(tx, link))) throw linkTakenError(link, await findLinks(tx, { project: project.name }), first);
   const details = { project: project.name, resource: resource.name, alias, read_only: readOnly };
-  await recordEvent(tx, ambience, { type: "project.resource_linked", at: linkedAt, details });
+  await recordEvent(tx, recordSource, { type: "project.resource_linked", at: linkedAt, details });
   return link;
 }
 
-function taken(wanted: ProjectResource, links: readonly ProjectResource[], first: readonly NextStep[]): ConflictError {
+function linkTakenError(
+  wanted: ProjectResource,
+  links: readonly ProjectResource[],
+  first: readonly NextStep[],
+): ConflictError {
   const { project, resource, alias } = wanted;
   const kept = "Nothing was changed.";
   const twin = links.find((link) => nameKey(link.resource) === nameKey(resource));
@@ -94,14 +101,14 @@ export function sameAlias(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-export async function removeLink(tx: Tx, ambience: Ambience, link: ProjectResource): Promise<void> {
+export async function removeLink(tx: Tx, recordSource: RecordSource, link: ProjectResource): Promise<void> {
   await deleteLink(tx, link);
   const details = { project: link.project, resource: link.resource, alias: link.alias };
-  await recordEvent(tx, ambience, { type: "project.resource_unlinked", at: ambience.clock(), details });
+  await recordEvent(tx, recordSource, { type: "project.resource_unlinked", at: recordSource.clock(), details });
 }
 
-/** A project whose plans can still go on stays as they found it. */
-export function hasActivePlans(
+/** A project with active plans keeps the resources that those plans work with. */
+export function activePlansError(
   project: Pick<Project, "name">,
   active: readonly PlanId[],
   next: readonly NextStep[],

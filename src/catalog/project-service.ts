@@ -1,5 +1,5 @@
 import { ConflictError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import { parseProject, type Project, type ProjectInput } from "../domain/resource/project.ts";
 import type { ProjectResource } from "../domain/resource/resource.ts";
@@ -10,13 +10,13 @@ import { findLinks } from "../store/tables/resources.ts";
 import type { Reader, Store } from "../store/port.ts";
 import { findAttachments } from "../store/tables/validations.ts";
 import { removeAttachment } from "./attachments.ts";
-import { addLink, hasActivePlans, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
-import { ambienceOf, recordEvent, transition, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { addLink, activePlansError, removeLink, requireProject, type ResourceLinkInput } from "./project-links.ts";
+import { recordSourceOf, recordEvent, transition, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 export interface ListedProject extends Project {
   readonly plans: number;
   readonly activePlans: number;
-  /** What it is linked to, in the order of the aliases. */
+  /** Its linked resources, in the order of their aliases. */
   readonly resources: readonly ProjectResource[];
 }
 
@@ -24,21 +24,21 @@ export interface CreateProjectInput extends ProjectInput {
   readonly resources?: readonly (string | ResourceLinkInput)[];
 }
 
-/** Projects. A project with plans that can still go on is only deleted together with cancelling them. */
+/** Projects. A project with active plans is only deleted if the same transaction cancels them. */
 export class ProjectService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** The project and its links, or nothing: a resource that does not exist leaves no project behind. */
   async createProject(input: CreateProjectInput): Promise<ListedProject> {
     const definition = parseProject(input);
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertProject(tx, definition, at))) {
         throw new ConflictError(
           `There is already a project "${definition.name}".`,
@@ -49,10 +49,12 @@ export class ProjectService {
           },
         );
       }
-      await recordEvent(tx, this.#ambience, { type: "project.created", at, details: { project: definition.name } });
+      await recordEvent(tx, this.#recordSource, { type: "project.created", at, details: { project: definition.name } });
       for (const one of input.resources ?? []) {
         const link = typeof one === "string" ? { resource: one } : one;
-        await addLink(tx, this.#ambience, definition, link, [nextStep("project.create", { project: definition.name })]);
+        await addLink(tx, this.#recordSource, definition, link, [
+          nextStep("project.create", { project: definition.name }),
+        ]);
       }
       return withLinks(tx, { ...definition, version: 1, createdAt: at, updatedAt: at });
     });
@@ -71,8 +73,8 @@ export class ProjectService {
   }
 
   /**
-   * Deletes the project, with `force` after cancelling its active plans: all of it in one transaction, or nothing. Its
-   * resources are unlinked and stay; validations that were attached for it are detached.
+   * Deletes the project, with `force` after it canceled the project's active plans: all in one transaction, or nothing.
+   * Its resources are unlinked and stay; validations that were attached for it are detached.
    */
   async deleteProject(
     name: string,
@@ -82,23 +84,28 @@ export class ProjectService {
       const project = await requireProject(tx, name);
       const active = await activePlanIds(tx, project.name);
       if (active.length > 0 && options.force !== true) {
-        throw hasActivePlans(project, active, [nextStep("project.delete", { project: project.name, force: true })]);
+        throw activePlansError(project, active, [nextStep("project.delete", { project: project.name, force: true })]);
       }
       const reason = `project ${project.name} deleted`;
       for (const planId of active) {
-        await transition(tx, this.#ambience, { planId, operation: "cancelPlan", lease: { kind: "revoke" }, reason });
+        await transition(tx, this.#recordSource, {
+          planId,
+          operation: "cancelPlan",
+          lease: { kind: "revoke" },
+          reason,
+        });
       }
       const unlinked = await findLinks(tx, { project: project.name });
-      for (const link of unlinked) await removeLink(tx, this.#ambience, link);
+      for (const link of unlinked) await removeLink(tx, this.#recordSource, link);
       for (const attachment of await findAttachments(tx, "project", project.name)) {
-        await removeAttachment(tx, this.#ambience, attachment);
+        await removeAttachment(tx, this.#recordSource, attachment);
       }
       await deleteContextPolicy(tx, project.name);
       await deleteProject(tx, project.name);
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       const resources = unlinked.map(({ resource }) => resource);
       const details = { project: project.name, cancelled_plans: active, unlinked_resources: resources };
-      await recordEvent(tx, this.#ambience, { type: "project.deleted", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "project.deleted", at, details });
       return { project, cancelled: active, unlinked };
     });
   }

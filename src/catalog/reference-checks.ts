@@ -1,7 +1,7 @@
 import { actorReferences } from "../domain/actor/actor-references.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { suggested } from "../domain/definition/schema.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";
@@ -13,8 +13,8 @@ export function isProviders(name: string, providers: readonly string[]): boolean
 }
 
 /**
- * Checks in the transaction that adds them what the new graphs refer to: each actor exists, is of the type its node needs, and no graph
- * is reached from itself. Nobody can add or remove one in between.
+ * Checks the references of new graphs, in the transaction that adds them: each actor exists, is of the type its node
+ * needs, and no graph is reached from itself. So no other process can add or remove an actor in between.
  */
 export async function checkReferences(
   reader: Reader,

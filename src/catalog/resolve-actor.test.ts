@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { ActorService } from "./actor-service.ts";
 import { resolveActor } from "./resolve-actor.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const LLM = { type: "llm", description: "x", model: "openai/gpt-4o" } as const;
 

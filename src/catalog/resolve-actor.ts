@@ -3,7 +3,7 @@ import { configuredProviders, requireProvider, type Environment } from "../actor
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { PROVIDER_TYPES } from "../domain/settings/provider-settings.ts";
 import { nearest } from "../domain/text/suggest.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";
@@ -20,14 +20,14 @@ export interface ActorSources {
 export async function resolveActor(text: string, sources: ActorSources): Promise<ActorDefinition> {
   const providers = configuredProviders(sources.settings, sources.environment);
   const builtIn = builtInActor(text, providers);
-  // What is asked at once may have a name that no plan could keep: the path of a transcript.
+  // An actor that is only asked once may have a name that no plan could store: the path of a transcript.
   if (builtIn !== undefined && !isActorName(text)) return builtIn;
   const name = parseActorName(text);
   const registered = await sources.store.read((reader) => findActor(reader, name));
   if (registered !== undefined) return registered;
   if (builtIn !== undefined) return builtIn;
   const ref = modelNamed(name);
-  // A well-known one that lacks its key is told apart from a name that nobody knows.
+  // A known provider without a key is told apart from an unknown name.
   if (ref !== undefined && PROVIDER_TYPES.some((type) => type === ref.provider)) requireProvider(providers, ref);
   const offered = offeredActors(providers);
   const known = [...(await sources.store.read(actorNames)), ...offered.map((actor) => actor.name)];

@@ -1,27 +1,23 @@
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  NotFoundError,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  UsageError,
-  ValidationError,
-  verifyAudit,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { monotonicIds } from "../domain/names/ids.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "./project-service.ts";
+import { ResourceService } from "./resource-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { git, makeRepository } from "../testing/git-repository.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { seededRandom } from "../testing/random.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
+import { sized } from "../testing/size.ts";
 
-const CALLERS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 200 : 40;
+const CALLERS = sized({ quick: 10, normal: 40, full: 200 });
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;
@@ -68,7 +64,7 @@ async function recorded(store: Store): Promise<{ events: unknown[]; audited: unk
 }
 
 describe("a directory as a resource", () => {
-  test("is added once, whatever the case, found and listed", async () => {
+  test("is added once in any letter case, found and listed", async () => {
     await using s = await setting();
     const path = join(s.directory, "my data – 数据");
     await mkdir(path);
@@ -221,7 +217,6 @@ describe("a link", () => {
     expect(first).toMatchObject({ project: "local/Shop", resource: api, alias: "api", readOnly: false });
     const second = await s.resources.linkResource("shop", "docs", { alias: "Manual", readOnly: true });
     expect(second).toMatchObject({ resource: docs, alias: "Manual", readOnly: true });
-    expect(await s.resources.projectResources("SHOP")).toEqual([first, second]);
     expect(await s.projects.getProject("shop")).toMatchObject({ resources: [first, second] });
     expect((await s.projects.listProjects())[0]?.resources).toHaveLength(2);
     expect((await s.resources.getResource("docs")).projects).toEqual([second]);
@@ -246,8 +241,8 @@ describe("a link", () => {
     expect(await link("team/api", "1st")).toBeInstanceOf(ValidationError);
     expect(await link("nothing")).toBeInstanceOf(NotFoundError);
     await expect(s.resources.linkResource("nothing", "api")).rejects.toMatchObject({ detail: { kind: "project" } });
-    await expect(s.resources.projectResources("nothing")).rejects.toBeInstanceOf(NotFoundError);
-    expect(await s.resources.projectResources("shop")).toHaveLength(1);
+    await expect(s.projects.getProject("nothing")).rejects.toBeInstanceOf(NotFoundError);
+    expect((await s.projects.getProject("shop")).resources).toHaveLength(1);
     expect(await link("team/api", "theirs")).toMatchObject({ alias: "theirs" });
   });
 
@@ -264,7 +259,7 @@ describe("a link", () => {
     });
     expect(await s.resources.unlinkResource("SHOP", "BACKEND")).toMatchObject({ resource: "local/api" });
     expect(await s.resources.unlinkResource("shop", "local/WEB")).toMatchObject({ alias: "web" });
-    expect(await s.resources.projectResources("shop")).toEqual([]);
+    expect((await s.projects.getProject("shop")).resources).toEqual([]);
   });
 
   test("is not ended by a word that is one's alias and another's name", async () => {
@@ -286,7 +281,7 @@ describe("a link", () => {
     expect(await s.resources.unlinkResource("shop", "local/api")).toMatchObject({ alias: "web" });
   });
 
-  test("stays while the project's plans can go on", async () => {
+  test("stays while the project has active plans", async () => {
     await using s = await setting();
     await s.add("api");
     await s.projects.createProject({ name: "shop", resources: ["api"] });
@@ -358,7 +353,7 @@ describe("a project with resources", () => {
     await s.plans.createAction(actionInput());
     const { id } = await s.plans.useAction({ action: ACTION_NAME, projects: ["shop"] });
     await expect(s.projects.deleteProject("shop")).rejects.toThrow("has 1 active plan.");
-    expect(await s.resources.projectResources("shop")).toHaveLength(2);
+    expect((await s.projects.getProject("shop")).resources).toHaveLength(2);
     const deleted = await s.projects.deleteProject("shop", { force: true });
     expect(deleted.cancelled).toEqual([id]);
     expect(deleted.unlinked.map(({ alias }) => alias)).toEqual(["api", "web"]);
@@ -430,7 +425,7 @@ describe.each(STORE_KINDS)("many at once on %s", (kind) => {
     );
     expect(winners(alias)).toHaveLength(1);
     for (const error of [...losses(same), ...losses(alias)]) expect(error.exit).toBe(4);
-    expect(await s.resources.projectResources("shop")).toHaveLength(2);
+    expect((await s.projects.getProject("shop")).resources).toHaveLength(2);
   });
 
   test("linking, unlinking, removing, adding and deleting race: never a link without its resource and project", async () => {

@@ -7,7 +7,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
 import {
   parseResource,
@@ -30,9 +30,9 @@ import {
 import type { Store } from "../store/port.ts";
 import { checkoutProblem } from "../git/checkout.ts";
 import { findAttachments } from "../store/tables/validations.ts";
-import { stillAttached } from "./attachments.ts";
-import { addLink, hasActivePlans, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
+import { stillAttachedError } from "./attachments.ts";
+import { addLink, activePlansError, removeLink, requireProject, requireResource, sameAlias } from "./project-links.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 export interface ListedResource extends Resource {
   /** The projects that have it, each with its alias there. */
@@ -40,23 +40,23 @@ export interface ListedResource extends Resource {
 }
 
 /**
- * Resources and their links to projects. Of any number of concurrent callers, also in other processes, one adds a name, and a
- * link never outlives its resource: both are decided by the statement that writes.
+ * Resources and their links to projects. Of any number of concurrent callers, also in other processes, one adds a name,
+ * and a link never outlives its resource: both are decided by the statement that writes.
  */
 export class ResourceService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** Checks what is on the disk first: a unit of work waits for nothing but its own statements. */
   async addResource(input: ResourceInput): Promise<ListedResource> {
     const definition = await onDisk(parseResource(input));
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertResource(tx, definition, at))) {
         throw new ConflictError(
           `There is already a resource "${definition.name}".`,
@@ -69,7 +69,7 @@ export class ResourceService {
       }
       const { name, type, path, branch, sandbox } = definition;
       const details = { resource: name, type, path, sandbox, ...(branch === undefined ? {} : { branch }) };
-      await recordEvent(tx, this.#ambience, { type: "resource.added", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "resource.added", at, details });
       return { ...definition, host: hostname(), version: 1, createdAt: at, updatedAt: at, projects: [] };
     });
   }
@@ -91,17 +91,19 @@ export class ResourceService {
     });
   }
 
-  /** Forgets the resource; what is on the disk stays. Refused while a project has it or a validation is attached to it. */
+  /**
+   * Forgets the resource; what is on the disk stays. Refused while a project has it or a validation is attached to it.
+   */
   async removeResource(name: string): Promise<Resource> {
     return this.#store.transaction(async (tx) => {
       const resource = await requireResource(tx, name);
       if (!(await deleteResource(tx, resource.name))) {
         const links = await findLinks(tx, { resource: resource.name });
-        if (links.length > 0) throw stillLinked(resource, links);
-        throw stillAttached("resource", resource.name, await findAttachments(tx, "resource", resource.name));
+        if (links.length > 0) throw stillLinkedError(resource, links);
+        throw stillAttachedError("resource", resource.name, await findAttachments(tx, "resource", resource.name));
       }
-      const at = this.#ambience.clock();
-      await recordEvent(tx, this.#ambience, { type: "resource.removed", at, details: { resource: resource.name } });
+      const at = this.#recordSource.clock();
+      await recordEvent(tx, this.#recordSource, { type: "resource.removed", at, details: { resource: resource.name } });
       return resource;
     });
   }
@@ -113,31 +115,24 @@ export class ResourceService {
     options: { alias?: string | undefined; readOnly?: boolean } = {},
   ): Promise<ProjectResource> {
     return this.#store.transaction(async (tx) =>
-      addLink(tx, this.#ambience, await requireProject(tx, project), { ...options, resource }),
+      addLink(tx, this.#recordSource, await requireProject(tx, project), { ...options, resource }),
     );
   }
 
-  /** By alias or by the resource's name. Refused while plans of the project can still go on: they work with it. */
+  /** By alias or by the resource's name. Refused while the project has active plans: they work with it. */
   async unlinkResource(project: string, aliasOrResource: string): Promise<ProjectResource> {
     return this.#store.transaction(async (tx) => {
       const found = await requireProject(tx, project);
       const link = pickLink(found.name, aliasOrResource, await findLinks(tx, { project: found.name }));
       const active = await activePlanIds(tx, found.name);
-      if (active.length > 0) throw hasActivePlans(found, active, []);
-      await removeLink(tx, this.#ambience, link);
+      if (active.length > 0) throw activePlansError(found, active, []);
+      await removeLink(tx, this.#recordSource, link);
       return link;
     });
   }
-
-  /** The project's resources in the order of their aliases. */
-  async projectResources(project: string): Promise<ProjectResource[]> {
-    return this.#store.read(async (reader) =>
-      findLinks(reader, { project: (await requireProject(reader, project)).name }),
-    );
-  }
 }
 
-function stillLinked(resource: Resource, links: readonly ProjectResource[]): ConflictError {
+function stillLinkedError(resource: Resource, links: readonly ProjectResource[]): ConflictError {
   const projects = links.map(({ project }) => project);
   return new ConflictError(
     `The resource "${resource.name}" is linked to ${listed(projects)}.`,

@@ -1,6 +1,6 @@
 import type { Attachment, AttachmentScope } from "../domain/validation/attachment.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { AttachmentId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { nameKey, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
@@ -19,10 +19,10 @@ import {
   insertAttachment,
   insertValidation,
 } from "../store/tables/validations.ts";
-import { attachmentDetails, removeAttachment, stillAttached } from "./attachments.ts";
+import { attachmentDetails, removeAttachment, stillAttachedError } from "./attachments.ts";
 import { requireProject, requireResource } from "./project-links.ts";
-import { ambienceOf, recordEvent, type Ambience, type ServiceParts } from "../plans/transition.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
 import { checkValidation } from "./validation-file.ts";
 
 export interface ListedValidation extends Validation {
@@ -39,8 +39,8 @@ export interface AttachInput {
 }
 
 /**
- * Registered validations and what they are attached to. The service holds no state; each change is one transaction with its event
- * and its audit entry, and of any number of concurrent callers one adds a name or makes an attachment.
+ * Registered validations and what they are attached to. The service holds no state; each change is one transaction with
+ * its event and its audit entry, and of any number of concurrent callers one adds a name or makes an attachment.
  *
  * ```ts
  * const validations = new ValidationService({ store });
@@ -50,18 +50,18 @@ export interface AttachInput {
  */
 export class ValidationService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   async addValidation(input: ValidationInput): Promise<ListedValidation> {
     const definition = checkValidation(input);
     const { name, mode } = definition;
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       if (!(await insertValidation(tx, definition, at))) {
         throw new ConflictError(
           `There is already a validation "${name}".`,
@@ -72,7 +72,7 @@ export class ValidationService {
           },
         );
       }
-      await recordEvent(tx, this.#ambience, { type: "validation.added", at, details: { validation: name, mode } });
+      await recordEvent(tx, this.#recordSource, { type: "validation.added", at, details: { validation: name, mode } });
       return { ...definition, version: 1, createdAt: at, updatedAt: at, attachments: [] };
     });
   }
@@ -89,17 +89,17 @@ export class ValidationService {
     });
   }
 
-  /** Removes the validation unless it is attached somewhere. What it found stays recorded with the plans. */
+  /** Removes the validation unless it is attached somewhere. Its results stay recorded with the plans. */
   async removeValidation(name: string): Promise<Validation> {
     return this.#store.transaction(async (tx) => {
       const validation = await requireValidation(tx, name);
       if (!(await deleteValidation(tx, validation.name))) {
         const attachments = await findAttachments(tx, "validation", validation.name);
-        throw stillAttached("validation", validation.name, attachments);
+        throw stillAttachedError("validation", validation.name, attachments);
       }
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       const details = { validation: validation.name };
-      await recordEvent(tx, this.#ambience, { type: "validation.removed", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "validation.removed", at, details });
       return validation;
     });
   }
@@ -117,12 +117,12 @@ export class ValidationService {
       const validation = await requireValidation(tx, input.validation);
       const scope = await scopeOf(tx, input, resource.name);
       const attachment: Attachment = {
-        id: this.#ambience.ids() as AttachmentId,
+        id: this.#recordSource.ids() as AttachmentId,
         validation: validation.name,
         mode: validation.mode,
         resource: resource.name,
         scope,
-        createdAt: this.#ambience.clock(),
+        createdAt: this.#recordSource.clock(),
       };
       if (!(await insertAttachment(tx, attachment))) {
         throw new ConflictError(
@@ -133,7 +133,7 @@ export class ValidationService {
       }
       const at = attachment.createdAt;
       const details = attachmentDetails(attachment);
-      await recordEvent(tx, this.#ambience, { type: "validation.attached", at, details });
+      await recordEvent(tx, this.#recordSource, { type: "validation.attached", at, details });
       return attachment;
     });
   }
@@ -163,7 +163,7 @@ export class ValidationService {
           },
         );
       }
-      await removeAttachment(tx, this.#ambience, attachment);
+      await removeAttachment(tx, this.#recordSource, attachment);
       return attachment;
     });
   }
@@ -178,7 +178,7 @@ async function requireValidation(reader: Reader, text: string): Promise<Validati
   const validation = await findValidation(reader, name);
   if (validation !== undefined) return validation;
   const known = await findValidations(reader);
-  throw notFound(
+  throw notFoundError(
     "validation",
     name,
     known.map((one) => one.name),
@@ -190,7 +190,7 @@ async function scopeOf(reader: Reader, input: AttachInput, resource: QualifiedNa
   if (input.project !== undefined) {
     const project = await requireProject(reader, input.project);
     if (!(await hasResource(reader, project.name, resource))) {
-      throw unused(`The project "${project.name}" does not have the resource "${resource}".`, "project", [
+      throw resourceNotUsedError(`The project "${project.name}" does not have the resource "${resource}".`, "project", [
         nextStep("project.link-resource", { project: project.name, resource }),
       ]);
     }
@@ -201,7 +201,7 @@ async function scopeOf(reader: Reader, input: AttachInput, resource: QualifiedNa
   for (const { project } of plan.projects) {
     if (await hasResource(reader, project, resource)) return { kind: "plan", planId: plan.id };
   }
-  throw unused(`No project of the plan ${plan.id} has the resource "${resource}".`, "plan", [
+  throw resourceNotUsedError(`No project of the plan ${plan.id} has the resource "${resource}".`, "plan", [
     nextStep("plan.status", { plan: plan.id }),
   ]);
 }
@@ -211,8 +211,8 @@ async function requirePlan(reader: Reader, id: PlanId): Promise<Plan> {
   if (plan === undefined) throw new NotFoundError("plan", id, { next: [nextStep("plan.list")] });
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}; nothing of it is validated any more.`,
-    { expected: "a plan that can still go on", actual: statusKey(plan) },
+    `The plan ${plan.id} is ${statusKey(plan)}; it is no longer validated.`,
+    { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );
 }
@@ -222,6 +222,6 @@ async function hasResource(reader: Reader, project: QualifiedName, resource: Qua
   return links.some((link) => nameKey(link.resource) === nameKey(resource));
 }
 
-function unused(message: string, path: string, next: readonly NextStep[]): ValidationError {
+function resourceNotUsedError(message: string, path: string, next: readonly NextStep[]): ValidationError {
   return new ValidationError(message, [{ path, message }], { next });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PlanId } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { commitMessage } from "./commit-message.ts";
 
 const id = "01JABCDEFGHJKMNPQRSTVWXYZ0" as PlanId;

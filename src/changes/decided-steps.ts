@@ -5,7 +5,7 @@
 import type { ChosenCall, ChosenWork, Decision } from "../domain/plan/decision.ts";
 import { dependantsOf, type Touch } from "../domain/plan/dependants.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { ChangesetId, DecisionId, PlanId } from "../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import { stepOrder } from "../domain/actor/tool-actor.ts";
@@ -62,17 +62,10 @@ export function isCall(chosen: JsonValue): chosen is ChosenCall {
   return typeof chosen === "object" && chosen !== null && "tool" in chosen && "params" in chosen;
 }
 
-/** The recorded steps that carried out the decision, in program order, with their changesets. */
-export async function stepsOfDecision(
-  store: Store,
-  planId: PlanId,
-  attempt: number,
-  decisionId: DecisionId,
-): Promise<ReadonlyMap<string, ChangesetId>> {
-  return stepsOfDecisions(store, planId, attempt, new Set([decisionId]));
-}
-
-/** The same for several: a decision that a model carried out did so by what it decided below it. */
+/**
+ * The recorded steps that carried out the decisions, in program order, with their changesets. A decision that a model
+ * carried out did so by what it decided below it.
+ */
 export async function stepsOfDecisions(
   store: Store,
   planId: PlanId,

@@ -4,7 +4,7 @@
  */
 import type { Decision, ToolInvocation } from "../domain/plan/decision.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -31,7 +31,7 @@ export interface DecisionOutcome {
  * `decided`: there is nothing to carry out. `interrupted`: the process that carried it out stopped before it was
  * recorded.
  */
-export type DecisionState = "decided" | "pending" | "running" | "interrupted" | "failed" | "done" | "superseded";
+type DecisionState = "decided" | "pending" | "running" | "interrupted" | "failed" | "done" | "superseded";
 
 /** The outcomes of an attempt's decisions in the order in which they were made. */
 export async function decisionOutcomes(
@@ -91,7 +91,10 @@ function stateOf(decision: Decision, { calls, recorded, working, ended, begun }:
   return working !== undefined && last.epoch === working ? "running" : "interrupted";
 }
 
-/** The decision with that id or a beginning of it, or the one on the step of that name: names begin with a letter, ids do not. */
+/**
+ * The decision with that id or a beginning of it, or the one on the step of that name: names begin with a letter, ids
+ * do not.
+ */
 export async function requireDecision(reader: Reader, plan: Plan, given: string): Promise<Decision> {
   const next = [nextStep("plan.tree", { plan: plan.id })];
   if (/^[A-Za-z][A-Za-z0-9_:.-]{0,199}$/.test(given)) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StoreError } from "../index.ts";
+import { StoreError } from "../domain/errors/errors.ts";
 import { alteredStore } from "../testing/altered-store.ts";
 import { diffOf } from "./diff-cache.ts";
 import { ExecutingPlan, step } from "../execution/testing/executing-plan.ts";

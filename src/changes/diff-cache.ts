@@ -10,7 +10,7 @@ import { ChangesetStore } from "../ledger/changesets.ts";
 import { findDiff, insertDiff } from "../ledger/diffs.ts";
 import { stageContent } from "../store/contents/contents.ts";
 import type { Store } from "../store/port.ts";
-import { diffChanges, type PlanDiff } from "./plan-diff.ts";
+import { diffChanges, type PlanDiff } from "./diff-of-plan.ts";
 import type { PlanChange } from "./plan-changes.ts";
 
 export async function diffOf(store: Store, changes: readonly PlanChange[]): Promise<PlanDiff> {

@@ -1,7 +1,8 @@
 /** Folding a plan's entries gives where each path began and ended: the same as carrying them out one by one. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ChangeEntry, ChangesetId, FileImage } from "../index.ts";
+import type { ChangeEntry, FileImage } from "../domain/plan/change-entry.ts";
+import type { ChangesetId } from "../domain/names/ids.ts";
 import { netChanges } from "./net-changes.ts";
 
 const PATHS = ["a", "b", "c", "d/e"] as const;

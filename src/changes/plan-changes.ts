@@ -22,7 +22,10 @@ export interface ChangingStep {
   readonly order: Order;
 }
 
-/** What an attempt recorded of tool calls and hooks that counts, in program order; the hooks, by their whole keys, behind the others. */
+/**
+ * The tool calls and hooks of an attempt that are not superseded, in program order; hooks come after the others, sorted
+ * by their whole keys.
+ */
 export async function stepRecords(reader: Reader, planId: PlanId, attempt: number): Promise<ChangingStep[]> {
   const records = await placedRecords(reader, planId, attempt);
   return records.flatMap((record) => {

@@ -1,6 +1,7 @@
 /**
- * The records of a plan's execution in the order of the program. Tool calls have a position in it, and so have the answers of models,
- * the contexts they were shown and the ends of steps, so that a rollback knows which records lie behind a checkpoint.
+ * The records of a plan's execution in the order of the program. Tool calls have a position in it, and so have the
+ * answers of models, the contexts they were shown and the ends of steps, so that a rollback knows which records lie
+ * behind a checkpoint.
  */
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Phase } from "../domain/plan/transitions.ts";

@@ -217,14 +217,14 @@ test("a default is kept for each role, shown, and used by plans whose action nam
     previous: null,
   });
   await agents.json("actor", "set-default", "strategy", "scripted/transcript");
-  await agents.json("actor", "set-default", "review", "scripted/transcript");
+  expect((await agents.json("actor", "set-default", "review", "scripted/transcript")).error?.message).toContain(
+    'There is no role "review"; there are strategy, execution.',
+  );
   const actors = async (action: string, ...more: string[]) =>
     (await agents.json("plan", "use", action, "shop", ...more)).data["actors"];
   expect(await actors("open")).toMatchObject({
     execution: "local/thinker",
     strategy: "scripted/transcript",
-    review: "scripted/transcript",
-    apply: null,
   });
   expect(await actors("open", "--strategy-actor", "scripted/other.yaml")).toMatchObject({
     strategy: "scripted/other.yaml",
@@ -233,16 +233,15 @@ test("a default is kept for each role, shown, and used by plans whose action nam
   expect(await actors("fixed")).toMatchObject({
     execution: "local/tool",
     strategy: null,
-    review: "scripted/transcript",
   });
   const listed = await agents.json("actor", "list");
   expect(listed.data).toMatchObject({
     actors: [
-      { name: "scripted/transcript", default_for: ["strategy", "review"] },
+      { name: "scripted/transcript", default_for: ["strategy"] },
       { name: "local/thinker", default_for: ["execution"] },
       { name: "local/tool", default_for: [] },
     ],
-    defaults: { strategy: "scripted/transcript", execution: "local/thinker", apply: null },
+    defaults: { strategy: "scripted/transcript", execution: "local/thinker" },
   });
   expect(await agents.json("actor", "set-default", "strategy", "thniker")).toMatchObject({
     exit_code: 3,

@@ -305,7 +305,9 @@ test("apply in a bad world: a clear error, everything as it was, and it works on
     try {
       const look = (): unknown => (GONE.includes(what) ? undefined : world.everything());
       const before = look();
-      const answer = await world.apply(id, env?.(world));
+      if (env !== undefined) world.agents.inOwnProcess(env(world));
+      const answer = await world.apply(id);
+      world.agents.inThisProcess();
       const expected = { code, message: expect.stringContaining(says), kept: expect.any(String) };
       expect(answer, what).toMatchObject({
         exit_code: ["GIT_FAILED", "RESOURCE_FAILED", "CONFIGURATION"].includes(code) ? 1 : 4,
@@ -422,7 +424,7 @@ test("what a crash left where nobody can get at it any more keeps no other comma
   const restore = [moved(world.repository), moved(world.notes)];
   expect(await world.agents.json("plan", "list")).toMatchObject({
     exit_code: 0,
-    messages: [{ level: "warning", text: expect.stringContaining("cannot be finished or taken back yet") }, {}],
+    messages: [{ level: "warning", text: expect.stringContaining("cannot be finished or undone yet") }, {}],
   });
   expect(await world.agents.json("plan", "apply", id, "--yes")).toMatchObject({ exit_code: 4 });
   for (const back of restore) back();

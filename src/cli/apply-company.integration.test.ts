@@ -1,16 +1,17 @@
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { PlanId } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import type { Envelope } from "./testing/agents.ts";
 import { World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
 /**
  * A plan is not alone: a person and other plans change the same checkout and directory between its steps. Each row is something they
  * do, each column the moment at which they do it. Either both sides end up in the result, or it is a conflict and nothing at all has
  * changed; and once it is out of the way the plan goes on.
  */
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const LINES = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join("\n")}\n`;
 const FILES = {

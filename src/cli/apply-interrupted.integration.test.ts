@@ -17,12 +17,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
 import { PlanApplier } from "../apply/plan-applier.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
-import { openStore } from "../store/sqlite/open.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
 import type { Started } from "./testing/agents.ts";
 import { beforeLanding, kill, reached, until, type Mark } from "./testing/disturbed-landing.ts";
 import { LandingWorld, type Resources } from "./testing/landing-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 let world: LandingWorld;
 let executed: Resources;
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await world.done("plan", "apply", world.planId, "--yes");
   applied = world.look();
   world.save("applied");
-}, 60_000);
+});
 
 beforeEach(() => world.restore("executed"));
 afterAll(() => world[Symbol.dispose]());
@@ -193,7 +194,7 @@ test("the user's own index.lock is said and left; a later command recovers", asy
   const status = await world.done("plan", "status", world.planId);
   expect(status.data).toMatchObject({ state: "processing" });
   const [message] = status.messages;
-  expect(message?.text).toContain("cannot be finished or taken back yet: Another git command is running in");
+  expect(message?.text).toContain("cannot be finished or undone yet: Another git command is running in");
   expect(message?.text).toContain(`remove ${lock}`);
   expect(readFileSync(lock, "utf8")).toBe("");
   rmSync(lock);
@@ -220,7 +221,7 @@ test("somebody else's lock on the branch is named and left; a later command reco
   writeFileSync(lock, `${"5".repeat(40)}\n`);
   const status = await world.done("plan", "status", world.planId);
   expect(status.data).toMatchObject({ state: "processing" });
-  expect(status.messages[0]?.text).toMatch(/cannot be finished or taken back yet: git update-ref failed .*main\.lock/);
+  expect(status.messages[0]?.text).toMatch(/cannot be finished or undone yet: git update-ref failed .*main\.lock/);
   expect(existsSync(lock)).toBe(true);
   rmSync(lock);
   expect((await world.done("plan", "status", world.planId)).data).toMatchObject({ state: "applied" });
@@ -232,7 +233,7 @@ test("a checkout that is not there any more stands in the way of nothing else", 
   await killedAt("checkout files");
   renameSync(world.repository, `${world.repository} elsewhere`);
   const listed = await world.done("plan", "list");
-  expect(listed.messages[0]?.text).toContain("cannot be finished or taken back yet");
+  expect(listed.messages[0]?.text).toContain("cannot be finished or undone yet");
   expect((await world.agents.json("plan", "cancel", world.planId)).exit_code).toBe(4);
   renameSync(`${world.repository} elsewhere`, world.repository);
   await world.done("plan", "list");

@@ -12,8 +12,9 @@ import {
   type Mark,
 } from "./testing/disturbed-landing.ts";
 import { LandingWorld, type Resources } from "./testing/landing-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const ROUNDS = FULL ? 300 : 25;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
@@ -39,7 +40,7 @@ beforeAll(async () => {
     looks.set(to, world.look());
     world.save(to);
   }
-}, 60_000);
+});
 
 afterAll(() => world[Symbol.dispose]());
 

@@ -2,9 +2,11 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SandboxHome } from "../execution/testing/sandbox-home.ts";
+import type { Envelope } from "./testing/agents.ts";
 import { put, World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 const api = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "api", ...params }];
 const notes = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "notes", ...params }];
@@ -12,6 +14,10 @@ const both = (tool: Step[0], params: Step[1]): readonly Step[] => [api(tool, par
 const codes = (answers: readonly { readonly exit_code: number }[]): number[] =>
   answers.map(({ exit_code: code }) => code).sort((a, b) => a - b);
 const times = (count: number, code: number): number[] => Array.from({ length: count }, () => code);
+
+/** In a process of its own, beside others. */
+const landInProcess = (world: World, verb: "apply" | "undo" | "redo", id: string): Promise<Envelope> =>
+  world.agents.processJson("plan", verb, id, "--yes");
 
 const FILES = { "b.txt": "b\n", "c.txt": "c\n" };
 
@@ -139,7 +145,7 @@ test("many press the button at once: one effect, the others are told", async () 
     ["undo", 3],
     ["redo", 4],
   ] as const) {
-    const answers = await Promise.all(Array.from({ length: crowd }, () => world[act](id)));
+    const answers = await Promise.all(Array.from({ length: crowd }, () => landInProcess(world, act, id)));
     expect(codes(answers), act).toEqual([0, ...times(crowd - 1, 4)]);
     expect(world.git("rev-list", "--count", "HEAD").trim()).toBe(String(commits));
     expect(world.git("status", "--porcelain")).toBe("");
@@ -152,10 +158,10 @@ test("apply, undo and cancel at once: what the plan says is what is there", asyn
     await using world = await World.make();
     const id = await world.executed(...both("write_file", { path: "new.txt", content: "new\n" }));
     const answers = await Promise.all([
-      world.apply(id),
-      world.agents.json("plan", "cancel", id),
-      world.undo(id),
-      world.apply(id),
+      landInProcess(world, "apply", id),
+      world.agents.processJson("plan", "cancel", id),
+      landInProcess(world, "undo", id),
+      landInProcess(world, "apply", id),
     ]);
     for (const { exit_code: code } of answers) expect([0, 4]).toContain(code);
     const { data } = await world.agents.json("plan", "status", id);
@@ -176,7 +182,7 @@ test("several plans land in one repository and directory at once: all of them, o
       const command = `sed -i '${plan * 4 + 1}s/$/ ${round}/' s.txt; echo ${plan} > r${round}-p${plan}.txt`;
       ids.push(await world.executed(...both("shell_execute", { command })));
     }
-    expect(codes(await Promise.all(ids.map((id) => world.apply(id))))).toEqual(times(plans, 0));
+    expect(codes(await Promise.all(ids.map((id) => landInProcess(world, "apply", id))))).toEqual(times(plans, 0));
     for (let plan = 0; plan < plans; plan += 1) {
       for (const read of [(path: string) => world.read(path), (path: string) => world.readNote(path)]) {
         expect(read(`r${round}-p${plan}.txt`)).toBe(`${plan}\n`);

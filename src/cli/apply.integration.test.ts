@@ -5,8 +5,9 @@ import { expect, test } from "vitest";
 import { openSandbox } from "../execution/sandbox/sandbox.ts";
 import { git } from "../testing/git-repository.ts";
 import { contents, World, type Files, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 const api = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "api", ...params }];
 const notes = (tool: Step[0], params: Step[1]): Step => [tool, { resource: "notes", ...params }];
@@ -287,7 +288,7 @@ test.each([
   });
   const id = await world.executed(api("write_file", { path: "new.txt", content: "new\n" }));
   const env = { HOME: world.agents.directory, XDG_CONFIG_HOME: world.agents.directory, ...environment };
-  const { code, stderr } = await world.agents.run(["plan", "apply", id, "--yes"], { env });
+  const { code, stderr } = await world.agents.process(["plan", "apply", id, "--yes"], { env });
   expect([code, stderr]).toEqual([0, expect.anything()]);
   expect(world.git("log", "-1", "--format=%an <%ae>").trim()).toBe(author);
   expect(world.git("cat-file", "commit", "HEAD")).not.toContain("encoding");

@@ -27,7 +27,7 @@ test("a profile is added, listed, shown whole, and removed", async () => {
     name: "local/careful",
     builtin: false,
     extends: "trusted",
-    thresholds: { auto_strategize: 0, auto_execute: 0.7, auto_apply: 1, auto_strategy_revision: 1 },
+    thresholds: { auto_execute: 0.7, auto_apply: 1, auto_decisions_strategize: 0 },
     safety: { require_sandbox: true, require_human_approval: true, allow_unsafe_tools: false, max_retries_per_step: 1 },
     guards: {
       tool_denylist: ["shell_execute", "git_*"],
@@ -61,10 +61,10 @@ test("the names of the original are aliases, thresholds and safety may stand in 
   const input = `name: team/theirs
 description: As the original writes it
 schema_version: "1.0"
-decompose_task: 0.0
-thresholds: { select_tool: 0.25, auto_child_plans: 0 }
+edit_code: 0.0
+thresholds: { select_tool: 0.25 }
 require_sandbox: false
-safety: { require_checkpoints: false, allow_unsafe_tools: true, max_cost_per_plan: 3, allowed_skill_categories: [] }
+safety: { require_checkpoints: false, allow_unsafe_tools: true, max_cost_per_plan: 3 }
 `;
   const { stdout } = await agents.run(["automation-profile", "add", "-c", "-", "--format", "json"], { input });
   expect(JSON.parse(stdout)).toMatchObject({
@@ -72,7 +72,7 @@ safety: { require_checkpoints: false, allow_unsafe_tools: true, max_cost_per_pla
       profile: {
         name: "team/theirs",
         extends: null,
-        thresholds: { auto_strategize: 0, auto_execute: 1, auto_apply: 0.25, auto_child_plans: 0 },
+        thresholds: { auto_execute: 1, auto_apply: 0.25, auto_decisions_strategize: 0 },
         safety: { require_sandbox: false, require_checkpoints: false, allow_unsafe_tools: true },
         budget: { max_cost_usd: 3 },
       },
@@ -95,6 +95,8 @@ guards:
   max_tool_calls: -1
   tool_denylst: []
 budget: { max_tokens: 7 }
+auto_strategize: 0
+thresholds: { access_network: 1 }
 `,
   );
   const { error, exit_code } = await agents.json("automation-profile", "add", "--config", file);
@@ -112,7 +114,12 @@ budget: { max_tokens: 7 }
     [9, "guards.max_tool_calls", undefined],
     [10, "guards.tool_denylst", "tool_denylist"],
     [11, "budget.max_tokens", undefined],
+    [12, "auto_strategize", undefined],
+    [13, "thresholds.access_network", undefined],
   ]);
+  for (const path of ["auto_strategize", "thresholds.access_network", "allowed_skill_categories"]) {
+    expect(issues.find((issue) => issue.path === path)?.message).toContain("is not implemented");
+  }
   expect(issues.find(({ path }) => path === "guards.tool_denylist.0")?.message).toContain(
     'did you mean "shell_execute"',
   );

@@ -43,12 +43,12 @@ describe("git", () => {
       chmodSync(join(programs, "git"), 0o755);
     }
     const env = { PATH: script === undefined ? programs : `${programs}${delimiter}${process.env["PATH"] ?? ""}` };
-    const { code, stderr } = await world.agents.run(["plan", "execute", id], { env });
+    const { code, stderr } = await world.agents.process(["plan", "execute", id], { env });
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(stderr).toContain("Nothing was changed.");
     expect(await stateOf(world, id)).toBe("strategize/queued");
     expectNothingLeft(world);
-    expect((await world.agents.run(["diagnostics"], { env })).stdout).toMatch(/git +warning/);
+    expect((await world.agents.process(["diagnostics"], { env })).stdout).toMatch(/git +warning/);
     expect((await world.agents.json("plan", "execute", id)).exit_code).toBe(0);
   });
 });
@@ -194,13 +194,13 @@ describe("the repository", () => {
       ),
     ];
     while (plans.length < 8) plans.push(await world.another());
-    const runs = await Promise.all(plans.map((id) => world.agents.json("plan", "execute", id)));
+    const runs = await Promise.all(plans.map((id) => world.agents.processJson("plan", "execute", id)));
     expect(runs.map(({ exit_code: code }) => code)).toEqual(plans.map(() => 0));
     expect(world.git("for-each-ref", "refs/cleveragents").trim().split("\n")).toHaveLength(8);
     expect(world.state()).toBe(before);
     for (const id of plans) await world.agents.json("plan", "cancel", id);
     // Two at once do not get in each other's way.
-    const cleanups = await Promise.all([1, 2].map(() => world.agents.json("cleanup", "run", "--yes")));
+    const cleanups = await Promise.all([1, 2].map(() => world.agents.processJson("cleanup", "run", "--yes")));
     expect(cleanups.map(({ error }) => error)).toEqual([undefined, undefined]);
     expectNothingLeft(world);
   });

@@ -1,7 +1,10 @@
 /** Budgets through the command line: what is sent fits, what was spent is shown, and an error says how to go on. */
 import { expect, test } from "vitest";
 import { countingServer, type CountingServer } from "../actors/testing/counting-server.ts";
-import { Budget, openStore, PlanLifecycleService, type PlanId } from "../index.ts";
+import { Budget } from "../ledger/budgets.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { Agents } from "./testing/agents.ts";
 
 /** Each call of "hello" can cost 27.5 cents, and does cost 18: a thousand dollars for a million tokens. */
@@ -28,7 +31,7 @@ test("a day's budget stops calls outside of plans too, and warns before it does"
   const refused = await agents.json(...ASK);
   expect(refused).toMatchObject({ exit_code: 1, error: { code: "BUDGET_EXCEEDED" } });
   expect(refused.error?.message).toBe(
-    "A call of house/m can cost $0.2750, which today's budget (UTC) has not left: of $0.9950, $0.72 are spent.",
+    "A call of house/m can cost $0.2750, but only $0.2749 of today's $0.9950 budget (UTC) is left.",
   );
   expect(refused.error?.suggestions).toEqual(["agents config set budget.per-day <dollars>", "or wait until 00:00 UTC"]);
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0";
@@ -86,8 +89,8 @@ test("a plan's budget is set with it, shown, changed and never above what is con
   expect(loosened).toMatchObject({
     exit_code: 2,
     error: {
-      message: "A budget of $2.01 is more than the $2.00 that are configured for a plan.",
-      suggestions: ["agents config set budget.per-plan <dollars>", "agents config get budget.per-plan --verbose"],
+      message: "A budget of $2.01 is more than the $2.00 configured for a plan.",
+      suggestions: ["agents config set budget.per-plan <dollars>", "agents config get budget.per-plan"],
     },
   });
   expect(await use("--budget", "3")).toMatchObject({ exit_code: 2 });
@@ -125,9 +128,9 @@ test("what a plan spent, reserved and lost is in its status", async () => {
   expect((await agents.json("plan", "status", id)).data["cost"]).toMatchObject({ reserved_usd: 0, assumed_usd: 0.08 });
   const { stdout } = await agents.run(["plan", "budget", id]);
   expect(stdout).toContain("$0.50 of $1.00 ━━━━━━━━━━────────── 50 % for 4 calls");
-  expect(stdout).toContain("$0.12 of it estimated");
-  expect(stdout).toContain("$0.08 of it assumed");
-  expect(stdout).toContain("1 call at a price that is not known");
+  expect(stdout).toContain("includes $0.12 counted here");
+  expect(stdout).toContain("an estimated $0.08 for calls cut off");
+  expect(stdout).toContain("1 call at an unknown price");
 });
 
 test("what a killed process had sent counts in full", async () => {

@@ -7,16 +7,17 @@ import { expect, test } from "vitest";
 import { gone } from "../testing/processes.ts";
 import { ROOT } from "./testing/agents.ts";
 import { World } from "./testing/world.ts";
+import { sized } from "../testing/size.ts";
 
-const PLANS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 100 : 5;
+const PLANS = sized({ normal: 5, full: 100 });
 
 test(`${PLANS} failed and cancelled plans leave refs, sandboxes, temporary directories and processes as they were`, async () => {
   using world = new World();
   const { agents } = world;
   const temporary = join(agents.directory, "temporary");
   mkdirSync(temporary);
-  const run = (args: readonly string[]): ReturnType<typeof agents.run> =>
-    agents.run(args, { env: { TMPDIR: temporary } });
+  const run = (args: readonly string[]): ReturnType<typeof agents.process> =>
+    agents.process(args, { env: { TMPDIR: temporary } });
   const marker = `leaves-${Math.random()}`;
   const first = await world.plan(`  - { id: begin, tool: write_file, params: { path: new.txt, content: "${marker}" } }
   - { id: fail, tool: shell_execute, params: { command: "(sleep 300; : ${marker}) & git tag x; mktemp; exit 3" } }

@@ -10,15 +10,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
-import { AgentsError, openStore, PlanLifecycleService, type Clock, type PlanId } from "../index.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { Clock, PlanId } from "../domain/names/ids.ts";
 import { PlanApplier } from "../apply/plan-applier.ts";
 import { findUndoneSteps } from "../ledger/journal.ts";
 import { seededRandom } from "../testing/random.ts";
-import { Agents } from "./testing/agents.ts";
+import { Agents, type Envelope } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
 import { World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const [IN_PROCESS, BY_PROCESSES] = FULL ? [160, 40] : [4, 1];
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const DAY_MS = 86_400_000;
@@ -100,12 +104,12 @@ async function inProcess(world: World, id: PlanId, number: number, command: Comm
 }
 
 async function byProcess(world: World, id: PlanId, number: number, command: Command, step: number): Promise<Seen> {
-  Object.assign(world.agents.environment, stepped(step));
   const decision = command.step === undefined ? [] : ["--decision", command.step];
-  const { exit_code: exit } = await world.agents.json("plan", command.kind, id, "--yes", ...decision);
+  const words = ["plan", command.kind, id, "--yes", ...decision];
+  const { code: exit } = await world.agents.process(words, { env: stepped(step) });
   const { data } = await world.agents.json("plan", "status", id);
   const undone = (data["undone_steps"] ?? []) as string[];
-  return { exit, undone, wholly: data["undone_at"] !== null, files: filesOf(world, number) };
+  return { exit: exit ?? -1, undone, wholly: data["undone_at"] !== null, files: filesOf(world, number) };
 }
 
 function stepped(ms: number): Record<string, string> {
@@ -135,7 +139,6 @@ describe(`undo and redo under a clock that steps (seed ${SEED})`, () => {
         expect({ story, ...seen }).toEqual({ story, ...expected(model, exit) });
       }
     }
-    delete world.agents.environment["NODE_OPTIONS"];
     expect((await world.agents.json("audit", "verify")).exit_code).toBe(0);
   });
 });
@@ -188,9 +191,9 @@ test("plans are listed in the order in which they were made, whatever the clock 
   using agents = new Agents();
   const ids = [await agents.withPlan()];
   for (const step of [DAY_MS, -DAY_MS, 0]) {
-    Object.assign(agents.environment, stepped(step));
-    const { data } = await agents.json("plan", "use", "fix-bug", "shop", "--arg", "issue=42");
-    ids.push(String(data["plan_id"]));
+    const words = ["plan", "use", "fix-bug", "shop", "--arg", "issue=42", "--format", "json"];
+    const { stdout } = await agents.process(words, { env: stepped(step) });
+    ids.push(String((JSON.parse(stdout) as Envelope).data["plan_id"]));
   }
   const { data } = await agents.json("plan", "list");
   expect((data["plans"] as { id: string }[]).map(({ id }) => id)).toEqual(ids.toReversed());

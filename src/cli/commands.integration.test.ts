@@ -2,7 +2,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { openStore, PlanLifecycleService, type PlanId } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { Agents, type Envelope } from "./testing/agents.ts";
 import { completeApply } from "../testing/complete-apply.ts";
 
@@ -64,7 +66,7 @@ test("an action shows every field it was given", async () => {
     description: "Fix issue {issue}",
     long_description: "The longer story",
     definition_of_done: "- the test for issue {issue} passes\n",
-    actors: { strategy: "openai/gpt-4o", execution: "local/coder", review: "local/reviewer", apply: null },
+    actors: { strategy: "openai/gpt-4o", execution: "openai/gpt-4o" },
     arguments: [
       { name: "issue", type: "integer", required: true, min: 1, description: "The issue's number" },
       { name: "labels", type: "list", required: false, default: ["bug", "urgent"] },
@@ -93,7 +95,7 @@ test("an action list counts plans and filters", async () => {
 
 test("an action may come from standard input", async () => {
   using agents = new Agents();
-  const text = "name: piped\ndescription: d\ndefinition_of_done: done\nexecution_actor: local/coder\n";
+  const text = "name: piped\ndescription: d\ndefinition_of_done: done\nexecution_actor: openai/gpt-4o\n";
   const { code, stdout } = await agents.run(["action", "create", "--config", "-"], { input: text });
   expect([code, stdout]).toEqual([0, expect.stringContaining("local/piped created")]);
 });
@@ -105,7 +107,7 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   const service = new PlanLifecycleService({ store });
   await service.startStrategize(id, { holder: "a crashed one", ttlMs: 1 }).then((crashed) => crashed.stop());
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ owner: null, abandoned_by: "a crashed one" });
-  expect((await agents.run(["plan", "status", id])).stdout).toContain("nobody: a crashed one stopped");
+  expect((await agents.run(["plan", "status", id])).stdout).toContain("its process (a crashed one) died");
   const lease = await service.startStrategize(id, { holder: "a test" });
   const running = await agents.json("plan", "status", id);
   expect(running.data).toMatchObject({
@@ -131,8 +133,11 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   expect(errors.data).toMatchObject({
     recoverable: true,
     errors: [{ phase: "strategize", attempt: 1, kind: "errored", category: "transient", message: "the model said no" }],
-    recovery_hints: [{ action: "revert" }, { action: "cancel" }],
+    recovery_hints: [{ action: "resume" }, { action: "revert" }, { action: "cancel" }],
   });
+  // What can be done next is the same wherever one asks.
+  const offered = errored.data["next_steps"] as string[];
+  expect(offered).toEqual([`agents plan errors ${id}`, ...(errors.data["next_steps"] as string[])]);
   for (let attempt = 2; attempt <= 4; attempt += 1) {
     const { data } = await agents.json("plan", "revert", id, "--reason", "again");
     expect(data).toMatchObject({ phase: "strategize", state: "queued", attempt, reversions: attempt - 1 });
@@ -140,7 +145,10 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
   }
   const exhausted = await agents.json("plan", "revert", id);
   expect(exhausted).toMatchObject({ exit_code: 4, error: { message: expect.stringContaining("3 times already") } });
-  expect((await agents.json("plan", "errors", id)).data["recovery_hints"]).toMatchObject([{ action: "cancel" }]);
+  expect((await agents.json("plan", "errors", id)).data["recovery_hints"]).toMatchObject([
+    { action: "resume" },
+    { action: "cancel" },
+  ]);
   expect((await agents.run(["plan", "errors", id])).stdout).toContain("attempt 4");
   expect((await agents.run(["plan", "status", id])).stdout).toContain("sent back 3 times");
   expect((await agents.json()).data).toMatchObject({
@@ -231,7 +239,7 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
     "--automation-profile",
     "ci",
     "--execution-actor",
-    "local/other",
+    "anthropic/claude-sonnet-4-5",
     "-a",
     "labels=a",
     "-a",
@@ -240,7 +248,7 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
   expect(full.data).toMatchObject({
     inputs: { issue: 1, labels: ["a", "b"] },
     automation: { profile: "ci", source: "plan" },
-    actors: { execution: "local/other", strategy: "openai/gpt-4o" },
+    actors: { execution: "anthropic/claude-sonnet-4-5", strategy: "openai/gpt-4o" },
   });
   expect((await agents.json(...use, "--automation-profile", "cii")).error?.message).toContain("no automation profile");
   expect((await agents.json(...use, "--arg", "nothing")).exit_code).toBe(2);
@@ -254,7 +262,7 @@ test("plan use takes profile, actors and repeated arguments, and refuses what do
     state: "cancelled",
     reason: "why not",
     recovery: [
-      `agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]' --automation-profile ci --execution-actor local/other`,
+      `agents plan use local/fix-bug local/shop --arg issue=1 --arg 'labels=["a","b"]' --automation-profile ci --execution-actor anthropic/claude-sonnet-4-5`,
     ],
   });
 });

@@ -65,7 +65,7 @@ test("a plan with a command is refused before any of its steps runs, in every pr
   expect(code).toBe(1);
   expect(stderr).toMatch(/^warning: Commands cannot be confined here \(.*\): plans refuse to run them\./m);
   // Once something can confine, the same plan goes on. What confines here may be nothing: then this shows that it is asked each time.
-  agents.environment["PATH"] = process.env["PATH"];
+  agents.inThisProcess();
   const later = await agents.json("plan", "execute", id);
   const here = await agents.json("plan", "status", id);
   expect(later.exit_code).toBe(later.error?.code === "CONFINEMENT_MISSING" ? 1 : 0);

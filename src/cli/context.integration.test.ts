@@ -143,7 +143,7 @@ test("pack says what is wrong instead of printing nothing", async () => {
   });
   const away = await agents.json("context", "pack", "--path", join(agents.directory, "nowhere"), "session");
   expect(away).toMatchObject({ exit_code: 3, error: { message: expect.stringContaining("does not exist") } });
-  const home = await agents.run(["context", "pack", "session", "--format", "json"], {
+  const home = await agents.process(["context", "pack", "session", "--format", "json"], {
     cwd: agents.directory,
     env: { HOME: agents.directory },
   });
@@ -187,7 +187,7 @@ test("inspect and simulate tell what went in, by whom, and what was left out", a
   expect(data["gaps"]).toContainEqual(expect.objectContaining({ name: "semantic-embedding", kind: "backend" }));
   expect((data["trace"] as { stage: string }[]).map(({ stage }) => stage)).toHaveLength(9);
   const human = await agents.run(["project", "context", "inspect", ...words]);
-  for (const text of ["Around src/session.ts", "Strategies", "symbol-rank", "What goes in", "Missing"])
+  for (const text of ["Around src/session.ts", "Strategies", "symbol-rank", "Included", "Missing"])
     expect(human.stdout).toContain(text);
 
   const simulated = await agents.json("project", "context", "simulate", ...words, "--budget", "200");
@@ -220,11 +220,13 @@ test("a policy decides what is seen; later views inherit it, and mistakes are to
   const byDefault = await seen();
   expect(byDefault).toContain("src/session.test.ts");
   expect(byDefault).not.toContain("vendor/blob.min.js");
-  expect(await seen("--view", "apply")).not.toContain("src/session.test.ts");
-  expect((await context("show", "shop", "--view", "apply")).data).toEqual({
+  expect(await seen("--view", "execute")).not.toContain("src/session.test.ts");
+  expect((await context("show", "shop", "--view", "execute")).data).toEqual({
     project: "local/shop",
+    customized: true,
+    next_steps: ["agents project context inspect local/shop"],
     views: {
-      apply: {
+      execute: {
         include: { value: [], from: "built in" },
         exclude: { value: ["*.test.ts"], from: "execute" },
         max_file_size: { value: 524_288, from: "default" },
@@ -235,12 +237,12 @@ test("a policy decides what is seen; later views inherit it, and mistakes are to
       },
     },
   });
-  expect((await context("inspect", "shop", "--view", "apply")).data["budget"]).toMatchObject({
+  expect((await context("inspect", "shop", "--view", "execute")).data["budget"]).toMatchObject({
     available_budget: 9_000,
     source: "policy",
   });
   expect((await context("set", "shop", "--view", "execute", "--clear")).exit_code).toBe(0);
-  expect(await seen("--view", "apply")).toContain("src/session.test.ts");
+  expect(await seen("--view", "execute")).toContain("src/session.test.ts");
 
   for (const [words, message] of [
     [["set", "shop"], "Nothing to set"],
@@ -279,7 +281,7 @@ test("an index that is behind, damaged, gone or never made is brought up to date
   const indexes = join(agents.dataDir, "index");
   const [name = ""] = readdirSync(indexes).filter((file) => /^[0-9a-f]{32}\.db$/.test(file));
   writeFileSync(join(indexes, name), "no database at all");
-  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("made anew");
+  expect(await texts("simulate", "shop", "--query", "lateArrival")).toContain("was rebuilt: it was damaged");
   expect(await texts("index", "shop", "--rebuild")).toContain("7 files of local/shop are indexed");
 
   renameSync(repository, `${repository}-elsewhere`);

@@ -174,7 +174,7 @@ test("of several that execute one plan at once one does, and nothing is done twi
   const id = await world.plan(
     `  - { id: slow, tool: shell_execute, params: { command: "sleep 0.5; echo x >> count.txt" } }\n`,
   );
-  const runs = await Promise.all(Array.from({ length: 4 }, () => world.agents.json("plan", "execute", id)));
+  const runs = await Promise.all(Array.from({ length: 4 }, () => world.agents.processJson("plan", "execute", id)));
   expect(runs.filter((run) => run.data["ran"] === true)).toHaveLength(1);
   for (const run of runs) expect([0, 4]).toContain(run.exit_code);
   expect(String((await world.agents.json("plan", "diff", id)).data["patch"]).match(/^\+x$/gm)).toHaveLength(1);

@@ -158,7 +158,7 @@ test("-v shows the cause of an error, otherwise there is no stack", async () => 
 
 test("help is there on every level and fits 80 columns", async () => {
   using agents = new Agents();
-  const { COMMANDS } = await import("./command-table.ts");
+  const { COMMANDS } = await import("./words/command-table.ts");
   // Every command and every group around it: "resource type list" is in "resource type", which is in "resource".
   const paths = COMMANDS.flatMap(({ path }) =>
     path.split(" ").map((_, end, words) => words.slice(0, end + 1).join(" ")),
@@ -233,9 +233,9 @@ test("the launcher works through a link from anywhere, and tells an old Node wha
 test("four processes that write the configuration, the data and the first database at once all succeed", async () => {
   using agents = new Agents();
   const runs = await Promise.all([
-    ...Array.from({ length: 4 }, (_, index) => agents.run(["project", "create", `project-${index}`])),
-    agents.run(["config", "set", "core.user", "alice"]),
-    agents.run(["config", "set", "core.automation-profile", "ci"]),
+    ...Array.from({ length: 4 }, (_, index) => agents.process(["project", "create", `project-${index}`])),
+    agents.process(["config", "set", "core.user", "alice"]),
+    agents.process(["config", "set", "core.automation-profile", "ci"]),
   ]);
   expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, ""]));
   expect((await agents.json("project", "list")).data["summary"]).toEqual({ total: 4 });

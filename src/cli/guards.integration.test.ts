@@ -161,7 +161,7 @@ test("writing waits for an approval, step by step; of two approvals at once one 
       detail: { step },
     });
     expect((await agents.run(["plan", "guard", id])).stdout).toMatch(new RegExp(`waits for you:\\s+writes:${step}`));
-    const both = await Promise.all([agents.json(...allow), agents.json(...allow)]);
+    const both = await Promise.all([agents.processJson(...allow), agents.processJson(...allow)]);
     expect(new Set(both.map(({ exit_code }) => exit_code))).toEqual(new Set([0, 4]));
     expect(both.find(({ exit_code }) => exit_code === 0)?.data["allowed_steps"]).toEqual([step]);
   }

@@ -2,7 +2,10 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commitMessage, openStore, PlanLifecycleService, recordedCommitMessage, recordedHooks } from "../index.ts";
+import { commitMessage, recordedCommitMessage } from "../changes/commit-message.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { recordedHooks } from "../execution/checks/hooks.ts";
 import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { ShopWorld } from "./testing/shop-world.ts";
 

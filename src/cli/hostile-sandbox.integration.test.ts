@@ -21,7 +21,7 @@ class Watched implements AsyncDisposable {
     mkdirSync(this.home);
     for (const name of ["canary", ".profile"]) writeFileSync(join(this.home, name), "as it was\n");
     this.#before = listing(this.home);
-    world.agents.environment["HOME"] = this.home;
+    world.agents.inOwnProcess({ HOME: this.home });
   }
 
   static async make(...options: Parameters<typeof World.make>): Promise<Watched> {
@@ -131,7 +131,7 @@ describe("programs that a command hides in a repository are not run by our git",
     const filter = agents.write("filter", `#!/bin/sh\necho "$0" >> '${ran}'\nexec cat\n`);
     chmodSync(filter, 0o755);
     const settings = agents.write("settings", `[filter "mine"]\n\tclean = ${filter}\n\tsmudge = ${filter}\n`);
-    agents.environment["GIT_CONFIG_GLOBAL"] = settings;
+    agents.inOwnProcess({ HOME: watched.home, GIT_CONFIG_GLOBAL: settings });
     const command = "echo '* filter=mine' > .gitattributes; echo changed >> a.txt";
     const id = await watched.used(["shell_execute", { command }], ...LOOKS, [
       "shell_execute",
@@ -147,7 +147,7 @@ describe("programs that a command hides in a repository are not run by our git",
   test("git in a relative entry of PATH is not ours", async () => {
     await using watched = await Watched.make();
     const { agents } = watched.world;
-    agents.environment["PATH"] = `./bin::.:${process.env["PATH"] ?? ""}`;
+    agents.inOwnProcess({ HOME: watched.home, PATH: `./bin::.:${process.env["PATH"] ?? ""}` });
     const attack = ["bin/git", "bin/sh", "bin/bwrap", "bin/cp", "git", "sh"].map((file) => watched.script(file));
     const id = await watched.used(["shell_execute", { command: attack.join("\n") }], ...LOOKS, [
       "shell_execute",

@@ -9,6 +9,7 @@ import { readTree, type Tree } from "../execution/testing/trees.ts";
 import { seededRandom } from "../testing/random.ts";
 import { ROOT } from "./testing/agents.ts";
 import { InPlace, STEPS, UNSAFE } from "./testing/in-place.ts";
+import { sized } from "../testing/size.ts";
 
 /** A git that lets a person do something right before it answers this question: a step asks it when it has read the file it changes. */
 function withPerson(world: InPlace, deed: string, question: "check-ignore" | "ls-files -s"): NodeJS.ProcessEnv {
@@ -33,7 +34,7 @@ test("a file that a person makes while a step makes it is theirs; the step fails
   using world = new InPlace();
   const { agents } = world;
   const id = await world.unsafePlan(NEW);
-  Object.assign(agents.environment, withPerson(world, "echo mine > new.txt", "check-ignore"));
+  agents.inOwnProcess(withPerson(world, "echo mine > new.txt", "check-ignore"));
   const failed = await agents.json("plan", "execute", id);
   expect(failed).toMatchObject({ exit_code: 4, error: { code: "MERGE_CONFLICT" } });
   expect(failed.error?.kept).toContain("Their change is kept; the step changed nothing.");
@@ -52,7 +53,7 @@ test("what a person saves in the same file while a step changes it is neither lo
   const { agents } = world;
   const id = await world.unsafePlan();
   const save = "printf 'one\\ntwo\\nmine\\n' > a.txt; echo mine > docs/other.txt";
-  Object.assign(agents.environment, withPerson(world, save, "ls-files -s"));
+  agents.inOwnProcess(withPerson(world, save, "ls-files -s"));
   const failed = await agents.json("plan", "execute", id);
   expect(failed).toMatchObject({ exit_code: 4, error: { code: "MERGE_CONFLICT" } });
   expect(failed.error?.message).toContain("a.txt was changed meanwhile");
@@ -68,7 +69,7 @@ test("what a person saves in the same file while a step changes it is neither lo
   world.write("docs/new.txt", "new and mine\n");
   const applied = await agents.json("plan", "apply", id, "--yes");
   expect(applied).toMatchObject({ exit_code: 0, data: { changed_since: ["api/docs/new.txt"] } });
-  expect(applied.messages.map(({ text }) => text).join()).toContain("Somebody changed these since");
+  expect(applied.messages.map(({ text }) => text).join()).toContain("Others changed these since");
   expect(world.read("docs/new.txt")).toBe("new and mine\n");
   expect(world.read("docs/other.txt")).toBe("mine\n");
 });
@@ -139,7 +140,7 @@ test("while a plan works in place no other one does, and no other one lands ther
   expect((await agents.json("plan", "execute", second)).exit_code).toBe(0);
 });
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const KILLS = FULL ? 200 : 12;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 

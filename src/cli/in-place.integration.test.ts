@@ -268,7 +268,7 @@ test("a plan that stopped is undone as it is; only then can it be sent back, and
   expect(await call("execute", id)).toMatchObject({ exit_code: 0, data: { changes: { files: 2 } } });
   expect(await call("status", id)).toMatchObject({ data: { undone_at: null, undone_steps: [] } });
   const cancelled = await call("cancel", id);
-  expect(cancelled.messages.map(({ text }) => text).join()).toContain(`is still in ${world.place}`);
+  expect(cancelled.messages.map(({ text }) => text).join()).toContain(`are still in ${world.place}`);
   expect(await call("undo", id, "--yes")).toMatchObject({ exit_code: 0, data: { state: "cancelled" } });
   expect(world.git("status", "--porcelain")).toBe("?? missing.txt\n");
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);

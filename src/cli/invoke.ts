@@ -2,19 +2,19 @@
 import { approveEverything, type Call } from "../app/base/call.ts";
 import { toWire } from "../app/base/wire.ts";
 import type { CleverAgents } from "../app/open.ts";
-import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "../app/table/index.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "../app/table/operation-table.ts";
+import type { NextStep } from "../domain/errors/next-step.ts";
 import type { OutputFormat } from "../domain/settings/settings.ts";
-import type { Command } from "./command-table.ts";
-import { canAsk } from "./confirm.ts";
-import { inputOf, ownOptionsOf, type Words } from "./input-words.ts";
-import type { Io } from "./io.ts";
-import type { Outcome } from "./outcome.ts";
-import { screenFor } from "./render.ts";
-import type { Picture, Show } from "./show.ts";
-import { spellNext } from "./spell-next.ts";
+import type { Command } from "./words/command-table.ts";
+import { canAsk } from "./terminal/confirm.ts";
+import { inputOf, ownOptionsOf, type Words } from "./words/input-words.ts";
+import type { Io } from "./terminal/io.ts";
+import type { Outcome } from "./terminal/outcome.ts";
+import { screenFor } from "./terminal/render.ts";
+import type { Picture, Show } from "./terminal/show.ts";
+import { spellNext } from "./words/spell-next.ts";
 import { terminalAsk } from "./terminal-ask.ts";
-import type { Watching } from "./watching.ts";
+import type { Watching } from "./terminal/watching.ts";
 
 export interface Invocation {
   readonly agents: CleverAgents;

@@ -8,14 +8,17 @@ import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ChangesetStore, openStore, type PlanId } from "../index.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { planChanges } from "../changes/plan-changes.ts";
 import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { allowCommands } from "./testing/confinement.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const KILLS = FULL ? 300 : 10;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
@@ -112,7 +115,7 @@ test(`killed ${KILLS} times at a random moment, each time resumed (seed ${SEED})
   await world.prepare();
   const undisturbed = await world.plan();
   const started = performance.now();
-  expect((await world.agents.json("plan", "execute", undisturbed)).exit_code).toBe(0);
+  expect((await world.agents.processJson("plan", "execute", undisturbed)).exit_code).toBe(0);
   const durationMs = performance.now() - started;
   const expected = await world.outcome(undisturbed);
   const users = await readTree(world.repository);

@@ -1,6 +1,6 @@
 /** `agents` as a process: its own streams, environment and signals around one call of the command line. */
 import { readFileSync } from "node:fs";
-import { closeGate } from "./gate.ts";
+import { closeGate } from "./terminal/gate.ts";
 import { CliCall } from "./run-cli.ts";
 
 // A reader that went away (`agents plan list | head -1`) is not an error.

@@ -38,13 +38,14 @@ async function costToday(agents: Agents): Promise<CostToday> {
   return data["cost_today"] as CostToday;
 }
 
-/** Waves of processes that all ask at once. */
+/** Waves of commands that all ask at once, the first of them as processes. */
 async function waves(agents: Agents, lie: Lie): Promise<{ answers: Envelope[]; asked: number; cost: CostToday }> {
   await using server = await lyingServer(lie);
   await withModel(agents, server);
   const answers: Envelope[] = [];
   for (let wave = 0; wave < 3; wave += 1) {
-    answers.push(...(await Promise.all(Array.from({ length: 5 }, () => agents.json(...ASK)))));
+    const ask = (): Promise<Envelope> => (wave === 0 ? agents.processJson(...ASK) : agents.json(...ASK));
+    answers.push(...(await Promise.all(Array.from({ length: 5 }, ask))));
   }
   return { answers, asked: server.asked(), cost: await costToday(agents) };
 }
@@ -68,7 +69,7 @@ test.each([
   expect(cost).toMatchObject({ calls: asked, assumed_usd: 0, reserved_usd: 0 });
   expect(cost.spent_usd).toBeCloseTo(spent, 6);
   expect(cost.estimated_usd).toBeCloseTo(spent, 6);
-  expect((await agents.run(["info"])).stdout).toContain("of it estimated");
+  expect((await agents.run(["info"])).stdout).toContain("counted here, not reported by the provider");
 });
 
 test.each([
@@ -93,7 +94,7 @@ test("an answer that breaks off counts as reserved, each try of it: four fit, an
   expect(asked).toBe(4);
   expect(cost).toMatchObject({ calls: 4, spent_usd: 0, reserved_usd: 0 });
   expect(cost.assumed_usd).toBeCloseTo(4 * BOUND, 6);
-  expect((await agents.run(["info"])).stdout).toContain("of it assumed");
+  expect((await agents.run(["info"])).stdout).toContain("for calls cut off before reporting");
 });
 
 test("an answer that does not end at its limit is ended there", async () => {
@@ -117,7 +118,7 @@ test("a flood is refused, its connection is closed, and the process ends while t
   await agents.json("config", "set", "provider.house.base-url", `${server.url}/v1`);
   const { code, stderr } = await agents.run(["actor", "run", "house/m", "hello"]);
   expect(code).toBe(1);
-  expect(stderr).toContain("answered with more than an answer can be");
+  expect(stderr).toContain("sent more text than one answer can have");
   await expect.poll(server.left).toBe(1);
 });
 

@@ -13,7 +13,7 @@ test("the network is closed to commands, hooks and validations unless the plan's
   chmodSync(join(agents.directory, "bwrap"), 0o755);
   writeFileSync(join(world.repository, ".git", "hooks", "pre-commit"), "#!/bin/sh\nexit 0\n");
   chmodSync(join(world.repository, ".git", "hooks", "pre-commit"), 0o755);
-  agents.environment["PATH"] = `${agents.directory}:${process.env["PATH"]}`;
+  agents.inOwnProcess({ PATH: `${agents.directory}:${process.env["PATH"]}` });
   const steps = `  - { id: net, tool: shell_execute, params: { command: "echo x > net.txt" } }\n`;
   const closed = await world.plan(steps);
   agents.write("check.yaml", "name: check\ndescription: checks\ncommand: 'true'\n");

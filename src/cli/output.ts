@@ -1,15 +1,15 @@
 import { AgentsError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
 import type { OutputFormat } from "../domain/settings/settings.ts";
 import { visibleJson } from "../domain/text/text.ts";
-import { maskedFacts, maskedText } from "../platform/masking.ts";
-import type { Message, Outcome } from "./outcome.ts";
-import { painter, render, screenFor, type HumanFormat, type Terminal } from "./render.ts";
-import { spellNext } from "./spell-next.ts";
-import { joined, type Text } from "./terminal-text.ts";
+import { maskedError, maskedErrorChain } from "../app/base/masked-error.ts";
+import type { Message, Outcome } from "./terminal/outcome.ts";
+import { painter, render, screenFor, type HumanFormat, type Terminal } from "./terminal/render.ts";
+import { spellNext } from "./words/spell-next.ts";
+import { joined, type Text } from "./terminal/terminal-text.ts";
 
 /**
- * The last step of every command: one envelope on stdout for machines, or a view for people with errors on stderr. Nothing else
- * writes to stdout.
+ * The last step of every command: one envelope on stdout for machines, or a view for people with errors on stderr.
+ * Nothing else writes to stdout.
  */
 export interface Streams {
   readonly out: (text: Text) => void;
@@ -62,9 +62,10 @@ function messageLine({ level, text }: Message, format: HumanFormat, paint: Retur
   }
 }
 
-/** Says what happened, what was kept and how to go on; returns the exit code. */
+/** Says what happened, what was kept and how to continue; returns the exit code. */
 export async function writeError(error: unknown, run: Run, streams: Streams): Promise<number> {
-  const known = withoutSecrets(asAgentsError(error));
+  const { environment } = streams.errTerminal;
+  const known = maskedError(asAgentsError(error), environment);
   const exitCode = known.meaning.exit;
   if (run.format === "json" || run.format === "yaml") {
     const body = {
@@ -88,27 +89,9 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
   if (known instanceof ValidationError) lines.push(...known.issues.slice(0, 10).flatMap(issueLine));
   if (known.kept !== undefined) lines.push([paint("kept:", "dim"), `  ${known.kept}`]);
   if (known.next.length > 0) lines.push([paint("next:", "dim"), `  ${known.next.map(spellNext).join("  or  ")}`]);
-  if (run.verbose) lines.push(maskedText(errorChain(error)));
+  if (run.verbose) lines.push(maskedErrorChain(error, environment));
   streams.err([...joined(lines, "\n"), "\n"]);
   return exitCode;
-}
-
-/** What a command or a parser complains of may hold what it was given. */
-function withoutSecrets(error: AgentsError): AgentsError {
-  const { message, kept, next, detail } = maskedFacts({
-    message: error.message,
-    kept: error.kept,
-    next: error.next,
-    detail: error.detail,
-  });
-  if (error instanceof ValidationError) {
-    return new ValidationError(message, maskedFacts(error.issues), {
-      ...(kept === undefined ? {} : { kept }),
-      next,
-      detail,
-    });
-  }
-  return new AgentsError(error.code, message, { ...(kept === undefined ? {} : { kept }), next, detail });
 }
 
 /** In a file: where exactly. Elsewhere the message has said it all but the suggestion. */
@@ -130,11 +113,6 @@ function asAgentsError(error: unknown): AgentsError {
   });
 }
 
-function errorChain(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? `\ncaused by ${errorChain(error.cause)}` : "";
-  return (error instanceof Error ? (error.stack ?? error.message) : String(error)) + cause;
-}
-
 function envelope(run: Run, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const timing = { started: new Date(run.startedAt).toISOString(), duration_ms: Math.round(run.durationMs) };
   return { command: run.command, ...body, timing };
@@ -142,6 +120,6 @@ function envelope(run: Run, body: Readonly<Record<string, unknown>>): Record<str
 
 async function encode(value: Record<string, unknown>, format: "json" | "yaml"): Promise<string> {
   if (format === "json") return `${visibleJson(JSON.stringify(value, null, 2))}\n`;
-  const { yamlText } = await import("./yaml-text.ts");
+  const { yamlText } = await import("./terminal/yaml-text.ts");
   return yamlText(value);
 }

@@ -76,7 +76,6 @@ test.each([
   ["a place outside", 'focus: ["web:src/a.ts"]', "is not visible"],
   ["a strategy there is not", "strategy: nope", 'There is no strategy \\"nope\\"'],
   ["a backend there is not", "required_backends: [oracle]", 'There is no backend \\"oracle\\"'],
-  ["a depth there is not", "depth: everything", "The parameters of request_context do not fit"],
 ])("refused and recorded: %s", async (_, params, message) => {
   using world = new CodeWorld();
   const { agents } = world;

@@ -1,6 +1,10 @@
 /** Plans that ask, through the command line: the question is seen everywhere, answered once, and then the plan goes on. */
 import { expect, test } from "vitest";
-import { assess, openStore, pauseFor, PlanLifecycleService, type PlanId } from "../index.ts";
+import { assess } from "../domain/plan/confidence.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { pauseFor } from "../plans/plan-questions.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { World } from "./testing/world.ts";
 import type { Agents } from "./testing/agents.ts";
 
@@ -79,7 +83,7 @@ test("two answers at once: one is heard, the other is a conflict", async () => {
   using world = new World();
   const { agents } = world;
   const id = await asking(world);
-  const both = await Promise.all(["tabs", "spaces"].map((word) => agents.json("plan", "prompt", id, word)));
+  const both = await Promise.all(["tabs", "spaces"].map((word) => agents.processJson("plan", "prompt", id, word)));
   const codes = both.map(({ exit_code: code }) => code).toSorted((a, b) => a - b);
   // The one that started after the other had ended gives guidance to a plan that asks nothing any more.
   const heard = both.filter(({ data }) => data["answered"] === QUESTION);

@@ -31,9 +31,16 @@ test("what the README tells a new user to type works, and so do the primitives o
   expect(readFileSync(join(agents.directory, "demo/README.md"), "utf8")).toBe("# Shop\nOpen on Sundays.\n");
   expect(stdout).toContain("The entries of the audit log are unchanged");
 
-  const [, primitives = ""] = blocks("ts", readFileSync(join(ROOT, "docs/library.md"), "utf8"));
+  const [, primitives = "", definitions = ""] = blocks("ts", readFileSync(join(ROOT, "docs/library.md"), "utf8"));
+  const doors = pathToFileURL(join(ROOT, "src/definitions.ts")).href;
+  const parsing = agents.write(
+    "definitions.ts",
+    definitions.replace('"cleveragents/definitions"', JSON.stringify(doors)),
+  );
+  const parsed = await promisify(execFile)(process.execPath, [parsing]);
+  expect(parsed.stdout).toMatch(/^name .*\ndescription .*\ndefinition_of_done /);
   const code = primitives
-    .replace('"cleveragents/primitives"', JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href))
+    .replace('"cleveragents/primitives"', JSON.stringify(pathToFileURL(join(ROOT, "src/primitives.ts")).href))
     .replace("sqlite:./plans.db", `sqlite:${agents.database}`);
   const file = agents.write("example.ts", `${code}\nconsole.log(answer, (await service.getPlan(plan.id)).state);\n`);
   const example = await promisify(execFile)(process.execPath, [file]);
@@ -68,7 +75,7 @@ test.runIf(confined)("the library example of the README does the same as its ses
 
   const [library = ""] = blocks("ts");
   const code = library
-    .replace('"cleveragents"', JSON.stringify(pathToFileURL(join(ROOT, "src/app/open.ts")).href))
+    .replace('"cleveragents"', JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href))
     .replace("./agents-data", agents.dataDir);
   const file = agents.write("example.ts", `${code}\nconsole.log(patch);\n`);
   const health = join(agents.directory, "health");

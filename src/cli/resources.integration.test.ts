@@ -200,7 +200,7 @@ test("a project works on resources under aliases until it is deleted", async () 
     exit_code: 4,
     error: { suggestions: ["agents project unlink-resource local/shop local/docs"] },
   });
-  agents.write("do.yaml", "name: do\ndescription: d\ndefinition_of_done: done\nexecution_actor: local/coder\n");
+  agents.write("do.yaml", "name: do\ndescription: d\ndefinition_of_done: done\nexecution_actor: openai/gpt-4o\n");
   await agents.json("action", "create", "--config", "do.yaml");
   const plan = String((await agents.json("plan", "use", "do", "shop")).data["plan_id"]);
   expect((await agents.json("project", "unlink-resource", "shop", "manual")).error).toMatchObject({
@@ -225,12 +225,12 @@ test("many processes at once: one adds a name, and no link outlives its resource
   using agents = user();
   await agents.json("project", "create", "shop");
   const add = ["resource", "add", "git-checkout", "api", "--path", "repo"];
-  const added = await Promise.all(Array.from({ length: 5 }, () => agents.run(add)));
+  const added = await Promise.all(Array.from({ length: 5 }, () => agents.process(add)));
   expect(added.map(({ code }) => Number(code)).sort((a, b) => a - b)).toEqual([0, 4, 4, 4, 4]);
   const raced = await Promise.all([
-    agents.run(["project", "link-resource", "shop", "api"]),
-    agents.run(["resource", "remove", "api", "--yes"]),
-    agents.run(["project", "link-resource", "shop", "api", "--alias", "other"]),
+    agents.process(["project", "link-resource", "shop", "api"]),
+    agents.process(["resource", "remove", "api", "--yes"]),
+    agents.process(["project", "link-resource", "shop", "api", "--alias", "other"]),
   ]);
   expect(raced.filter(({ code }) => code === 0)).toHaveLength(1);
   const { data } = await agents.json("resource", "list");

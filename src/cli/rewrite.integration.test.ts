@@ -43,11 +43,24 @@ test("a declaration of which the pattern names only a part keeps all of it", asy
 
 test("what cannot be rewritten is told", async () => {
   using world = new World();
-  const id = await world.plan("  - { tool: rewrite_code, params: { language: Cobol, pattern: a, rewrite: b } }\n");
-  expect(await world.agents.json("plan", "execute", id)).toMatchObject({
-    exit_code: 2,
-    error: { message: expect.stringContaining("there are JavaScript, TypeScript, TSX, HTML, CSS") },
-  });
+  world.agents.write(
+    "cobol.yaml",
+    `name: cobol
+type: tool
+description: Rewrites what it cannot
+steps:
+  - { tool: rewrite_code, params: { language: Cobol, pattern: a, rewrite: b } }
+`,
+  );
+  const { error, exit_code } = await world.agents.json("actor", "add", "--config", "cobol.yaml");
+  expect(exit_code).toBe(2);
+  expect(error?.detail["issues"]).toMatchObject([
+    {
+      path: "steps.0.params.language",
+      line: 5,
+      message: expect.stringContaining("there are JavaScript, TypeScript, TSX, HTML, CSS"),
+    },
+  ]);
 });
 
 test("the parser is loaded by the first rewrite, not before", async () => {
@@ -60,13 +73,13 @@ registerHooks({ resolve: (name, context, next) => {
   const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(refuse)}` };
   const writing = await world.plan(`  - { tool: write_file, params: { path: x.txt, content: x } }\n`);
   for (const args of [["version"], ["diagnostics"], ["actor", "list"], ["plan", "execute", writing]])
-    expect([args, (await world.agents.run(args, { env })).code]).toEqual([args, 0]);
+    expect([args, (await world.agents.process(args, { env })).code]).toEqual([args, 0]);
   world.agents.write(
     "other.yaml",
     "name: other\ntype: tool\ndescription: d\nsteps: [{ tool: rewrite_code, params: { language: css, pattern: 'a { }', rewrite: b } }]\n",
   );
   await world.agents.json("actor", "add", "--config", "other.yaml");
   const rewriting = await world.another("--execution-actor", "local/other");
-  const { code, stderr } = await world.agents.run(["plan", "execute", rewriting], { env });
+  const { code, stderr } = await world.agents.process(["plan", "execute", rewriting], { env });
   expect([code, stderr]).toEqual([1, expect.stringContaining("loaded the parser")]);
 });

@@ -8,8 +8,9 @@ import { SandboxHome } from "../execution/testing/sandbox-home.ts";
 import { seededRandom } from "../testing/random.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { ToolPlan } from "./testing/tool-plan.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const ROUNDS = FULL ? 60 : 5;
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
@@ -152,7 +153,7 @@ test("a plan that is being executed is not rolled back; of several who roll one 
     `  - { id: first, tool: write_file, params: { path: first.txt, content: "1" } }
   - { id: slow, tool: shell_execute, params: { command: "touch $HOME/began; until test -e $HOME/go; do sleep 0.05; done; echo s > s" } }\n`,
   );
-  const running = agents.run(["plan", "execute", plan.id]);
+  const running = agents.process(["plan", "execute", plan.id]);
   const home = new SandboxHome(agents.dataDir, plan.id);
   await home.until("began");
   const refused = await agents.json("plan", "rollback", plan.id, "start", "--yes");
@@ -162,7 +163,7 @@ test("a plan that is being executed is not rolled back; of several who roll one 
 
   const checkpoint = await checkpointAfter(plan, "first");
   const all = await Promise.all(
-    Array.from({ length: 4 }, () => agents.json("plan", "rollback", plan.id, checkpoint, "--yes")),
+    Array.from({ length: 4 }, () => agents.processJson("plan", "rollback", plan.id, checkpoint, "--yes")),
   );
   expect(all.map((one) => one.exit_code).sort((a, b) => a - b)).toEqual([0, 4, 4, 4]);
   expect(await tree(plan, "--show-superseded")).toHaveLength(3);

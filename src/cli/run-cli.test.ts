@@ -28,7 +28,7 @@ test("a call writes to the streams it was given, and its exit code is returned",
 });
 
 test("relative paths and standard input are those of the call", async () => {
-  const action = "name: fix\ndescription: Fix it\ndefinition_of_done: It is fixed\nexecution_actor: local/coder\n";
+  const action = "name: fix\ndescription: Fix it\ndefinition_of_done: It is fixed\nexecution_actor: openai/gpt-4o\n";
   writeFileSync(join(directory, "fix.yaml"), action);
   const data = ["--data-dir", "two"];
   expect(await called([...data, "action", "create", "--config", "fix.yaml"])).toMatchObject({ code: 0 });
@@ -58,12 +58,22 @@ test("calls side by side see their own data, environment and words only", async 
   );
 });
 
+test("a secret in the environment of one call is masked there, and in no other call", async () => {
+  const secret = "wombats-like-tea-4711";
+  const show = ["--data-dir", "four", "project", "show", secret];
+  for (let time = 0; time < 2; time += 1) {
+    const masked = await called(show, { env: { TEA_PASSWORD: secret } });
+    expect([masked.code, masked.stderr.includes(secret)]).toEqual([3, false]);
+    expect((await called(show)).stderr).toContain(secret);
+  }
+});
+
 test("an interrupted call stops, and says what is kept", async () => {
   const env = { CLEVERAGENTS_DATA_DIR: join(directory, "three") };
   writeFileSync(join(directory, "a.ts"), "export const a = 1;\n");
   const words = ["context", "pack", "a", "--path", ".", "--format", "plain"];
   const { code, stderr } = await called(words, { env, signal: AbortSignal.abort() });
   expect(code).toBe(1);
-  expect(stderr).toContain("stopping cleanly");
+  expect(stderr).toContain("stopping; press Ctrl-C again to kill");
   expect(stderr).toContain("It was interrupted.");
 });

@@ -1,15 +1,16 @@
 /**
- * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process only through `Io`,
- * so that a program or a test can call it as often as it likes.
+ * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process
+ * only through `Io`, so that a program or a test can call it as often as it likes.
  */
+import type { NoticeEvent } from "../domain/run-event.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
 import type { Invocation } from "./invoke.ts";
-import { print } from "./gate.ts";
-import { Io, type Environment, type IoParts } from "./io.ts";
-import type { Message, Outcome } from "./outcome.ts";
+import { print } from "./terminal/gate.ts";
+import { Io, type Environment, type IoParts } from "./terminal/io.ts";
+import type { Message, Outcome } from "./terminal/outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
-import { OPERATIONS } from "../app/table/index.ts";
-import type { ParsedCall, Program } from "./program.ts";
+import { OPERATIONS } from "../app/table/operation-table.ts";
+import type { ParsedCall, Program } from "./words/program.ts";
 
 /** The words of a call, understood. */
 interface Understood {
@@ -19,14 +20,11 @@ interface Understood {
 }
 
 /**
- * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data directory of its own:
- * within one data directory they are one owner of leases, as one process is.
+ * Runs one command and returns its exit code. Calls side by side do not disturb each other as long as each has a data
+ * directory of its own: within one data directory they are one owner of leases, as one process is.
  */
-export async function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
-  const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
-  const { maskAlso } = await import("../platform/masking.ts");
-  maskAlso(parts.env);
-  return withOwnCommandPolicy(() => new CliCall(argv, parts).run());
+export function runCli(argv: readonly string[], parts: IoParts): Promise<number> {
+  return new CliCall(argv, parts).run();
 }
 
 export class CliCall {
@@ -58,7 +56,7 @@ export class CliCall {
       this.#command = understood.command;
       return await this.#carryOut(understood);
     } catch (error) {
-      this.#command ||= (await import("./program.ts")).commandPath(this.#argv);
+      this.#command ||= (await import("./words/program.ts")).commandPath(this.#argv);
       return this.fail(error);
     }
   }
@@ -66,7 +64,7 @@ export class CliCall {
   async #carryOut({ call, globals }: Understood): Promise<number> {
     const { dataDir, configPath, format: flag, verbose } = globals;
     const io = this.#io;
-    const notices: Message[] = [];
+    const notices: NoticeEvent[] = [];
     const { composeCleverAgents } = await import("../app/open.ts");
     await using agents = composeCleverAgents({
       dataDir,
@@ -74,15 +72,15 @@ export class CliCall {
       directory: io.cwd,
       environment: io.env,
       tell: (event) => {
-        if (event.type === "notice") notices.push({ level: event.level, text: event.text });
+        if (event.type === "notice") notices.push(event);
       },
     });
     this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
-    const { Watching } = await import("./watching.ts");
+    const { Watching } = await import("./terminal/watching.ts");
     const watching = new Watching(io, this.#format);
     try {
       const outcome = await carryOut(call, { agents, io, format: this.#format, verbose: verbose > 0, watching });
-      const messages = [...notices, ...watching.messages, ...outcome.messages];
+      const messages = [...(await Promise.all(notices.map(spelled))), ...watching.messages, ...outcome.messages];
       return await writeOutcome({ ...outcome, messages }, this.#described(), this.#streams);
     } finally {
       watching.end();
@@ -105,11 +103,19 @@ export class CliCall {
   }
 }
 
+/** A notice as a message, with the steps that help. */
+async function spelled({ level, text, next = [] }: NoticeEvent): Promise<Message> {
+  if (next.length === 0) return { level, text };
+  const { spellNext } = await import("./words/spell-next.ts");
+  return { level, text: `${text} Next: ${next.map(spellNext).join("; ")}.` };
+}
+
 async function carryOut(call: Understood["call"], invocation: Invocation): Promise<Outcome> {
   const { command, words } = call;
-  if (command.name === "completion") return (await import("./completion.ts")).completion(String(words.positional[0]));
-  const { VIEWS } = await import("./views/index.ts");
-  const { isOperation } = await import("../app/table/index.ts");
+  if (command.name === "completion")
+    return (await import("./words/completion.ts")).completion(String(words.positional[0]));
+  const { VIEWS } = await import("./views/all-views.ts");
+  const { isOperation } = await import("../app/table/operation-table.ts");
   const { name } = command;
   if (!isOperation(name)) throw new Error(`There is no command ${name}.`);
   const { invoke } = await import("./invoke.ts");
@@ -117,13 +123,13 @@ async function carryOut(call: Understood["call"], invocation: Invocation): Promi
   return invoke(name, { command, words, show }, invocation);
 }
 
-/** What the words ask for; undefined when they asked for help and got it. */
+/** The command that the words ask for; undefined when they asked for help and got it. */
 async function parse(argv: readonly string[], streams: Streams): Promise<Understood | undefined> {
   // The one command that scripts call in loops skips the parser, which is a third of its start-up time.
   if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {
     return { command: "version", globals: { verbose: 0 }, call: bare("version") };
   }
-  const { buildProgram } = await import("./program.ts");
+  const { buildProgram } = await import("./words/program.ts");
   const program = buildProgram(streams.out, streams.outTerminal.columns || 80);
   const call = program.parse(argv);
   if (call === undefined) return undefined;

@@ -26,7 +26,7 @@ class RunWorld extends Agents {
   }
 }
 
-const HEARD = '/# What people have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
+const HEARD = '/# People have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
 
 const WORKING = [
   strategyTurn([STEP], { usage: { input_tokens: 1_000, output_tokens: 100 } }),
@@ -221,7 +221,7 @@ test("Ctrl-C stops it cleanly and says how to go on; what was asked before is no
   child.kill("SIGINT");
   const { code, stderr } = await finished;
   expect(code).toBe(1);
-  expect(stderr).toContain("stopping cleanly; once more to stop at once\n");
+  expect(stderr).toContain("stopping; press Ctrl-C again to kill\n");
   expect(stderr).toContain(`next:  agents plan execute ${id}\n`);
   world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
   expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openCleverAgents } from "../app/open.ts";
-import type { OutputOf } from "../app/table/index.ts";
+import type { OutputOf } from "../app/table/operation-table.ts";
 import { makeRepository } from "../testing/git-repository.ts";
-import type { Asking } from "./confirm.ts";
-import { Io } from "./io.ts";
+import type { Asking } from "./terminal/confirm.ts";
+import { Io } from "./terminal/io.ts";
 import { terminalAsk } from "./terminal-ask.ts";
 import { capturedIo } from "./testing/captured-io.ts";
 

@@ -99,7 +99,7 @@ test("what a run needs is made once, also by many at the same moment", async () 
   const { agents, repository } = await world();
   using _ = agents;
   const words = ["run", "again", "--actor", "note", "--automation-profile", "trusted", "--format", "json"];
-  const runs = await Promise.all(Array.from({ length: 6 }, () => agents.run(words, { cwd: repository })));
+  const runs = await Promise.all(Array.from({ length: 6 }, () => agents.process(words, { cwd: repository })));
   expect(runs.map(({ code }) => code)).toEqual(runs.map(() => 0));
   const made = runs.flatMap(({ stdout }) => JSON.parse(stdout).data.made as string[]);
   expect(made.toSorted()).toEqual(["action local/run", "project local/my-shop-js", "resource local/my-shop-js"]);

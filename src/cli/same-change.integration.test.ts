@@ -5,11 +5,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { PlanId } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { seededRandom } from "../testing/random.ts";
+import { runCli } from "./run-cli.ts";
+import { capturedIo } from "./testing/captured-io.ts";
+import { typedTerminal } from "./testing/typed-terminal.ts";
 import { contents, World, type Step } from "./testing/user-world.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 const FILES = { "lines.txt": LINES, "other.txt": LINES };
@@ -88,8 +92,10 @@ describe("two plans that made the same change", () => {
     const [a = "", b = ""] = ids;
     await apply(world, a);
     await apply(world, b);
-    const asked = await world.agents.run(["plan", "undo", a], { input: "n\n" });
-    expect(asked.stderr).toContain(`stays: notes/new/file.txt, which plan ${b} made too`);
+    const { input, output, seen } = typedTerminal("n\r");
+    const io = { ...capturedIo(), stdin: input, stderr: output };
+    await runCli(["--data-dir", world.agents.dataDir, "plan", "undo", a], io);
+    expect(seen()).toContain(`stays: notes/new/file.txt, which plan ${b} made too`);
     const { stdout } = await world.agents.run(["plan", "undo", a, "--yes"]);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
       `api/lines.txt, api/new/file.txt, notes/lines.txt, notes/new/file.txt: plan ${b} made the same change, which stays`,

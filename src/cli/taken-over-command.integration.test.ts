@@ -19,7 +19,7 @@ test.skipIf(backends.length === 0).each(backends)(
   async (backend) => {
     using only = new OnlyBackend(backend);
     using agents = new Agents();
-    agents.environment["PATH"] = only.path;
+    agents.inOwnProcess({ PATH: only.path });
     const id = await planFor(agents);
     const home = join(agents.dataDir, "sandboxes", id, "1", "api");
 

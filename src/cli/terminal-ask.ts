@@ -1,11 +1,11 @@
 /** The questions of operations, asked on a terminal. */
 import type { Ask, Question, Reply, Shown } from "../app/base/call.ts";
 import type { OutputFormat } from "../domain/settings/settings.ts";
-import { answerTo } from "./confirm.ts";
-import { print } from "./gate.ts";
-import type { Io } from "./io.ts";
-import { render, screenFor } from "./render.ts";
-import { oneLine, type Text } from "./terminal-text.ts";
+import { answerTo } from "./terminal/confirm.ts";
+import { print } from "./terminal/gate.ts";
+import type { Io } from "./terminal/io.ts";
+import { render, screenFor } from "./terminal/render.ts";
+import { oneLine, type Text } from "./terminal/terminal-text.ts";
 import { shownView } from "./views/shown.ts";
 
 export function terminalAsk(io: Io, format: OutputFormat, beforeQuestion: () => void): Ask {

@@ -43,7 +43,7 @@ async function expectVisible(
 ) {
   const piped = await agents.run(words, options);
   const outputs = [piped.stdout + piped.stderr];
-  if (reason === undefined) outputs.push((await agents.run(words, { ...options, terminal: TERMINAL })).stdout);
+  if (reason === undefined) outputs.push((await agents.process(words, { ...options, terminal: TERMINAL })).stdout);
   for (const output of outputs) {
     expect(forbiddenIn(output), output).toEqual([]);
     for (const part of parts) expect(output.replaceAll(/[\r\n│]| {2,}/g, "")).toContain(part);
@@ -196,13 +196,13 @@ test("what Node itself prints: a warning, an error that nothing caught", async (
   };
   const text = JSON.stringify(HOSTILE);
   const late = (code: string): string => `setTimeout(() => { ${code} }, 1); setTimeout(() => {}, 3000);`;
-  const warned = await agents.run(["plan", "list"], {
+  const warned = await agents.process(["plan", "list"], {
     env: trouble(late(`process.emitWarning(${text}); console.log(${text})`)),
   });
   expect(forbiddenIn(warned.stdout + warned.stderr)).toEqual([]);
   expect(warned.stderr).toContain("Warning: begin <U+001B>]52");
   expect(warned.stdout).toContain("begin <U+001B>]52");
-  const thrown = await agents.run(["plan", "list"], { env: trouble(late(`throw new Error(${text})`)) });
+  const thrown = await agents.process(["plan", "list"], { env: trouble(late(`throw new Error(${text})`)) });
   expect(thrown.code).toBe(1);
   expect(forbiddenIn(thrown.stdout + thrown.stderr)).toEqual([]);
   expect(thrown.stderr).toContain("error: Something unexpected went wrong: begin <U+001B>]52");
@@ -223,9 +223,9 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
   test("the strategy and the difference before a question cannot draw over it", async () => {
     await using world = await new HostileWorld().listen();
     const person = world.person([...RUN, "supervised"]);
-    await person.sees("Carry this out? [y/N, or what should be different] ");
+    await person.sees("Run this plan? [y/N, or what should be different] ");
     person.type("y\r");
-    await person.sees("Land 1 file (+1 −0)? [y/N] ");
+    await person.sees("Apply 1 file (+1 −0)? [y/N] ");
     person.type("n\r");
     expect(await person.end()).toBe(0);
     expect(forbiddenIn(person.seen)).toEqual([]);
@@ -250,9 +250,9 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     const person = world.person([...RUN, "supervised"]);
     await person.sees("plan ");
     person.type(typed);
-    await person.sees("Carry this out? [y/N, or what should be different] ");
+    await person.sees("Run this plan? [y/N, or what should be different] ");
     person.type(`y\r${typed}`);
-    await person.sees("Land 1 file (+1 −0)? [y/N] ");
+    await person.sees("Apply 1 file (+1 −0)? [y/N] ");
     person.type("\r");
     expect(await person.end()).toBe(0);
     expect(person.seen).toContain("Nothing was applied.");
@@ -265,7 +265,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
   ])("%s at a question means no", async (_, keys) => {
     await using world = await new HostileWorld().listen();
     const person = world.person([...RUN, "supervised"]);
-    await person.sees("Carry this out? [y/N, or what should be different] ");
+    await person.sees("Run this plan? [y/N, or what should be different] ");
     person.type(keys);
     expect(await person.end()).toBe(0);
     expect(person.seen).toMatch(/should be different\] [^\n]*\n.*Nothing was executed\.\r\n/);
@@ -282,7 +282,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     const id = await world.plan(`  - { id: w, tool: write_file, params: { path: x.txt, content: "x\\n" } }\n`);
     await world.agents.json("plan", "execute", id);
     const words = ["plan", "diff", id, "--output", "/dev/tty"];
-    const { code, stdout } = await world.agents.run(words, { terminal: TERMINAL });
+    const { code, stdout } = await world.agents.process(words, { terminal: TERMINAL });
     expect(code).toBe(2);
     expect(stdout).toContain("/dev/tty is a terminal.");
   });
@@ -294,7 +294,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     await world.agents.json("plan", "execute", id);
     const words = ["plan", "artifacts", id];
     for (const columns of [0, 24, 40, 80, 200]) {
-      const { stdout } = await world.agents.run(words, { terminal: { columns, rows: 30 } });
+      const { stdout } = await world.agents.process(words, { terminal: { columns, rows: 30 } });
       expect(forbiddenIn(stdout)).toEqual([]);
       expect(stdout).toContain(" docs/a<U+202E>b.txt ");
       const lines = withoutOwnCodes(stdout).split("\n");
@@ -303,7 +303,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
       expect(new Set(frame.map((line) => line.length)).size).toBe(1);
     }
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
-      const { stdout } = await world.agents.run(["plan", "diff", id], { terminal: TERMINAL, env });
+      const { stdout } = await world.agents.process(["plan", "diff", id], { terminal: TERMINAL, env });
       expect(stdout).not.toContain("\u001b");
       expect(stdout).toContain("+x\r\n");
     }

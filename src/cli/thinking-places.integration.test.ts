@@ -1,5 +1,5 @@
 /** Where models may work and who they are: in place, side by side, with other models, with less than all tools. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UNSAFE } from "./testing/in-place.ts";
@@ -94,10 +94,12 @@ test("one model decides, another one works; both are only named", async () => {
 test("who is not there is said before anything is done", async () => {
   using world = new ThinkingWorld();
   const { agents } = world;
-  const id = await world.thinking(ACTION.replace("scripted/demo.yaml", "local/nobody"));
-  expect(await agents.json("plan", "execute", id)).toMatchObject({ exit_code: 3, error: { code: "NOT_FOUND" } });
-  expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "strategize", state: "queued" });
+  await world.thinking(ACTION);
+  for (const actor of ["local/nobody", "acme/gpt-9.9"])
+    await expect(world.anotherThought("--execution-actor", actor)).rejects.toThrow(`no actor "${actor}"`);
+  await agents.json("config", "set", "provider.acme.base-url", "http://127.0.0.1:9/v1");
   const other = await world.anotherThought("--execution-actor", "acme/gpt-9.9");
+  writeFileSync(join(agents.dataDir, "config.yaml"), "");
   const failed = await agents.json("plan", "execute", other);
   expect(failed).toMatchObject({
     exit_code: 1,

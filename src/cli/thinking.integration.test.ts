@@ -115,8 +115,7 @@ async function explained(
         },
       ],
     },
-    summary: { nodes: 8, depth: 3, child_plans: 0, invariants: 0, superseded: 0 },
-    child_plans: [],
+    summary: { nodes: 8, depth: 3, superseded: 0 },
   });
   const ids = tree.data["decision_ids"] as Record<string, string>;
   expect(Object.keys(ids)).toEqual([

@@ -76,7 +76,7 @@ test("one step goes alone; then the rest; redo brings all of it back; at each mo
   const everything = world.everything();
   expect(await undoDecision(world, id, "second")).toMatchObject({
     exit_code: 4,
-    error: { message: expect.stringContaining("Nothing that second of plan"), kept: "Nothing was changed." },
+    error: { message: expect.stringContaining("No change of second of plan"), kept: "Nothing was changed." },
   });
   expect(world.everything()).toEqual(everything);
 
@@ -158,7 +158,7 @@ test("a later change is found through a rename, and where a file and a directory
   expect((await world.undo(id)).exit_code).toBe(4);
   expect(await undoDecision(world, id, "gate")).toMatchObject({
     exit_code: 4,
-    error: { message: expect.stringContaining("Nothing that gate") },
+    error: { message: expect.stringContaining("No change of gate") },
   });
   expect(await world.redo(id)).toMatchObject({ exit_code: 0 });
   expect(contents(world.repository)).toEqual(contents(world.sandbox(id, "api")));
@@ -240,7 +240,10 @@ test("where a person had done what all steps do together, a part of it is a conf
   for (const name of ["api", "notes"]) {
     expect(await undoDecision(world, id, `w-${name}`)).toMatchObject({
       exit_code: 4,
-      error: { code: "MERGE_CONFLICT", message: expect.stringContaining(`${name}/shared.txt was changed by somebody`) },
+      error: {
+        code: "MERGE_CONFLICT",
+        message: expect.stringContaining(`${name}/shared.txt was also changed by someone else`),
+      },
     });
   }
   expect(world.everything()).toEqual(everything);

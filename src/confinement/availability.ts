@@ -15,10 +15,6 @@ export async function confinementHere(): Promise<ConfinementHere> {
   return { kind: "none", says: found.why, ...(found.next === undefined ? {} : { next: found.next }) };
 }
 
-export async function canConfine(): Promise<boolean> {
-  return (await findConfinement()).kind !== "none";
-}
-
 const BY = {
   bubblewrap: "bubblewrap confines the commands of plans",
   namespaces: "namespaces of the kernel confine the commands of plans",

@@ -4,7 +4,7 @@
  * that a plan will start one.
  */
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { confinementHere } from "./availability.ts";
 

@@ -25,7 +25,7 @@ const GONE = ".gone";
 export async function endCommands(home: string, epoch: number): Promise<void> {
   const owners = join(home, OWNERS);
   const names = (await readdir(owners).catch(ifCode("ENOENT", "ENOTDIR"))) ?? [];
-  if (names.some((name) => epochOf(name) > epoch)) throw takenOver();
+  if (names.some((name) => epochOf(name) > epoch)) throw takenOverError();
   for (const name of names) {
     const fenced = name.endsWith(GONE) ? name : `${name}${GONE}`;
     if (fenced !== name) await rename(join(owners, name), join(owners, fenced)).catch(ifCode("ENOENT"));
@@ -58,7 +58,7 @@ export class RunningCommand implements Disposable {
       this.descriptor = openSync(this.file, "wx", 0o600);
     } catch (error) {
       ifCode("ENOENT")(error);
-      throw takenOver();
+      throw takenOverError();
     }
   }
 
@@ -80,7 +80,7 @@ export class RunningCommand implements Disposable {
   }
 }
 
-export function takenOver(): StaleLeaseError {
+export function takenOverError(): StaleLeaseError {
   return new StaleLeaseError("Another process has taken the sandbox over.");
 }
 

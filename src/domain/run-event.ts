@@ -4,9 +4,11 @@
  * watches, not records: the store alone says what counts. Telling never waits and is never waited for.
  */
 import type { Microdollars } from "./money/money.ts";
+import type { NextStep } from "./errors/next-step.ts";
 import type { SandboxStrategy } from "./resource/resource.ts";
 import type { ValidatedPlace } from "./validation/validation-result.ts";
 
+/** Everything that is told while something runs, by its `type`. */
 export type RunEvent =
   | PlanMadeEvent
   | RunStartedEvent
@@ -30,6 +32,7 @@ export type Tell = (event: RunEvent) => void;
 /** For callers that do not watch. */
 export const tellNothing: Tell = () => undefined;
 
+/** A plan was made of the request. */
 export interface PlanMadeEvent {
   readonly type: "plan_made";
   readonly plan: string;
@@ -47,7 +50,7 @@ export interface RunStartedEvent {
 }
 
 /** `step` is the id of a decided step here and in the other events, or "strategy" while no step is decided yet. */
-type StepEvent =
+export type StepEvent =
   /** All steps are known, in the order in which they come. */
   | {
       readonly type: "decided";
@@ -74,7 +77,8 @@ interface AskedModel {
   readonly model: string;
 }
 
-type ModelEvent =
+/** A model is asked and answers. */
+export type ModelEvent =
   | { readonly type: "context_assembled"; readonly step: string; readonly tokens: number; readonly files: number }
   | { readonly type: "ask_started"; readonly step: string; readonly key: string; readonly model: AskedModel }
   /** A piece of the answer to the latest `ask_started` of the step. */
@@ -103,12 +107,13 @@ interface ChecklistEvent {
 }
 
 /** The answer to a question that was put outside of any plan. */
-type AnswerEvent =
+export type AnswerEvent =
   | { readonly type: "answer_text"; readonly text: string }
   /** The connection broke and the answer begins again: the pieces so far are void. */
   | { readonly type: "answer_void" };
 
-type ToolEvent =
+/** A tool call begins or ends. */
+export type ToolEvent =
   | ({ readonly type: "tool_started" } & AboutTool)
   | ({
       readonly type: "tool_ended";
@@ -136,6 +141,7 @@ export interface HookEvent {
   readonly durationMs: number;
 }
 
+/** A validation begins or ends. */
 export interface ValidationEvent {
   readonly type: "validation";
   readonly resource: string;
@@ -166,7 +172,7 @@ export interface SandboxEvent {
 }
 
 /** Another program was still writing into these files when they were replaced; they are kept under these names. */
-interface KeptFilesEvent {
+export interface KeptFilesEvent {
   readonly type: "kept_files";
   readonly files: readonly string[];
 }
@@ -201,4 +207,6 @@ export interface NoticeEvent {
   readonly type: "notice";
   readonly level: "info" | "warning";
   readonly text: string;
+  /** The steps that help. */
+  readonly next?: readonly NextStep[];
 }

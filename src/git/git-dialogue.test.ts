@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { monotonicIds, type PlanId } from "../index.ts";
+import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
 import { BaseContent } from "../execution/sandbox/base-content.ts";
 import { GitDialogue } from "./git-dialogue.ts";
 import { IgnoredPaths } from "../execution/sandbox/ignored-paths.ts";

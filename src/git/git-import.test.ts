@@ -17,7 +17,7 @@ const WISH = {
   contents: async function* (hashes: readonly string[]): AsyncGenerator<readonly [string, Uint8Array]> {
     for (const hash of hashes) if (hash === contentHash(NEW)) yield [hash, NEW];
   },
-  missing: (hash: string) => new Error(`${hash} is not there`),
+  missingError: (hash: string) => new Error(`${hash} is not there`),
 };
 
 function repositoryWith(files: Readonly<Record<string, string>>, format: "sha1" | "sha256" = "sha1"): string {

@@ -24,7 +24,7 @@ export interface MadeTree {
 export interface TreeWish {
   /** Contents that were never stored are left out. */
   readonly contents: (hashes: readonly string[]) => AsyncIterable<readonly [hash: string, bytes: Uint8Array]>;
-  readonly missing: (hash: string) => Error;
+  readonly missingError: (hash: string) => Error;
   /** Commit the tree too. The identity is asked for when all other input has been written. */
   readonly commit?: { readonly message: string; readonly identity: () => Promise<Identity | undefined> } | undefined;
 }
@@ -79,7 +79,7 @@ const PIECE = 256 * 1024;
 async function* instructions(
   base: string,
   changes: readonly TreeChange[],
-  { contents, missing, commit }: TreeWish,
+  { contents, missingError, commit }: TreeWish,
   made: {
     names: Map<string, string>;
     blobs: Map<string, Uint8Array>;
@@ -102,7 +102,7 @@ async function* instructions(
     [piece, size] = [[], 0];
   }
   const lost = hashes.find((hash) => !made.names.has(hash));
-  if (lost !== undefined) throw missing(lost);
+  if (lost !== undefined) throw missingError(lost);
   yield Buffer.concat(piece);
   const identity = await commit?.identity();
   made.told.committed = identity !== undefined;

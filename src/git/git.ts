@@ -3,7 +3,7 @@
  * nothing, collects nothing in the background, and works on the repository it is told, not on one that the environment
  * names. A git that is missing, too old or does not answer is an error that says so.
  */
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { isAbsolute } from "node:path";

@@ -1,8 +1,8 @@
 /** The errors of budgets: each says which budget refused the call, and the step by which a user raises it. */
 import { BudgetError } from "../domain/errors/errors.ts";
-import { nextStep, withValue, type NextStep } from "../domain/next-step.ts";
+import { nextStep, withValue, type NextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
-import { dollars, type Microdollars } from "../domain/money/money.ts";
+import { dollars, dollarsLeft, type Microdollars } from "../domain/money/money.ts";
 import type { Cap } from "./spending-caps.ts";
 import type { BudgetScope, Spender } from "./budgets.ts";
 
@@ -21,11 +21,13 @@ export function budgetExceededError(
   planId: PlanId | undefined,
 ): BudgetError {
   const { scope, spent, reserved, bound, cap } = refusal;
-  const whose = scope.kind === "day" ? "today's budget (UTC)" : `the budget of plan ${planId}`;
-  const held = reserved === 0 ? "" : ` and ${dollars(reserved)} reserved for calls under way`;
+  const amount = dollars(cap.amount);
+  const whose = scope.kind === "day" ? `today's ${amount} budget (UTC)` : `plan ${planId}'s ${amount} budget`;
+  const left = Math.max(0, cap.amount - spent - reserved);
+  const held = reserved === 0 ? "" : ` (${dollars(reserved)} is reserved for calls under way)`;
   return new BudgetError(
     "budget_exceeded",
-    `A call of ${provider}/${model} can cost ${dollars(bound)}, which ${whose} has not left: of ${dollars(cap.amount)}, ${dollars(spent)} are spent${held}.`,
+    `A call of ${provider}/${model} can cost ${dollars(bound)}, but only ${dollarsLeft(left)} of ${whose} is left${held}.`,
     {
       next: [
         cap.raise,
@@ -47,7 +49,7 @@ export function budgetExceededError(
 export function priceUnknownError({ provider, model }: Spender, remedies: readonly NextStep[], cap: Cap): BudgetError {
   return new BudgetError(
     "price_unknown",
-    `What a call of ${provider}/${model} can cost is not known, and there is a budget of ${dollars(cap.amount)}.`,
+    `The price of ${provider}/${model} is not known, so a call could exceed the budget of ${dollars(cap.amount)}.`,
     { next: [...remedies, withValue(cap.raise, "<dollars>", "none")], detail: { provider, model } },
   );
 }

@@ -1,6 +1,10 @@
 /** The cost of models: no two reservations together pass a cap, and one that was not settled counts in full. */
 import { describe, expect, test } from "vitest";
-import { BudgetError, PlanLifecycleService, StaleLeaseError, verifyAudit, type Lease, type Store } from "../index.ts";
+import { BudgetError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "./leases.ts";
+import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
@@ -10,7 +14,7 @@ import { Budget, type Caps } from "./budgets.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { findProfile } from "../domain/profile/automation-profile.ts";
 import { insertProfile } from "../store/tables/profiles.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const MODEL = { provider: "openai", model: "gpt-4o" };
 const NONE: Caps = { perPlan: undefined, perDay: undefined };

@@ -13,7 +13,7 @@ import type { Microdollars } from "../domain/money/money.ts";
 import { loginName } from "../platform/user.ts";
 import type { Store, Tx } from "../store/port.ts";
 import { budgetExceededError, priceUnknownError, type BudgetRefusal } from "./budget-errors.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { NextStep } from "../domain/errors/next-step.ts";
 import { recordSystemEvent } from "./system-events.ts";
 import type { Cap, Caps } from "./spending-caps.ts";
 import { planCap } from "./own-budget.ts";

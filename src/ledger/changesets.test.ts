@@ -2,16 +2,12 @@
  * The durable side of changesets: what is refused and why, and what comes back. The scopes are tested with the context.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ChangesetStore,
-  NotFoundError,
-  PlanError,
-  PlanLifecycleService,
-  type ChangeEntryInput,
-  type ChangesetId,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ChangesetStore } from "./changesets.ts";
+import { NotFoundError, PlanError } from "../domain/errors/errors.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { ChangeEntryInput } from "../domain/plan/change-entry.ts";
+import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";

@@ -1,6 +1,8 @@
 /** Events across processes: what others commit arrives, once and in order. */
 import { expect, test } from "vitest";
-import { PlanLifecycleService, subscribeEvents, type DomainEvent } from "../index.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { subscribeEvents } from "./event-log.ts";
+import type { DomainEvent } from "../domain/plan/events.ts";
 import { ActorGroup, soon, type ActorHome } from "../testing/actor-group.ts";
 import { actionInput } from "../testing/fixtures.ts";
 import { losses } from "../testing/outcome.ts";

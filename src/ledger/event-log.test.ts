@@ -1,14 +1,11 @@
 /** The outbox: each committed event once, in the order of the commits, to every subscriber. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  PlanLifecycleService,
-  ProjectService,
-  subscribeEvents,
-  type DomainEvent,
-  type Store,
-  type SubscribeOptions,
-} from "../index.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { subscribeEvents, type SubscribeOptions } from "./event-log.ts";
+import type { DomainEvent } from "../domain/plan/events.ts";
+import type { Store } from "../store/port.ts";
 import { alteredStore } from "../testing/altered-store.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, perform, planAt, STATUSES } from "../testing/fixtures.ts";

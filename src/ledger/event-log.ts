@@ -19,6 +19,7 @@ export async function appendEvent(tx: Tx, event: Omit<DomainEvent, "sequence">):
   );
 }
 
+/** Where a subscription begins, and how it ends. */
 export interface SubscribeOptions {
   /** Start behind this sequence number; 0 is the beginning. Left out: only events that are committed from now on. */
   readonly after?: number;

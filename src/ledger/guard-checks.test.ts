@@ -2,14 +2,12 @@
 import { expect, test } from "vitest";
 import { findProfile } from "../domain/profile/automation-profile.ts";
 import { NO_GUARDS, type Guards } from "../domain/profile/guards.ts";
-import {
-  AgentsError,
-  openStore,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ExecutingPlan } from "../execution/testing/executing-plan.ts";
 import { approveWrites, findApprovals, tighten } from "./guard-checks.ts";
 

@@ -4,7 +4,7 @@
  */
 import { keptProfile, type AutomationProfile } from "../domain/profile/automation-profile.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import {
   hasLimits,
   judgeCall,
@@ -168,7 +168,7 @@ function refusedError(planId: PlanId, profile: AutomationProfile, call: CallStar
   };
   if (guard === "require_approval_for_writes") {
     return new AgentsError("approval_needed", reason, {
-      kept: "Nothing was changed by it, and what was recorded before stays.",
+      kept: "Nothing was changed by it; earlier steps are kept.",
       next: [
         nextStep("plan.guard", { plan: planId, allowWrites: true }),
         nextStep("plan.execute", { plan: planId }, "then"),
@@ -177,7 +177,7 @@ function refusedError(planId: PlanId, profile: AutomationProfile, call: CallStar
     });
   }
   return new AgentsError("guard_refused", `${reason} (${guard} of the plan's profile "${profile.name}")`, {
-    kept: "Nothing was changed by it, and what was recorded before stays.",
+    kept: "Nothing was changed by it; earlier steps are kept.",
     next: [
       nextStep("plan.guard", { plan: planId }),
       guard === "max_retries_per_step"

@@ -11,6 +11,7 @@ import { storable } from "../domain/text/text.ts";
 import { maskedText } from "../platform/masking.ts";
 import type { Reader, Tx } from "../store/port.ts";
 
+/** A tool call as it begins: the tool, its input and its decision. */
 export interface CallStart {
   readonly id: InvocationId;
   /** The decision that the call carries out. */
@@ -29,6 +30,7 @@ export interface CallStart {
     | undefined;
 }
 
+/** How a tool call ended. */
 export type CallEnd = InvocationEnd & Pick<CallStart, "id">;
 
 /**

@@ -1,6 +1,8 @@
 /** The journal's own promises: a direction is decided once, and the newest landing is the last one that was written. */
 import { expect, test } from "vitest";
-import { monotonicIds, PlanLifecycleService, type PlanId, type Store } from "../index.ts";
+import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { Store } from "../store/port.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import {

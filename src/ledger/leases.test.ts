@@ -4,15 +4,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  Lease,
-  PlanLifecycleService,
-  StaleLeaseError,
-  StoreError,
-  statusKey,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { Lease } from "./leases.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { StaleLeaseError, StoreError } from "../domain/errors/errors.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { alteredStore } from "../testing/altered-store.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";

@@ -8,13 +8,14 @@
  * raise the epoch earlier; the fence is the same.
  */
 import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Phase } from "../domain/plan/transitions.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { currentTick, isDead, isSameBoot, thisProcess } from "./lease-owner.ts";
 
+/** How long a lease lasts unless it is renewed, in milliseconds. */
 export const LEASE_TTL_MS = 30_000;
 
 /** A timer set for longer would fire at once. */

@@ -5,7 +5,7 @@
 import { UsageError } from "../domain/errors/errors.ts";
 import { dollars, type Microdollars } from "../domain/money/money.ts";
 import type { PlanId } from "../domain/names/ids.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { AutomationProfile } from "../domain/profile/automation-profile.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { findPlanProfile } from "../store/tables/plans.ts";

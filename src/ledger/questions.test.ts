@@ -1,6 +1,7 @@
 /** A question is closed once, by one answer, and what came later does not replace it. */
 import { expect, test } from "vitest";
-import { pauseFor, PlanLifecycleService } from "../index.ts";
+import { pauseFor } from "../plans/plan-questions.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { recordStrategy } from "../runs/tool-strategy.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";

@@ -5,7 +5,7 @@
  */
 import type { Assessment } from "../domain/plan/confidence.ts";
 import { AwaitingInputError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { DecisionId, IdGenerator, PlanId } from "../domain/names/ids.ts";
 import type { Phase } from "../domain/plan/transitions.ts";
 import type { Reader, Tx } from "../store/port.ts";

@@ -2,7 +2,7 @@
  * The caps on spending that are configured for all plans; a plan's own budget is in the store and can only be lower.
  */
 import type { Microdollars } from "../domain/money/money.ts";
-import type { NextStep } from "../domain/next-step.ts";
+import type { NextStep } from "../domain/errors/next-step.ts";
 
 export interface Cap {
   readonly amount: Microdollars;

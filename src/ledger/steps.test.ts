@@ -1,16 +1,11 @@
 /** Durable steps: run once, recorded before the caller sees the result, never recorded under a lost lease. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  StoreError,
-  ValidationError,
-  Lease,
-  type PlanId,
-  type StepResult,
-  type Store,
-} from "../index.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { runStep, type StepResult } from "./steps.ts";
+import { StaleLeaseError, StoreError, ValidationError } from "../domain/errors/errors.ts";
+import { Lease } from "./leases.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { alteredStore } from "../testing/altered-store.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, moveTo, planAt } from "../testing/fixtures.ts";

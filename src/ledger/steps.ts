@@ -15,6 +15,7 @@ import type { Reader, Tx } from "../store/port.ts";
 import { staleLeaseError, type Lease } from "./leases.ts";
 import { stepKey, stepRecordOf, type StepKey, type StepRecord } from "./records.ts";
 
+/** A result that can be recorded. */
 export type StepResult = JsonValue | undefined | void;
 
 interface LeaseSteps {

@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto";
 import { mustBeApproved } from "../domain/profile/automation-profile.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { recordedSteps } from "../changes/plan-changes.ts";
 import { recordSystemEvent } from "../ledger/system-events.ts";
 import { approveResult, isApproved } from "../ledger/guard-checks.ts";
 import type { Store } from "../store/port.ts";
-import type { Ambience } from "./transition.ts";
+import type { RecordSource } from "./transition.ts";
 
 async function resultOf(store: Store, plan: Plan): Promise<string> {
   const steps = [...(await recordedSteps(store, plan.id, plan.attempt))];
@@ -19,15 +19,15 @@ async function resultOf(store: Store, plan: Plan): Promise<string> {
 }
 
 /** Records that a person approves the result as it is now; false when it was approved before. */
-export async function approveApply(store: Store, ambience: Ambience, plan: Plan): Promise<boolean> {
+export async function approveApply(store: Store, recordSource: RecordSource, plan: Plan): Promise<boolean> {
   const subject = await resultOf(store, plan);
   return store.transaction(async (tx) => {
-    const approved = await approveResult(tx, plan.id, plan.attempt, { subject, user: ambience.user });
+    const approved = await approveResult(tx, plan.id, plan.attempt, { subject, user: recordSource.user });
     if (!approved) return false;
     await recordSystemEvent(tx, {
       type: "guard.approved",
       planId: plan.id,
-      user: ambience.user,
+      user: recordSource.user,
       details: { guard: "require_approval_for_apply", result: subject },
     });
     return true;

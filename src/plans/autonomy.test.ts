@@ -1,22 +1,16 @@
 /** Where plans stop for a person: by the profile's thresholds and what is on record. */
 import { describe, expect, test } from "vitest";
-import {
-  afterStrategy,
-  AwaitingInputError,
-  beforeDecision,
-  familiarity,
-  openQuestion,
-  PlanLifecycleService,
-  ProjectService,
-  promptPlan,
-  shouldApply,
-  successRate,
-  type Choice,
-  type Lease,
-  type Plan,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { afterStrategy, beforeDecision, shouldApply, type Choice } from "./autonomy.ts";
+import { AwaitingInputError } from "../domain/errors/errors.ts";
+import { familiarity, successRate } from "../ledger/track-record.ts";
+import { openQuestion } from "../ledger/questions.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { promptPlan } from "./plan-questions.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput, moveTo } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { parseQualifiedName } from "../domain/names/qualified-name.ts";
@@ -39,14 +33,12 @@ async function world(): Promise<World> {
   return { store, service, use, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
 }
 
-/** Decided upon and executing. */
-async function executing(at: World, profile: string): Promise<Lease<"execute">> {
+/** Asked to do something, and deciding how. */
+async function strategizing(at: World, profile: string): Promise<Lease<"strategize">> {
   const { id } = await at.use(profile);
   const lease = await at.service.startStrategize(id);
   await recordStrategy(lease, []);
-  await at.service.completeStrategize(lease);
-  await at.service.executePlan(id);
-  return at.service.startExecute(id);
+  return lease;
 }
 
 async function landed(at: World, times: number): Promise<void> {
@@ -56,7 +48,7 @@ async function landed(at: World, times: number): Promise<void> {
   }
 }
 
-/** What is on record of why the plans went on or asked. */
+/** The recorded reasons why the plans continued or asked. */
 async function assessments(store: Store): Promise<unknown[]> {
   const rows = await store.read((reader) =>
     reader.all<{ details: string }>("SELECT details FROM events WHERE type = 'plan.assessed' ORDER BY sequence"),
@@ -73,7 +65,7 @@ describe("after strategize", () => {
     ["review", true],
     ["trusted", true],
     ["ci", true],
-  ])("the profile %s goes on by itself: %s", async (profile, go) => {
+  ])("the profile %s continues by itself: %s", async (profile, go) => {
     await using at = await world();
     const plan = await at.use(profile);
     expect(await afterStrategy(at.store, plan, { byModel: true, steps: STEPS })).toMatchObject({ go });
@@ -81,7 +73,7 @@ describe("after strategize", () => {
     expect(await assessments(at.store)).toHaveLength(1);
   });
 
-  test("cautious goes on once it has seen enough go well, unless the steps are too risky", async () => {
+  test("cautious continues once enough steps went well, unless the steps are too risky", async () => {
     await using at = await world();
     const fresh = await at.use("cautious");
     const before = await afterStrategy(at.store, fresh, { byModel: true, steps: STEPS });
@@ -104,7 +96,7 @@ describe("after strategize", () => {
   });
 });
 
-test("apply goes on by itself only where the profile says so", async () => {
+test("apply continues by itself only where the profile says so", async () => {
   await using at = await world();
   const go = async (profile: string) => (await shouldApply(at.store, await at.use(profile), STEPS)).go;
   expect([await go("supervised"), await go("auto"), await go("ci"), await go("full-auto")]).toEqual([
@@ -125,31 +117,31 @@ const CHOICE: Choice = {
 };
 
 describe("before a decision", () => {
-  test("that needs a person the plan pauses; with the answer it goes on at the same position", async () => {
+  test("that needs a person the plan pauses; with the answer it continues at the same position", async () => {
     await using at = await world();
-    const lease = await executing(at, "cautious");
+    const lease = await strategizing(at, "cautious");
     const paused = beforeDecision(lease, CHOICE, "ann");
     await expect(paused).rejects.toBeInstanceOf(AwaitingInputError);
     const { planId } = lease;
     const asked = await at.store.read((reader) => openQuestion(reader, planId));
     expect(asked).toMatchObject({
       key: "turn/3",
-      phase: "execute",
+      phase: "strategize",
       question: CHOICE.question,
       alternatives: ["by age", "by size"],
       assessment: { confidence: 0.53 },
     });
     const { decision } = await promptPlan(at.store, { planId, text: "by size", answering: asked?.id, user: "ann" });
-    const next = await at.service.startExecute(planId);
+    const next = await at.service.startStrategize(planId);
     expect(await beforeDecision(next, CHOICE, "ann")).toMatchObject({ answer: decision });
     await expect(beforeDecision(next, { ...CHOICE, key: "turn/4" }, "ann")).rejects.toBeInstanceOf(AwaitingInputError);
   });
 
-  test("nobody is asked where the profile goes on by itself, or where there is nothing to choose", async () => {
+  test("the plan does not ask where the profile continues by itself, or where there is nothing to choose", async () => {
     await using at = await world();
-    const auto = await executing(at, "auto");
+    const auto = await strategizing(at, "auto");
     expect(await beforeDecision(auto, CHOICE, "ann")).toMatchObject({ answer: undefined });
-    const manual = await executing(at, "manual");
+    const manual = await strategizing(at, "manual");
     expect(await beforeDecision(manual, { ...CHOICE, alternatives: [] }, "ann")).toMatchObject({ answer: undefined });
     await expect(beforeDecision(manual, CHOICE, "ann")).rejects.toBeInstanceOf(AwaitingInputError);
     auto.stop();

@@ -12,14 +12,14 @@ import type { Reader, Store } from "../store/port.ts";
 import { answerOf, pauseFor } from "./plan-questions.ts";
 
 /**
- * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and between the
- * confidence decides.
+ * Where a plan stops for a person, by the thresholds of the profile it was made with: 0 never stops, 1 always does, and
+ * between the confidence decides.
  */
 export type Gate = { readonly go: true } | { readonly go: false; readonly assessment: Assessment };
 
 /** A step as far as its risk goes. */
 export interface RiskyStep {
-  /** From 0 to 1, if whoever planned it said so. */
+  /** From 0 to 1, if the planner gave one. */
   readonly risk?: number | undefined;
   readonly tool?: string | undefined;
 }
@@ -30,8 +30,9 @@ const ids = monotonicIds();
 const MANY_INVARIANTS = 10;
 
 /**
- * Between strategize and execute. The steps of a tool actor or a graph are in its file, so whoever says `plan execute` has said yes to them; what a
- * model came up with is shown first, unless the profile goes on by itself, and the next `plan execute` is the yes.
+ * Between strategize and execute. The steps of a tool actor or a graph are in its file, so the user who runs `plan
+ * execute` has said yes to them. The strategy of a model is shown first, unless the profile continues by itself, and
+ * the next `plan execute` is the yes.
  */
 export async function afterStrategy(
   store: Store,
@@ -49,7 +50,9 @@ export async function afterStrategy(
 
 const STRATEGY_QUESTION = "Is this strategy carried out?";
 
-/** Whether the gate behind this strategy was reached: a process that died before it has shown the strategy to no one. */
+/**
+ * Whether the gate behind this strategy was reached: a process that died before it has shown the strategy to no one.
+ */
 export async function cameToGate(store: Store, { id }: Plan, strategy: DecisionId): Promise<boolean> {
   const events = await store.read((reader) => findEvents(reader, id, "plan.assessed"));
   return events.some(({ details }) => details["question"] === STRATEGY_QUESTION && details["strategy"] === strategy);
@@ -60,19 +63,19 @@ export interface Choice {
   readonly key: string;
   readonly question: string;
   readonly chosen: string;
-  /** What else could be done. A choice without alternatives is none, and is never asked about. */
+  /** The other options. Without alternatives there is no choice, and the plan never asks. */
   readonly alternatives: readonly string[];
   readonly operation: OperationType;
   readonly step: RiskyStep;
 }
 
 /**
- * Before a model's decision counts: resolves when it may, with why; and with the answer once a person has given one. Otherwise the plan
- * asks, gives its lease up, and this rejects with an AwaitingInputError: whoever works on the plan ends here, and comes to the same
- * position again in the next run.
+ * Before a model's decision counts: resolves with the reason when it may count, and with the answer once a person has
+ * given one. Otherwise the plan asks, gives its lease up, and this rejects with an AwaitingInputError: the worker of
+ * the plan ends here, and the next run comes to the same position again.
  */
 export async function beforeDecision(
-  lease: Lease<"strategize" | "execute">,
+  lease: Lease<"strategize">,
   choice: Choice,
   user: string,
 ): Promise<{ readonly assessment: Assessment; readonly answer: DecisionId | undefined }> {
@@ -82,8 +85,7 @@ export async function beforeDecision(
     assessment: await assessmentOf(reader, plan, choice.operation, riskOf(choice.step)),
     answer: await answerAt(reader, plan, key),
   }));
-  const { thresholds } = plan.profile;
-  const threshold = lease.phase === "strategize" ? thresholds.autoDecisionsStrategize : thresholds.autoDecisionsExecute;
+  const threshold = plan.profile.thresholds.autoDecisionsStrategize;
   if (answer !== undefined || alternatives.length === 0) return { assessment, answer };
   if (decide(threshold, assessment.confidence) === "go") {
     await recordAssessment(store, plan, { question, threshold, assessment, go: true });
@@ -146,12 +148,12 @@ async function gateOfSteps(
   const assessment = await store.read((reader) => assessmentOf(reader, plan, operation, risk));
   const needed = plan.profile.thresholds[threshold];
   const go = decide(needed, assessment.confidence) === "go";
-  const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Does this result land?";
+  const question = threshold === "autoExecute" ? STRATEGY_QUESTION : "Apply this result?";
   await recordAssessment(store, plan, { question, strategy, threshold: needed, assessment, go });
   return go ? { go } : { go, assessment };
 }
 
-/** That nobody was asked, or somebody, and why, is on record either way. */
+/** The record says in both cases whether a person was asked, and why. */
 async function recordAssessment(
   store: Store,
   plan: Plan,
@@ -185,7 +187,10 @@ async function assessmentOf(reader: Reader, plan: Plan, operation: OperationType
 const HARMLESS: ReadonlySet<string> = new Set([...READ_ONLY_TOOLS, ...CONTEXT_TOOL_NAMES]);
 const DELETING: ReadonlySet<string> = new Set(["delete_file", "delete_directory", "move_file"]);
 
-/** What the planner said, else by what the tool can do; a step of which nothing is known is in the middle. */
+/**
+ * The planner's own estimate, else one by the capabilities of the tool; a step of which nothing is known is in the
+ * middle.
+ */
 function riskOf({ risk, tool }: RiskyStep): number {
   if (risk !== undefined) return Math.min(1, Math.max(0, risk));
   if (tool === undefined) return 0.5;

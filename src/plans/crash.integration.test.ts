@@ -2,20 +2,16 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  openStore,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  statusKey,
-  StoreError,
-  verifyAudit,
-  type Lease,
-  type Phase,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ConflictError, StoreError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey, type Phase } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput, created, moveTo, planAt } from "../testing/fixtures.ts";
 import type { Acknowledgement } from "../testing/hammer.ts";
 import type { HolderLine } from "../testing/paused-holder.ts";
@@ -24,47 +20,54 @@ import { Program } from "../testing/program.ts";
 import { seededRandom } from "../testing/random.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { completeApply } from "../testing/complete-apply.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const ROUNDS = FULL ? 300 : 25;
+const ROUNDS = sized({ normal: 12, full: 300 });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 const TTL_MS = 400;
-/** Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then goes on elsewhere. */
+/**
+ * Shorter where every round waits for it; a living owner may lose its lease on a slow machine, and then another process
+ * continues.
+ */
 const HAMMER_TTL_MS = 200;
 
 describe("killed", () => {
-  test(`${ROUNDS} times at a random moment (seed ${SEED})`, { timeout: FULL ? 1_800_000 : 180_000 }, async () => {
-    await using temporary = await TemporaryStore.open("file");
-    const { url } = temporary.store;
-    await new PlanLifecycleService({ store: temporary.store }).createAction(actionInput());
-    const random = seededRandom(SEED);
-    /** Alone in every other round: two make each other wait, one gets further. */
-    const launch = (round: number): Program[] =>
-      Array.from({ length: 1 + (round % 2) }, (_, number) => {
-        const seed = String(Math.trunc(random() * 2 ** 31));
-        const output = join(temporary.directory, `round-${round}-${number}`);
-        return new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output);
-      });
-    let acknowledged = 0;
-    let hammers = launch(0);
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const current = hammers;
-      try {
-        await kill(current, random);
-        // The next ones load while this round is looked at; they wait for their turn.
-        hammers = launch(round);
-        acknowledged += await checkRound(url, current);
-      } catch (error) {
-        throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, {
-          cause: error,
+  test(
+    `${ROUNDS} times at a random moment (seed ${SEED})`,
+    { timeout: sized({ normal: 180_000, full: 1_800_000 }) },
+    async () => {
+      await using temporary = await TemporaryStore.open("file");
+      const { url } = temporary.store;
+      await new PlanLifecycleService({ store: temporary.store }).createAction(actionInput());
+      const random = seededRandom(SEED);
+      /** Alone in every other round: two make each other wait, one gets further. */
+      const launch = (round: number): Program[] =>
+        Array.from({ length: 1 + (round % 2) }, (_, number) => {
+          const seed = String(Math.trunc(random() * 2 ** 31));
+          const output = join(temporary.directory, `round-${round}-${number}`);
+          return new Program("hammer", [url, seed, String(HAMMER_TTL_MS)], output);
         });
-      } finally {
-        for (const hammer of current) await hammer[Symbol.asyncDispose]();
+      let acknowledged = 0;
+      let hammers = launch(0);
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const current = hammers;
+        try {
+          await kill(current, random);
+          // The next ones load while this round is looked at; they wait for their turn.
+          hammers = launch(round);
+          acknowledged += await checkRound(url, current);
+        } catch (error) {
+          throw new Error(`In round ${round} of seed ${SEED} (set CLEVERAGENTS_TEST_SEED to repeat it)`, {
+            cause: error,
+          });
+        } finally {
+          for (const hammer of current) await hammer[Symbol.asyncDispose]();
+        }
       }
-    }
-    for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
-    expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
-  });
+      for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
+      expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
+    },
+  );
 });
 
 async function kill(hammers: readonly Program[], random: () => number): Promise<void> {
@@ -80,7 +83,7 @@ async function kill(hammers: readonly Program[], random: () => number): Promise<
 async function checkRound(url: string, hammers: readonly Program[]): Promise<number> {
   const killedAt = Date.now();
   const told = hammers.flatMap((hammer) => hammer.lines<Acknowledgement>());
-  // Opened anew, as the next process would.
+  // Opened again, as the next process would.
   await using store = await openStore(url);
   expect((await verifyAudit(store, { at: killedAt })).problem).toBeUndefined();
   await expectKept(store, told);
@@ -134,7 +137,7 @@ async function expectWhole(store: Store): Promise<void> {
   expect(broken).toEqual({ changesets: [], plans: [] });
 }
 
-/** No plan stays owned by the dead for longer than its lease; whoever comes next goes on from what was recorded. */
+/** No plan stays owned by a dead process for longer than its lease; the next process continues from the records. */
 async function takeOver(store: Store, told: readonly Acknowledgement[], killedAt: number): Promise<void> {
   const service = new PlanLifecycleService({ store });
   const { plans } = await service.listPlans({ state: "processing", limit: 1_000 });
@@ -213,8 +216,8 @@ describe("stopped for longer than its lease lasts", () => {
 });
 
 /**
- * Stops the holder and takes over as soon as its lease lapsed. Should it stand still in the middle of a commit (of a renewal), the
- * file is locked for all: then it is woken and stopped again, for that is another story than this one.
+ * Stops the holder and takes over as soon as its lease lapsed. Should it stand still in the middle of a commit (of a
+ * renewal), the file is locked for all: then it is woken and stopped again, for that is another story than this one.
  */
 async function takeOverFromStopped(
   service: PlanLifecycleService,
@@ -238,7 +241,7 @@ async function takeOverFromStopped(
   }
 }
 
-test("killed in the middle of a step: another process goes on from the recorded ones", async () => {
+test("killed in the middle of a step: another process continues from the recorded ones", async () => {
   await using temporary = await TemporaryStore.open("file");
   const { store } = temporary;
   const service = new PlanLifecycleService({ store });

@@ -6,7 +6,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { tightened, type Guards, type Tightening } from "../domain/profile/guards.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -25,7 +25,7 @@ import {
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { approveApply } from "./apply-approval.ts";
-import { ambienceOf, type Ambience, type ServiceParts } from "./transition.ts";
+import { recordSourceOf, type RecordSource, type ServiceParts } from "./transition.ts";
 
 export interface GuardReport {
   readonly plan: Plan;
@@ -38,17 +38,17 @@ export interface GuardReport {
 }
 
 /**
- * The guards of one plan: what they are, how much of them is used up, and the few things a person may do about them. They can be made
- * tighter at any time, also while the plan runs, and count from the next call on; looser than the profile the plan was made with they
- * never get.
+ * The guards of one plan: what they are, how much of them is used up, and the few things a person may do about them.
+ * They can be made tighter at any time, also while the plan runs, and count from the next call on; looser than the
+ * profile the plan was made with they never get.
  */
 export class GuardService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   report(planId: PlanId): Promise<GuardReport> {
@@ -76,12 +76,15 @@ export class GuardService {
     });
   }
 
-  /** Allows the steps that wait for it to write, and returns them. One approval, one effect: a second one finds nothing waiting. */
+  /**
+   * Allows the steps that wait for it to write, and returns them. One approval, one effect: a second one finds nothing
+   * waiting.
+   */
   async allowWrites(planId: PlanId): Promise<string[]> {
     return this.#store.transaction(async (tx) => {
       const plan = await requireOpen(tx, planId);
-      const steps = await approveWrites(tx, planId, plan.attempt, this.#ambience.user);
-      if (steps.length === 0) throw nothingWaits(plan, "No step of it waits to be allowed to write.");
+      const steps = await approveWrites(tx, planId, plan.attempt, this.#recordSource.user);
+      if (steps.length === 0) throw nothingWaitsError(plan, "No step of it waits to be allowed to write.");
       await this.#record(tx, plan, "guard.approved", { guard: "require_approval_for_writes", steps });
       return steps;
     });
@@ -91,13 +94,16 @@ export class GuardService {
   async allowApply(planId: PlanId): Promise<void> {
     const plan = await this.#store.read((reader) => requireOpen(reader, planId));
     if (!mustBeApproved(plan.profile)) {
-      throw nothingWaits(plan, `Its profile "${plan.profile.name}" wants no approval: it can be applied as it is.`);
+      throw nothingWaitsError(
+        plan,
+        `Its profile "${plan.profile.name}" wants no approval: it can be applied as it is.`,
+      );
     }
     if (statusKey(plan) !== "execute/complete" && plan.phase !== "apply") {
-      throw nothingWaits(plan, `It is ${statusKey(plan)}, and there is no result to approve yet.`);
+      throw nothingWaitsError(plan, `It is ${statusKey(plan)}, and there is no result to approve yet.`);
     }
-    if (!(await approveApply(this.#store, this.#ambience, plan))) {
-      throw nothingWaits(plan, "Its result has been approved already.");
+    if (!(await approveApply(this.#store, this.#recordSource, plan))) {
+      throw nothingWaitsError(plan, "Its result has been approved already.");
     }
   }
 
@@ -107,7 +113,7 @@ export class GuardService {
     type: "guard.tightened" | "guard.approved",
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    return recordSystemEvent(tx, { type, planId: plan.id, user: this.#ambience.user, details });
+    return recordSystemEvent(tx, { type, planId: plan.id, user: this.#recordSource.user, details });
   }
 }
 
@@ -145,13 +151,13 @@ async function requireOpen(reader: Reader, planId: PlanId): Promise<Plan> {
   const plan = await requirePlan(reader, planId);
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}: nothing of it is guarded any more.`,
-    { expected: "a plan that can still go on", actual: statusKey(plan) },
+    `The plan ${plan.id} is ${statusKey(plan)}; its guards no longer matter.`,
+    { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );
 }
 
-function nothingWaits(plan: Plan, why: string): ConflictError {
+function nothingWaitsError(plan: Plan, why: string): ConflictError {
   return new ConflictError(
     `There is nothing to approve in plan ${plan.id}. ${why}`,
     { expected: "something that waits for an approval", actual: statusKey(plan) },

@@ -3,7 +3,7 @@
  * step, so there is nothing to roll back to and nothing to start again from; its changes are removed by undo, in
  * whichever state the plan stopped.
  */
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import { stepLandings } from "../ledger/journal.ts";
 import type { AttachedValidation } from "../domain/validation/attachment.ts";
 import { AgentsError, ConflictError } from "../domain/errors/errors.ts";

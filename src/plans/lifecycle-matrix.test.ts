@@ -1,18 +1,14 @@
-/** Every operation on a plan at every status, through the service: it does what the lifecycle says, or nothing at all. */
+/**
+ * Every operation on a plan at every status, through the service: it does what the lifecycle says, or nothing at all.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  Lease,
-  PlanLifecycleService,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  type Operation,
-  type Phase,
-  type PlanId,
-  type StatusKey,
-  type Store,
-} from "../index.ts";
+import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { Lease } from "../ledger/leases.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { statusKey, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { expectedTarget, OPERATIONS } from "../testing/expected-moves.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, leasePhase, needsLease, perform, planAt, STATUSES } from "../testing/fixtures.ts";
@@ -85,7 +81,10 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect((await verifyAudit(store, { at: clock.now() })).problem).toBeUndefined();
   });
 
-  /** The lease that belongs to the operation: the holder's own where there is one, else one that was never or is no longer held. */
+  /**
+   * The lease that belongs to the operation: the holder's own where there is one, else one that was never or is no
+   * longer held.
+   */
   function holderLease(operation: Operation, from: StatusKey, lease: Lease | undefined, id: PlanId): Lease | undefined {
     const phase = leasePhase(operation);
     if (phase === undefined) return undefined;
@@ -95,7 +94,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
   }
 
   function imagined(planId: PlanId, phase: Phase, like: Lease | undefined): Lease {
-    const facts = { planId, phase, holder: "nobody", epoch: like?.epoch ?? 1, expiresAt: 0 };
+    const facts = { planId, phase, holder: "no process", epoch: like?.epoch ?? 1, expiresAt: 0 };
     const plan = like?.plan;
     if (plan === undefined && like !== undefined) throw new Error("a lease without its plan");
     const lease = new Lease({ store, plan: plan ?? NO_PLAN, phase, facts, ttlMs: TTL_MS });
@@ -140,7 +139,10 @@ function expectedType(from: StatusKey, to: StatusKey): string {
   return phase === phaseBefore ? "plan.state_changed" : "plan.phase_changed";
 }
 
-/** Starting takes the next epoch; ending gives the lease up; cancelling, reverting and rolling back raise the epoch so that nobody has it. */
+/**
+ * Starting takes the next epoch; ending gives the lease up; cancel, revert and rollback raise the epoch so that no
+ * process holds it.
+ */
 function expectLease(before: PlanRows, after: PlanRows, operation: Operation): void {
   const epochBefore = Number(before.lease[0]?.["epoch"] ?? 0);
   const lease = after.lease[0];

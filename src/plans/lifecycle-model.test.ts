@@ -1,26 +1,19 @@
 /**
- * Several actors on one plan, in every order a scheduler thinks of, with a clock that any of them may move: what the store
- * answered must be what a small model answers for the order in which the calls took effect.
+ * Several actors on one plan, in every order a scheduler thinks of, with a clock that any of them may move: what the
+ * store answered must be what a small model answers for the order in which the calls took effect.
  */
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  Lease,
-  type IdGenerator,
-  type Operation,
-  type PlanId,
-  type StatusKey,
-  type Store,
-} from "../index.ts";
+import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { monotonicIds, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey, type Operation, type StatusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import { Lease } from "../ledger/leases.ts";
+import type { Store } from "../store/port.ts";
 import { OPERATIONS } from "../testing/expected-moves.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, leasePhase, perform, planAt } from "../testing/fixtures.ts";
@@ -29,11 +22,11 @@ import { PlanModel, type ModelAction, type Verdict } from "../testing/plan-model
 import { history, planRows, type PlanRows } from "../testing/plan-rows.ts";
 import { scheduledStore } from "../testing/scheduled-store.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const SCHEDULES = 1_000;
+const SCHEDULES = sized({ quick: 100, normal: 500, full: 1_000 });
 /** Each batch on a store of its own, because looking at a plan's rows takes longer the more plans there are. */
-const BATCHES = FULL ? 20 : 1;
+const BATCHES = sized({ normal: 1, full: 20 });
 const TTL_MS = 600_000;
 
 type Command =
@@ -75,7 +68,7 @@ interface JournalEntry {
   readonly verdict: Verdict;
 }
 
-/** What all actors of a run share. */
+/** The state that all actors of a run share. */
 interface Stage {
   readonly store: Store;
   readonly clock: FakeClock;
@@ -173,7 +166,7 @@ class Actor {
   async #move(operation: Operation): Promise<void> {
     const phase = leasePhase(operation);
     const lease = phase === undefined ? undefined : this.leases.findLast((known) => known.phase === phase);
-    // An operation of a holder by somebody who never held anything cannot even be asked for.
+    // An actor that never held a lease cannot even ask for an operation of a lease holder.
     if (phase !== undefined && lease === undefined && operation !== "constrainApply") return;
     const known = lease && { phase: lease.phase, epoch: lease.epoch };
     await this.#do({ kind: "move", operation, lease: known }, async () => {
@@ -271,7 +264,8 @@ describe.each(Array.from({ length: BATCHES }, (_, batch) => batch + 1))("actors 
       { numRuns: SCHEDULES },
     );
     expect((await verifyAudit(temporary.store, { at: clock.now() })).problem).toBeUndefined();
-    // The schedules are worth something only if they get far and collide: applied plans, takeovers, refusals of both kinds.
+    // The schedules are worth something only if they get far and collide: applied plans, takeovers, refusals of both
+    // kinds.
     for (const wanted of ["apply/applied", "takeover", "conflict", "stale"]) {
       expect(reached.get(wanted) ?? 0, wanted).toBeGreaterThan(SCHEDULES / 50);
     }

@@ -1,6 +1,10 @@
 /** The same races between threads (also on one memory store, shared by its url) and between processes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PlanLifecycleService, verifyAudit, type Operation, type PlanId, type Store } from "../index.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Operation } from "../domain/plan/transitions.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ActorGroup, soon, type ActorHome } from "../testing/actor-group.ts";
 import { OPERATIONS } from "../testing/expected-moves.ts";
 import { ACTION_NAME, actionInput, leasePhase, planAt } from "../testing/fixtures.ts";
@@ -9,9 +13,9 @@ import type { LeaseToken } from "../testing/plan-actor.ts";
 import { history, planRows } from "../testing/plan-rows.ts";
 import { RACES } from "../testing/race-table.ts";
 import { TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
+import { sized } from "../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const ROUNDS = FULL ? 30 : 3;
+const ROUNDS = sized({ normal: 3, full: 30 });
 const ACTORS = 4;
 
 describe.each([

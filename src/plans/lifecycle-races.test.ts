@@ -1,6 +1,9 @@
 /** Many callers at once in one process: one wins, the others are told so, nothing is lost. */
 import { describe, expect, test } from "vitest";
-import { nameKey, parseOwnName, PlanLifecycleService, ProjectService, verifyAudit } from "../index.ts";
+import { nameKey, parseOwnName } from "../domain/names/qualified-name.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
 import { ACTION_NAME, actionInput, perform, planAt } from "../testing/fixtures.ts";
 import { losses, outcomeOf, winners } from "../testing/outcome.ts";
 import { history, planRows } from "../testing/plan-rows.ts";
@@ -41,7 +44,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     expect((await verifyAudit(temporary.store, { at: Date.now() })).problem).toBeUndefined();
   });
 
-  test("names that differ only in case are the same name, whoever asks", async () => {
+  test("names that differ only in letter case are the same name for every process", async () => {
     await using temporary = await TemporaryStore.open(kind);
     const service = new PlanLifecycleService({ store: temporary.store });
     await service.createAction(actionInput("Shop/Fix-It"));
@@ -91,7 +94,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
     const projects = new ProjectService({ store: temporary.store });
     await service.createAction(actionInput());
     await projects.createProject({ name: "shop" });
-    // Whoever comes first, there is a plan to be cancelled.
+    // Whichever process is first, there is a plan to cancel.
     await service.useAction({ action: ACTION_NAME, projects: ["shop"] });
     const outcomes = await Promise.all(
       Array.from({ length: CALLERS }, (_, index) =>

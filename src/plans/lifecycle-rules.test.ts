@@ -1,21 +1,16 @@
-/** What a plan carries along its way: version, attempt, reversions, times, reasons, failures; and who may move it when. */
+/**
+ * The facts a plan keeps as it moves: version, attempt, reversions, times, reasons, failures; and who may move it when.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  Lease,
-  MAX_REVERSIONS,
-  NotFoundError,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  UsageError,
-  ValidationError,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, StaleLeaseError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { Lease } from "../ledger/leases.ts";
+import { MAX_REVERSIONS, statusKey } from "../domain/plan/transitions.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, moveTo, perform, planAt, STATUSES } from "../testing/fixtures.ts";
 import { history, planRows } from "../testing/plan-rows.ts";
@@ -63,12 +58,12 @@ describe("reverting", () => {
     expect(error).toBeInstanceOf(ConflictError);
     expect(error).toMatchObject({ code: "conflict", actual: 3 });
     expect(await planRows(s.store, id)).toEqual(before);
-    // The limit is on going back only: the plan still goes on.
+    // The limit is on going back only: the plan still continues.
     await s.service.applyPlan(id);
     expect((await s.service.getPlan(id)).attempt).toBe(4);
   });
 
-  test("the limit counts from wherever the plan was sent back", async () => {
+  test("the limit counts from every phase that the plan was sent back from", async () => {
     await using s = await setting();
     const { id } = await s.service.useAction({ action: "local/fix" });
     for (const from of ["strategize/errored", "apply/constrained", "apply/errored"] as const) {
@@ -89,7 +84,7 @@ describe("reverting", () => {
     expect(JSON.parse(String(rows.audit.at(-1)?.["details"]))).toMatchObject({ reason: "too tight", attempt: 2 });
   });
 
-  test("queueing an errored phase again is no reversion", async () => {
+  test("queueing an errored phase again is not a reversion", async () => {
     await using s = await setting();
     const { id } = await planAt(s.service, "execute/errored");
     expect(await s.service.executePlan(id)).toMatchObject({ attempt: 1, reversionCount: 0, state: "queued" });
@@ -124,7 +119,7 @@ test("a phase's times: start, end, kept by later phases, renewed when it is queu
   s.clock.advance(1);
   const execute = await s.service.startExecute(id, { ttlMs: TTL_MS });
   s.clock.advance(TTL_MS);
-  // A takeover goes on with the phase: it began when its first owner began it.
+  // A takeover continues the phase: it began when its first owner began it.
   const successor = await s.service.startExecute(id, { ttlMs: TTL_MS });
   expect(successor.plan.phaseTimes.execute).toEqual({ startedAt: start + 4, endedAt: undefined });
   s.clock.advance(1);
@@ -141,7 +136,7 @@ test("a phase's times: start, end, kept by later phases, renewed when it is queu
   execute.stop();
 });
 
-describe("cancelling", () => {
+describe("to cancel", () => {
   test("keeps the reason, ends a phase that had begun, and leaves the end of one that was over", async () => {
     await using s = await setting();
     const { id } = await planAt(s.service, "execute/errored");
@@ -277,7 +272,7 @@ describe("a lease", () => {
     await s.service.completeExecute(successor);
   });
 
-  test("that lapsed can neither be renewed nor used, even though nobody took over", async () => {
+  test("that lapsed can neither be renewed nor used, even though no other process took over", async () => {
     await using s = await setting();
     const { id, lease } = await planAt(s.service, "strategize/processing", { ttlMs: TTL_MS });
     s.clock.advance(TTL_MS);
@@ -348,7 +343,7 @@ describe("a lease", () => {
 });
 
 describe("a lease by the real clock", () => {
-  test("is renewed by its timer for much longer than it lasts, and lost when somebody takes it away", async () => {
+  test("is renewed by its timer for much longer than it lasts, and lost when another process takes it away", async () => {
     await using temporary = await TemporaryStore.open("memory");
     const service = new PlanLifecycleService({ store: temporary.store });
     await service.createAction(actionInput());

@@ -1,7 +1,7 @@
 /** What a user can do with a plan next, by where it stands. `plan status` and `plan errors` offer the same. */
-import { nextStep, type NextStep } from "../domain/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { isRecoverable, isTerminal, statusKey, target } from "../domain/plan/transitions.ts";
+import { isRecoverable, isTerminal, MAX_REVERSIONS, statusKey, target } from "../domain/plan/transitions.ts";
 
 export interface PlanSituation {
   /** It waits for an answer. */
@@ -29,16 +29,24 @@ function nextBeforeApply(plan: Plan): NextStep[] {
   if (statusKey(plan) === "execute/complete")
     return [nextStep("plan.diff", { plan: id }), nextStep("plan.apply", { plan: id })];
   if (isTerminal(plan)) return [nextStep("audit.list", { plan: id })];
-  if (plan.state === "constrained")
-    return [nextStep("plan.errors", { plan: id }), nextStep("plan.revert", { plan: id })];
-  if (isRecoverable(plan)) return [nextStep("plan.errors", { plan: id }), nextStep("plan.resume", { plan: id })];
+  if (isRecoverable(plan)) {
+    // An apply that did not fit will not fit the next time either.
+    const resume = plan.state === "constrained" ? [] : [nextStep("plan.resume", { plan: id })];
+    return [nextStep("plan.errors", { plan: id }), ...resume, ...endings(plan)];
+  }
   return [nextStep("plan.resume", { plan: id }), nextStep("plan.cancel", { plan: id })];
+}
+
+/** The two ways that are always open: plan it again, as often as that is allowed, or give it up. */
+function endings({ id, reversionCount }: Plan): NextStep[] {
+  const revert = reversionCount < MAX_REVERSIONS ? [nextStep("plan.revert", { plan: id })] : [];
+  return [...revert, nextStep("plan.cancel", { plan: id })];
 }
 
 /** Its changes are in the user's files, and can be undone where it stopped. */
 function nextInPlace(plan: Plan): NextStep[] {
   const { id } = plan;
-  const ending = isTerminal(plan) ? [] : [nextStep("plan.revert", { plan: id }), nextStep("plan.cancel", { plan: id })];
+  const ending = isTerminal(plan) ? [] : endings(plan);
   if (plan.undoneAt !== undefined) return [nextStep("plan.redo", { plan: id }), ...ending];
   if (target(statusKey(plan), "undoPlan") === undefined) return nextBeforeApply(plan);
   const on = isTerminal(plan)

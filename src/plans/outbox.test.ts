@@ -1,6 +1,9 @@
 /** An event exists exactly when what it tells happened: where it cannot be written, nothing happens. */
 import { describe, expect, test } from "vitest";
-import { PlanLifecycleService, verifyAudit, type Lease, type Store } from "../index.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Store } from "../store/port.ts";
 import { actionInput, planAt } from "../testing/fixtures.ts";
 import { planRows } from "../testing/plan-rows.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";

@@ -1,21 +1,15 @@
 /** Finding, listing and making plans. Their moves are in lifecycle-*.test.ts. */
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  monotonicIds,
-  NotFoundError,
-  PlanLifecycleService,
-  ProjectService,
-  UsageError,
-  ValidationError,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
+import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import type { Store } from "../store/port.ts";
 import { alteredStore } from "../testing/altered-store.ts";
 import { countedBytes, FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, moveTo, planAt } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 interface Setting extends AsyncDisposable {
   readonly clock: FakeClock;
@@ -131,7 +125,7 @@ test("actions are listed with their plans, by namespace and state", async () => 
 });
 
 describe("a plan is made", () => {
-  test("after its arguments were checked, outside the transaction: a slow pattern holds up nobody who writes", async () => {
+  test("after its arguments were checked, outside the transaction: a slow pattern does not hold up other writers", async () => {
     await using s = await setting();
     const pattern = "(a+)+";
     await s.service.createAction({ ...actionInput(), arguments: [{ name: "value", required: true, pattern }] });
@@ -211,7 +205,7 @@ describe("a plan is made", () => {
 });
 
 describe("a project", () => {
-  test("is created once, whatever the case, and found", async () => {
+  test("is created once in any letter case, and found", async () => {
     await using s = await setting();
     const project = await s.projects.createProject({ name: "Shop", description: "sells" });
     await expect(s.projects.createProject({ name: "shop" })).rejects.toMatchObject({ code: "already_exists" });
@@ -219,7 +213,7 @@ describe("a project", () => {
     await expect(s.projects.getProject("shpo")).rejects.toMatchObject({ detail: { suggestion: "local/Shop" } });
   });
 
-  test("is listed with its plans and how many can still go on", async () => {
+  test("is listed with its plans and how many are still active", async () => {
     await using s = await setting();
     await s.service.createAction(actionInput());
     await s.projects.createProject({ name: "shop" });

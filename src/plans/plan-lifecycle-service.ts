@@ -1,7 +1,7 @@
 import { parseAction, type Action, type ActionInput, type ActionState } from "../domain/action/action.ts";
 import { isBuiltIn } from "../domain/profile/automation-profile.ts";
 import { ConflictError, NotFoundError, UsageError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import { isId, type PlanId } from "../domain/names/ids.ts";
 import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan/plan.ts";
@@ -23,34 +23,38 @@ import type { Store } from "../store/port.ts";
 import { reviseStrategy } from "./revise-strategy.ts";
 import { rollBack, type RolledBack } from "./rollback.ts";
 import {
-  ambienceOf,
+  recordSourceOf,
   defaultHolder,
   recordEvent,
   transition,
-  type Ambience,
+  type RecordSource,
   type LeaseUse,
   type ServiceParts,
 } from "./transition.ts";
 import { argumentsFor, makePlan, requireAction, type UseActionInput } from "./use-action.ts";
 
+/** How a phase is owned while it runs. */
 export interface StartOptions {
   /** Shown to others while the phase runs. */
   readonly holder?: string;
   readonly ttlMs?: number;
 }
 
+/** Why a phase stopped. */
 export interface FailureInput {
   readonly message: string;
   /** `transient`: the same strategy may be tried again. `strategy` (default): it needs another one. */
   readonly category?: FailureCategory;
 }
 
+/** Conditions of a move of a plan. */
 export interface MoveOptions {
   /** Refuse unless the plan is still at the version the caller saw. */
   readonly expectedVersion?: number | undefined;
   readonly reason?: string | undefined;
 }
 
+/** Which plans are listed. */
 export interface PlanQuery {
   readonly phase?: Phase | undefined;
   readonly state?: State | undefined;
@@ -61,20 +65,22 @@ export interface PlanQuery {
   readonly before?: PlanId | undefined;
 }
 
+/** Some plans, and how many there are in all. */
 export interface PlanList {
   readonly plans: readonly PlanSummary[];
   /** All plans that fit, by state, also those beyond the limit. */
   readonly counts: ReadonlyMap<State, number>;
 }
 
+/** An action with the number of its plans. */
 export interface ListedAction extends Action {
   readonly plans: number;
 }
 
 /**
- * Actions and the lifecycle of plans. The service holds no state: every call reads the store and changes it in one transaction,
- * so any number of services in any number of threads and processes agree. A long phase is started with a lease
- * (`startExecute`), and only the holder of that lease can end it (`completeExecute(lease)`).
+ * Actions and the lifecycle of plans. The service holds no state: every call reads the store and changes it in one
+ * transaction, so any number of services in any number of threads and processes agree. A long phase is started with a
+ * lease (`startExecute`), and only the holder of that lease can end it (`completeExecute(lease)`).
  *
  * ```ts
  * const service = new PlanLifecycleService({ store });
@@ -85,16 +91,16 @@ export interface ListedAction extends Action {
  */
 export class PlanLifecycleService {
   readonly #store: Store;
-  readonly #ambience: Ambience;
+  readonly #recordSource: RecordSource;
 
   constructor(parts: ServiceParts) {
     this.#store = parts.store;
-    this.#ambience = ambienceOf(parts);
+    this.#recordSource = recordSourceOf(parts);
   }
 
   /** In whose name everything is recorded. */
   get user(): string {
-    return this.#ambience.user;
+    return this.#recordSource.user;
   }
 
   /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
@@ -104,7 +110,7 @@ export class PlanLifecycleService {
       profile === undefined || isBuiltIn(profile) ? [] : await this.#store.read((reader) => findOwnProfiles(reader));
     const definition = parseAction(input, own);
     return this.#store.transaction(async (tx) => {
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       // One that was removed since must not be named by what comes after.
       if (own.length > 0 && definition.automationProfile !== undefined)
         await requireProfile(tx, definition.automationProfile);
@@ -119,7 +125,7 @@ export class PlanLifecycleService {
         );
       }
       const action: Action = { ...definition, state: "available", version: 1, createdAt: at, updatedAt: at };
-      await recordEvent(tx, this.#ambience, { type: "action.created", at, details: { action: action.name } });
+      await recordEvent(tx, this.#recordSource, { type: "action.created", at, details: { action: action.name } });
       return action;
     });
   }
@@ -138,14 +144,14 @@ export class PlanLifecycleService {
     });
   }
 
-  /** No new plans of it from now on; existing ones go on. Archiving an archived action changes nothing. */
+  /** No new plans of it from now on; existing ones continue. Archiving an archived action changes nothing. */
   async archiveAction(name: string): Promise<Action> {
     return this.#store.transaction(async (tx) => {
       const action = await requireAction(tx, name);
       if (action.state === "archived") return action;
-      const at = this.#ambience.clock();
+      const at = this.#recordSource.clock();
       await updateActionState(tx, action, "archived", at);
-      await recordEvent(tx, this.#ambience, { type: "action.archived", at, details: { action: action.name } });
+      await recordEvent(tx, this.#recordSource, { type: "action.archived", at, details: { action: action.name } });
       return { ...action, state: "archived", version: action.version + 1, updatedAt: at };
     });
   }
@@ -153,7 +159,7 @@ export class PlanLifecycleService {
   /** Makes a plan at strategize/queued. All problems with names and arguments are found before anything is written. */
   async useAction(input: UseActionInput): Promise<Plan> {
     const values = argumentsFor(await this.getAction(input.action), input);
-    return this.#store.transaction((tx) => makePlan(tx, this.#ambience, input, values));
+    return this.#store.transaction((tx) => makePlan(tx, this.#recordSource, input, values));
   }
 
   /** By id or by a prefix of it that only one plan has. */
@@ -206,12 +212,17 @@ export class PlanLifecycleService {
     return this.#end(lease, "failStrategize", failure);
   }
 
-  /** Back to strategize/queued when guidance came after the strategy and before its first step; undefined when none did. */
+  /**
+   * Back to strategize/queued when guidance came after the strategy and before its first step; undefined when none did.
+   */
   async reviseStrategy(planId: PlanId): Promise<Plan | undefined> {
-    return this.#store.transaction((tx) => reviseStrategy(tx, this.#ambience, planId));
+    return this.#store.transaction((tx) => reviseStrategy(tx, this.#recordSource, planId));
   }
 
-  /** strategize/complete → execute/queued; an errored execute is queued again with the same strategy and its recorded steps. */
+  /**
+   * strategize/complete → execute/queued; an errored execute is queued again with the same strategy and its recorded
+   * steps.
+   */
   async executePlan(planId: PlanId, options: MoveOptions = {}): Promise<Plan> {
     return this.#move(planId, "executePlan", { kind: "none" }, options);
   }
@@ -242,7 +253,10 @@ export class PlanLifecycleService {
     return this.#start(planId, "apply", "startApply", options);
   }
 
-  /** The result may not be applied as it is. From apply/queued by plan id, from apply/processing only by the lease's holder. */
+  /**
+   * The result may not be applied as it is. From apply/queued by plan id, from apply/processing only by the lease's
+   * holder.
+   */
   async constrainApply(target: PlanId | Lease<"apply">, failure: FailureInput): Promise<Plan> {
     if (typeof target !== "string") return this.#end(target, "constrainApply", failure);
     const checked = checkFailure(failure);
@@ -261,7 +275,7 @@ export class PlanLifecycleService {
         lease: { kind: "none" },
         failure: checked,
       } as const;
-      return transition(tx, this.#ambience, request);
+      return transition(tx, this.#recordSource, request);
     });
     return plan;
   }
@@ -281,14 +295,14 @@ export class PlanLifecycleService {
   }
 
   /**
-   * Back to execute/queued, with everything behind the checkpoint taken out of what counts: `plan execute` goes on from there. Refused
-   * while somebody executes it.
+   * Back to execute/queued, with everything after the checkpoint superseded: `plan execute` continues from there.
+   * Refused while another process executes it.
    */
   async rollbackPlan(planId: PlanId, checkpoint: string, options: MoveOptions = {}): Promise<RolledBack> {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
     return this.#store.transaction((tx) =>
-      rollBack(tx, this.#ambience, { planId, checkpoint, expectedVersion, reason }),
+      rollBack(tx, this.#recordSource, { planId, checkpoint, expectedVersion, reason }),
     );
   }
 
@@ -302,7 +316,7 @@ export class PlanLifecycleService {
     if (!Number.isSafeInteger(ttlMs) || ttlMs < 1) throw new UsageError(`A lease cannot last ${ttlMs} ms.`);
     const lease: LeaseUse = { kind: "acquire", holder: checkLine(holder, "holder"), ttlMs };
     const { plan, lease: facts } = await this.#store.transaction((tx) =>
-      transition(tx, this.#ambience, { planId, operation, lease }),
+      transition(tx, this.#recordSource, { planId, operation, lease }),
     );
     if (facts === undefined) throw new Error(`${operation} did not take a lease`);
     return new Lease({ store: this.#store, plan, phase, facts, ttlMs });
@@ -322,7 +336,7 @@ export class PlanLifecycleService {
       failure: failure === undefined ? undefined : checkFailure(failure),
       otherFailures: others.map(checkFailure),
     };
-    const { plan } = await this.#store.transaction((tx) => transition(tx, this.#ambience, request));
+    const { plan } = await this.#store.transaction((tx) => transition(tx, this.#recordSource, request));
     lease.stop();
     return plan;
   }
@@ -331,7 +345,7 @@ export class PlanLifecycleService {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
     const { plan } = await this.#store.transaction((tx) =>
-      transition(tx, this.#ambience, { planId, operation, lease, expectedVersion, reason }),
+      transition(tx, this.#recordSource, { planId, operation, lease, expectedVersion, reason }),
     );
     return plan;
   }

@@ -1,26 +1,24 @@
-/** A plan that asks waits; one answer counts; what people say is kept and reaches whoever works on. */
+/** A plan that asks waits; one answer counts; the words of people are stored and reach the next worker. */
 import { describe, expect, test } from "vitest";
 import {
   AwaitingInputError,
   ConflictError,
-  guidanceOf,
-  openQuestion,
-  pauseFor,
   PlanError,
-  PlanLifecycleService,
-  promptPlan,
   StaleLeaseError,
-  subscribeEvents,
   ValidationError,
-  verifyAudit,
-  type Lease,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+} from "../domain/errors/errors.ts";
+import { guidanceOf, pauseFor, promptPlan } from "./plan-questions.ts";
+import { openQuestion } from "../ledger/questions.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { subscribeEvents } from "../ledger/event-log.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
 import { recordStrategy } from "../runs/tool-strategy.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 const ASKING = { key: "choice/1", question: "Which one?", alternatives: ["this", "that"], assessment: undefined };
 
@@ -47,7 +45,7 @@ async function world(kind: "memory" | "file" = "memory"): Promise<World> {
 
 const open = (store: Store, id: PlanId) => store.read((reader) => openQuestion(reader, id));
 
-test("asking gives the lease up; nothing starts until somebody answers, and the answer reaches whoever goes on", async () => {
+test("asking gives the lease up; nothing starts until a person answers, and the answer reaches the next worker", async () => {
   await using at = await world();
   const { store, service, lease, id } = at;
   const error = await pauseFor(lease, ASKING, "ann");
@@ -79,7 +77,7 @@ test("asking gives the lease up; nothing starts until somebody answers, and the 
   expect((await verifyAudit(store, { at: Date.now() })).problem).toBeUndefined();
 });
 
-test("whoever lost the lease cannot ask", async () => {
+test("a worker that lost the lease cannot ask", async () => {
   await using at = await world();
   await at.lease.release();
   await expect(pauseFor(at.lease, ASKING, "ann")).rejects.toBeInstanceOf(StaleLeaseError);

@@ -6,7 +6,7 @@ import {
   ValidationError,
   type AwaitingInputError,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { monotonicIds, type DecisionId, type PlanId } from "../domain/names/ids.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -32,19 +32,21 @@ import { isByModel, isRevisable } from "./revise-strategy.ts";
 import { insertRootDecision } from "./root-decision.ts";
 import { ambienceOf } from "./transition.ts";
 
-/** Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked. */
+/**
+ * Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked.
+ */
 export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
 
 const ids = monotonicIds();
 const LONGEST_LINE = 2_000;
 
 /**
- * Asks, and gives the lease up in the same transaction: from then on the plan waits, and nobody works on it. Returns the error that ends
- * what the caller is doing.
+ * Asks, and gives the lease up in the same transaction: from then on the plan waits, and no process works on it.
+ * Returns the error that ends what the caller is doing.
  */
 export async function pauseFor(lease: Lease, asking: Asking, user: string): Promise<AwaitingInputError> {
   const { plan, planId, phase } = lease;
-  // What a model wrote is shown in terminals.
+  // Terminals show this text of a model, so it must hold no control characters.
   const line = (text: string): string => storable(text, LONGEST_LINE);
   const [question, alternatives] = [line(asking.question), asking.alternatives.map(line)];
   const asked = { ...asking, question, alternatives, planId, phase, attempt: plan.attempt };
@@ -97,7 +99,7 @@ export async function spokenTo(reader: Reader, plan: Pick<Plan, "id">): Promise<
 export interface Prompted {
   readonly plan: Plan;
   readonly decision: DecisionId;
-  /** The question it answers; undefined when it is guidance that nobody asked for. */
+  /** The question it answers; undefined when it is guidance that the plan did not ask for. */
   readonly answered: Question | undefined;
   /** Whether it comes between a model's strategy and its first step: the strategist is asked again. */
   readonly revises: boolean;
@@ -106,8 +108,9 @@ export interface Prompted {
 }
 
 /**
- * Records what a person says as a decision and, if the plan asked, closes the question with it, in one transaction. `answering` is the
- * question the person saw: when another is open by now, or none, somebody else was first and nothing is recorded.
+ * Records what a person says as a decision and, if the plan asked, closes the question with it, in one transaction.
+ * `answering` is the question the person saw: when another is open by now, or none, another person was first and
+ * nothing is recorded.
  */
 export async function promptPlan(
   store: Store,
@@ -145,7 +148,7 @@ export async function promptPlan(
 
 export interface Guidance {
   readonly decision: DecisionId;
-  /** What was asked; undefined when it was said unasked. */
+  /** The question; undefined for guidance that the plan did not ask for. */
   readonly question: string | undefined;
   readonly text: string;
   readonly at: number;
@@ -153,7 +156,7 @@ export interface Guidance {
   readonly isStep: boolean;
 }
 
-/** What people said to the plan, in order, over all attempts: every prompt from then on has it. */
+/** The words of people to the plan, in order, over all attempts: every later prompt has them. */
 export async function guidanceOf(reader: Reader, plan: Pick<Plan, "id">): Promise<Guidance[]> {
   return (await findInterventions(reader, plan.id)).map(readGuidance);
 }
@@ -193,7 +196,10 @@ async function recordIntervention(
   });
 }
 
-/** The strategist does not remember what it answered: guidance such as "leave the second step out" comes with what it is about. */
+/**
+ * The strategist does not remember what it answered: guidance such as "leave the second step out" comes with what it is
+ * about.
+ */
 function aboutStrategy(decisions: readonly Decision[]): string {
   const steps = decisions.flatMap(({ step, chosen }) =>
     step === undefined ? [] : [`${step} (${(chosen as ChosenWork).description})`],
@@ -216,7 +222,7 @@ function notActiveError(plan: Plan): PlanError {
 function answeredMeanwhileError(plan: Plan, open: Question | undefined): ConflictError {
   const now = open === undefined ? "it asks nothing any more" : `it asks now: ${open.question}`;
   return new ConflictError(
-    `The plan ${plan.id} got another answer meanwhile; ${now}.`,
+    `The plan ${plan.id} got another answer in the meantime; ${now}.`,
     { expected: "the question that was shown", actual: open?.question ?? "no question" },
     { kept: "Nothing was recorded.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

@@ -1,14 +1,15 @@
-/** Guidance between a model's strategy and its first step: the strategy goes, the guidance stays, and nothing else moves. */
+/**
+ * Guidance between a model's strategy and its first step: the strategy goes, the guidance stays, and nothing else
+ * moves.
+ */
 import { expect, test } from "vitest";
-import {
-  PlanLifecycleService,
-  promptPlan,
-  verifyAudit,
-  type DecisionId,
-  type Lease,
-  type Plan,
-  type Store,
-} from "../index.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { promptPlan } from "./plan-questions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { DecisionId } from "../domain/names/ids.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { Store } from "../store/port.ts";
 import { monotonicIds } from "../domain/names/ids.ts";
 import { findDecisions, insertDecision } from "../ledger/decisions.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
@@ -36,7 +37,7 @@ async function world(): Promise<World> {
 const say = ({ store, plan }: World, text: string) =>
   promptPlan(store, { planId: plan.id, text, answering: undefined, user: "ann" });
 
-/** What a model answers when it is asked for a strategy. */
+/** A model's answer when it is asked for a strategy. */
 async function answered(lease: Lease<"strategize">): Promise<DecisionId> {
   const parent = await rootDecision(lease);
   const shown = await stageContent(lease.store, Buffer.from("what it was shown"));

@@ -5,14 +5,14 @@ import { statusKey } from "../domain/plan/transitions.ts";
 import { findDecisions, supersedeDecisions } from "../ledger/decisions.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Tx } from "../store/port.ts";
-import { transition, type Ambience } from "./transition.ts";
+import { transition, type RecordSource } from "./transition.ts";
 
 /**
- * Guidance that comes after a model has decided on the steps and before the first of them is carried out is about those steps. The plan
- * goes back to its strategist within the same attempt: the strategy that was shown is superseded by the guidance, and what it cost
- * stays on the plan's bill.
+ * Guidance that comes after a model has decided on the steps and before the first of them is carried out is about those
+ * steps. The plan goes back to its strategist within the same attempt: the strategy that was shown is superseded by the
+ * guidance, and what it cost stays on the plan's bill.
  */
-export async function reviseStrategy(tx: Tx, ambience: Ambience, planId: PlanId): Promise<Plan | undefined> {
+export async function reviseStrategy(tx: Tx, recordSource: RecordSource, planId: PlanId): Promise<Plan | undefined> {
   const plan = await findPlan(tx, planId);
   if (plan === undefined || !isRevisable(plan)) return undefined;
   const decisions = await findDecisions(tx, plan.id, plan.attempt);
@@ -20,7 +20,7 @@ export async function reviseStrategy(tx: Tx, ambience: Ambience, planId: PlanId)
   const decided = decisions.findLast(({ step }) => step !== undefined);
   if (said === undefined || decided === undefined || said.sequence < decided.sequence) return undefined;
   const request = { operation: "reviseStrategy", lease: { kind: "none" }, facts: { guidance: said.id } } as const;
-  const { plan: revised } = await transition(tx, ambience, { planId, ...request });
+  const { plan: revised } = await transition(tx, recordSource, { planId, ...request });
   const strategy = decisions.filter(({ type }) => type === "strategy_choice");
   await supersedeDecisions(tx, strategy, said.id);
   return revised;

@@ -1,15 +1,14 @@
-/** Rolling back: what is behind the checkpoint counts no more, in one step, and what is before it is there byte for byte. */
+/**
+ * Rolling back: what is behind the checkpoint counts no more, in one step, and what is before it is there byte for
+ * byte.
+ */
 import { describe, expect, test } from "vitest";
-import {
-  ConflictError,
-  NotFoundError,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  verifyAudit,
-  type Store,
-} from "../index.ts";
+import { ConflictError, NotFoundError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey } from "../domain/plan/transitions.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
+import type { Store } from "../store/port.ts";
 import { findDecisions } from "../ledger/decisions.ts";
 import { decisionWaves } from "../changes/decided-steps.ts";
 import { recordedSteps } from "../changes/plan-changes.ts";
@@ -90,7 +89,7 @@ test.each(["git_worktree", "filesystem_copy"] as const)(
     // "look" changed nothing, so what comes after it is what came before it.
     trees.set("edit", trees.get("look") ?? new Map());
     for (const name of ["shell", "remove", "edit", undefined]) {
-      await fill(plan.root, { junk: "left behind by somebody", "a.txt": "damaged" });
+      await fill(plan.root, { junk: "left behind by another program", "a.txt": "damaged" });
       await rollBackTo(plan, name);
       await plan.run([]);
       const expected = name === undefined ? plan.base : trees.get(name);
@@ -232,7 +231,7 @@ test("everything else that was recorded behind the steps goes too: validations, 
   await plan.service.completeExecute(plan.lease);
   await plan.service.applyPlan(plan.id);
   const second = await plan.service.startApply(plan.id);
-  expect(await runStep(second, "merge", () => "anew")).toBe("anew");
+  expect(await runStep(second, "merge", () => "again")).toBe("again");
   second.stop();
   expect((await planRows(plan.store, plan.id)).steps).toHaveLength(6);
 });
@@ -269,7 +268,7 @@ test("cut short at any of its statements, nothing of it is there", async () => {
 });
 
 describe("is refused", () => {
-  test("while somebody executes the plan; not once their lease has lapsed, and then they can write nothing more", async () => {
+  test("while another process executes the plan; not once its lease has lapsed, and then it can write nothing more", async () => {
     await using plan = await ExecutingPlan.start();
     await plan.run([[step("a", "write_file", { path: "a", content: "" })]]);
     const before = await planRows(plan.store, plan.id);

@@ -1,6 +1,6 @@
 import type { Decision } from "../domain/plan/decision.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import type { ChangesetId, InvocationId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -15,13 +15,13 @@ import { stepsOutside, supersedeSteps } from "../ledger/steps.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { requireSandboxToRollBack } from "./in-place-rules.ts";
-import { permitted, transition, type Ambience } from "./transition.ts";
+import { permitted, transition, type RecordSource } from "./transition.ts";
 
 /**
- * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint is no copy of
- * files but a position among those steps: before all of them, or after one that changed something. Rolling back takes what lies
- * behind that position out of what counts, in one transaction; nothing is deleted. The next execution makes the sandboxes what is
- * left and goes on from there.
+ * Rolling a plan back to a checkpoint. A sandbox is always its base and the changes of recorded steps, so a checkpoint
+ * is not a copy of files but a position among those steps: before all of them, or after one that changed something. A
+ * rollback marks everything after that position as superseded, in one transaction; nothing is deleted. The next
+ * execution rebuilds the sandboxes from the remaining steps and continues there.
  */
 const BEGINNING = "start";
 
@@ -32,13 +32,13 @@ export interface Checkpoint {
   readonly step: string | undefined;
   readonly at: number;
   readonly changes: number;
-  /** What that step changed: `alias/path`, each once. */
+  /** The files that step changed: `alias/path`, each once. */
   readonly files: readonly string[];
   /** Where it is in the program; before everything when it is empty. */
   readonly order: Order;
 }
 
-/** What a rollback takes out of what counts. */
+/** The records that a rollback marks as superseded. */
 export interface RollbackImpact {
   readonly steps: readonly string[];
   readonly decisions: number;
@@ -49,6 +49,7 @@ export interface RollbackImpact {
   readonly nothing: boolean;
 }
 
+/** The plan after a rollback, and what the rollback took out. */
 export interface RolledBack {
   readonly plan: Plan;
   readonly checkpoint: Checkpoint;
@@ -87,21 +88,23 @@ export async function requireCheckpoint(reader: Reader, plan: Plan, idOrPrefix: 
   return onlyOne("checkpoint", wanted, found, next);
 }
 
-/** What rolling back to the checkpoint takes out of what counts. */
+/** The records that a rollback to the checkpoint would mark as superseded. */
 export async function rollbackImpact(reader: Reader, plan: Plan, checkpoint: Checkpoint): Promise<RollbackImpact> {
   return (await behind(reader, plan, checkpoint)).impact;
 }
 
-/** In the caller's one transaction: the plan goes to execute/queued, and everything behind the checkpoint is superseded. */
+/**
+ * In the caller's one transaction: the plan goes to execute/queued, and everything behind the checkpoint is superseded.
+ */
 export async function rollBack(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   request: { planId: PlanId; checkpoint: string; expectedVersion: number | undefined; reason: string | undefined },
 ): Promise<RolledBack> {
   const { planId, expectedVersion, reason } = request;
   const seen = await findPlan(tx, planId);
   if (seen === undefined) throw new NotFoundError("plan", planId, { next: [nextStep("plan.list")] });
-  // Whoever comes second must hear that the plan moved on, not that its checkpoint is gone.
+  // The second of two processes must hear that the plan moved, not that its checkpoint is gone.
   permitted(seen, { operation: "rollbackPlan", expectedVersion });
   await requireSandboxToRollBack(tx, seen);
   const checkpoint = await requireCheckpoint(tx, seen, request.checkpoint);
@@ -109,7 +112,7 @@ export async function rollBack(
   const { steps, decisions, toolCalls } = impact;
   const facts = { checkpoint: checkpoint.id, superseded: { steps, decisions, tool_calls: toolCalls } };
   const lease = { kind: "lapsed" } as const;
-  const { plan } = await transition(tx, ambience, {
+  const { plan } = await transition(tx, recordSource, {
     planId,
     operation: "rollbackPlan",
     lease,
@@ -124,7 +127,7 @@ export async function rollBack(
   return { plan, checkpoint, impact };
 }
 
-/** What lies behind a checkpoint. */
+/** The records after a checkpoint. */
 interface Behind {
   /** Of the recorded steps up to it. */
   readonly keptKeys: ReadonlySet<string>;
@@ -194,7 +197,7 @@ async function behind(reader: Reader, plan: Plan, { order }: Checkpoint): Promis
   };
 }
 
-/** What the changesets touched: `alias/path`, each once. */
+/** The files the changesets touched: `alias/path`, each once. */
 async function filesOf(reader: Reader, changesets: readonly ChangesetId[]): Promise<string[]> {
   const files = new Set<string>();
   for (const id of changesets) {

@@ -1,6 +1,7 @@
 /** A move, its event and its audit entry are one: where one of them cannot be written, none is. */
 import { expect, test } from "vitest";
-import { PlanLifecycleService, verifyAudit } from "../index.ts";
+import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
+import { verifyAudit } from "../store/tables/audit-verification.ts";
 import { ACTION_NAME, actionInput } from "../testing/fixtures.ts";
 import { planRows } from "../testing/plan-rows.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";

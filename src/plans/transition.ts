@@ -1,4 +1,4 @@
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { randomUUID } from "node:crypto";
 import { ConflictError, NotFoundError, ValidationError } from "../domain/errors/errors.ts";
 import type { EventType } from "../domain/plan/events.ts";
@@ -35,15 +35,15 @@ import { appendAudit } from "../store/tables/audit.ts";
 import { findPlan, insertFailure, movePlan } from "../store/tables/plans.ts";
 import type { Store, Tx } from "../store/port.ts";
 
-/** Who and what a service writes with. */
-export interface Ambience {
+/** The clock, ids and user that a service writes with. */
+export interface RecordSource {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   /** Recorded in the audit log as the one who asked. */
   readonly user: string;
 }
 
-/** What every service is made of; clock, ids and user have defaults so that only tests and simulations name them. */
+/** The parts of every service; clock, ids and user have defaults so that only tests and simulations name them. */
 export interface ServiceParts {
   readonly store: Store;
   readonly clock?: Clock;
@@ -51,23 +51,23 @@ export interface ServiceParts {
   readonly user?: string;
 }
 
-export function ambienceOf({
+export function recordSourceOf({
   clock = Date.now,
   ids = monotonicIds(clock),
   user = loginName(),
-}: ServiceParts): Ambience {
+}: ServiceParts): RecordSource {
   const problem = user.trim() === "" ? "is empty" : lineProblem(user, 200);
   if (problem !== undefined)
     throw new ValidationError(`The user's name ${problem}.`, [{ path: "user", message: problem }]);
   return { clock, ids, user };
 }
 
-/** What a transition does to the plan's lease. */
+/** The effect of a transition on the plan's lease. */
 export type LeaseUse =
   | { readonly kind: "acquire"; readonly holder: string; readonly ttlMs: number }
   | { readonly kind: "end"; readonly held: Pick<LeaseFacts, "planId" | "epoch" | "phase"> }
   | { readonly kind: "revoke" }
-  /** Nobody may hold it; from now on nobody does. */
+  /** Only allowed while no process holds the lease; afterwards no process holds it. */
   | { readonly kind: "lapsed" }
   | { readonly kind: "none" };
 
@@ -88,7 +88,7 @@ export interface TransitionRequest {
   readonly otherFailures?: readonly TransitionFailure[] | undefined;
   /** For undo and redo: which steps are taken back now, and whether that is all of them. */
   readonly undone?: { readonly steps: readonly string[]; readonly all: boolean } | undefined;
-  /** What else the event and the audit entry tell. */
+  /** Further details for the event and the audit entry. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -98,22 +98,26 @@ export interface Transitioned {
 }
 
 /**
- * The only way a plan moves. In the caller's one transaction it checks the plan's (version, phase, state) against the table,
- * takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry. Whoever comes second
- * gets a ConflictError that says what was expected and what is there.
+ * The only way a plan moves. In the caller's one transaction it checks the plan's (version, phase, state) against the
+ * table, takes, ends or revokes the lease, writes the new row by compare-and-swap, the event and the audit entry. The
+ * second of two callers gets a ConflictError with the expected and the actual status.
  */
-export async function transition(tx: Tx, ambience: Ambience, request: TransitionRequest): Promise<Transitioned> {
+export async function transition(
+  tx: Tx,
+  recordSource: RecordSource,
+  request: TransitionRequest,
+): Promise<Transitioned> {
   const plan = await findPlan(tx, request.planId);
   if (plan === undefined) throw new NotFoundError("plan", request.planId, { next: [nextStep("plan.list")] });
   const { status, from } = permitted(plan, request);
-  // Only whoever is at it may end it.
+  // Only the lease holder may end it.
   if (request.lease.kind !== "end" && (await isLanding(tx, plan.id))) throw landingInProgressError(plan);
   if (request.operation === "revertPlan") await requireNothingInPlace(tx, plan);
   if (request.lease.kind === "acquire") await requireNoQuestion(tx, plan.id);
   if (WITHDRAWS.has(request.operation)) await withdrawQuestion(tx, plan.id);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
-  const at = ambience.clock();
+  const at = recordSource.clock();
   const reverted = request.operation === "revertPlan";
   const after: Plan = {
     ...plan,
@@ -126,17 +130,17 @@ export async function transition(tx: Tx, ambience: Ambience, request: Transition
     phaseTimes: nextTimes(plan, status, at),
     updatedAt: at,
   };
-  if (!(await movePlan(tx, plan, after))) throw conflict(plan, request, sources(request.operation));
+  if (!(await movePlan(tx, plan, after))) throw transitionConflictError(plan, request, sources(request.operation));
   if (request.failure !== undefined) {
     const kind = status.state === "constrained" ? "constrained" : "errored";
     for (const failure of [request.failure, ...(request.otherFailures ?? [])])
       await insertFailure(tx, plan.id, { ...failure, kind, phase: plan.phase, attempt: plan.attempt, at });
   }
-  await record(tx, ambience, request, from, after, lease);
+  await record(tx, recordSource, request, from, after, lease);
   return { plan: after, lease };
 }
 
-/** After these nobody comes to what the plan waited for. */
+/** After these operations the plan no longer waits for an answer. */
 const WITHDRAWS: ReadonlySet<Operation> = new Set(["cancelPlan", "revertPlan", "rollbackPlan"]);
 
 /** Where the request leads the plan; refused when its version is another, or its status has no such move. */
@@ -147,7 +151,7 @@ export function permitted(
   const { expectedVersion, operation } = request;
   if (expectedVersion !== undefined && plan.version !== expectedVersion) {
     throw new ConflictError(
-      `The plan ${plan.id} changed meanwhile: it is now ${plan.phase}/${plan.state}.`,
+      `The plan ${plan.id} has changed in the meantime: it is now ${plan.phase}/${plan.state}.`,
       { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
       { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
     );
@@ -155,7 +159,7 @@ export function permitted(
   const from = statusKey(plan);
   const to = target(from, operation);
   const status = to === undefined ? undefined : parseStatusKey(to);
-  if (status === undefined) throw conflict(plan, request, sources(operation));
+  if (status === undefined) throw transitionConflictError(plan, request, sources(operation));
   if (operation === "revertPlan" && plan.reversionCount >= MAX_REVERSIONS) {
     throw new ConflictError(
       `The plan ${plan.id} was sent back ${MAX_REVERSIONS} times already, which is the limit.`,
@@ -196,7 +200,7 @@ function nextTimes(plan: Plan, to: PlanStatus, at: number): Readonly<Record<Phas
   const times = plan.phaseTimes[to.phase];
   switch (to.state) {
     case "queued": {
-      // The phase begins anew, and with it those that come after.
+      // The phase begins again, and so do the later phases.
       const ahead = PHASES.slice(PHASES.indexOf(to.phase));
       return { ...plan.phaseTimes, ...Object.fromEntries(ahead.map((phase) => [phase, none])) };
     }
@@ -213,7 +217,7 @@ function nextTimes(plan: Plan, to: PlanStatus, at: number): Readonly<Record<Phas
 
 async function record(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   request: TransitionRequest,
   from: StatusKey,
   plan: Plan,
@@ -231,23 +235,23 @@ async function record(
     ...(lease === undefined ? {} : { holder: lease.holder, epoch: lease.epoch }),
   };
   const type = eventType(request.operation, from, plan);
-  await recordEvent(tx, ambience, { type, at: plan.updatedAt, plan, details });
+  await recordEvent(tx, recordSource, { type, at: plan.updatedAt, plan, details });
 }
 
 /** Writes the event and the audit entry of one thing that happened, in the transaction in which it happens. */
 export async function recordEvent(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   happened: { type: EventType; at: number; plan?: Plan; details: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const { type, at, plan, details } = happened;
-  await appendEvent(tx, { id: ambience.ids(), type, at, planId: plan?.id, details });
+  await appendEvent(tx, { id: recordSource.ids(), type, at, planId: plan?.id, details });
   await appendAudit(tx, {
-    id: ambience.ids(),
+    id: recordSource.ids(),
     chain: plan?.id ?? "system",
     type,
     at,
-    user: ambience.user,
+    user: recordSource.user,
     plan: plan === undefined ? undefined : { version: plan.version, status: statusKey(plan) },
     details,
   });
@@ -274,7 +278,7 @@ export function landingInProgressError(plan: Plan): ConflictError {
   );
 }
 
-function conflict(
+function transitionConflictError(
   plan: Plan,
   request: Pick<TransitionRequest, "operation">,
   expected: readonly StatusKey[],

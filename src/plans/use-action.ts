@@ -1,10 +1,9 @@
-import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
-import { parseActorName } from "../domain/names/actor-name.ts";
+import { assertAvailable, type Action } from "../domain/action/action.ts";
 import { aliasIssue } from "../domain/names/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/action/arguments.ts";
 import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/profile/automation-profile.ts";
 import { ConflictError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Microdollars } from "../domain/money/money.ts";
 import type { Plan, ProjectLink } from "../domain/plan/plan.ts";
@@ -15,13 +14,10 @@ import {
   parseQualifiedName,
   type QualifiedName,
 } from "../domain/names/qualified-name.ts";
-import { nearest } from "../domain/text/suggest.ts";
 import { renderTemplate } from "../domain/values/template.ts";
 import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
-import { actorVariables } from "../domain/actor/tool-actor.ts";
 import { setOwnBudget } from "../ledger/own-budget.ts";
 import { actionNames, findAction } from "../store/tables/actions.ts";
-import { findActor } from "../store/tables/actors.ts";
 import { maskedText } from "../platform/masking.ts";
 import { insertPlanStages } from "../store/tables/plan-stages.ts";
 import { hasPlans, insertPlan } from "../store/tables/plans.ts";
@@ -30,27 +26,26 @@ import { findProject, findProjects } from "../store/tables/projects.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { planResources, requireSandboxes } from "./in-place-rules.ts";
-import { notFound } from "../domain/names/not-found.ts";
+import { notFoundError } from "../domain/names/not-found.ts";
+import { planActors, type ActorChoice } from "./plan-actors.ts";
 import { planStages } from "./stage-arguments.ts";
-import { recordEvent, type Ambience } from "./transition.ts";
+import { recordEvent, type RecordSource } from "./transition.ts";
 
 /** A plan is wanted of an action: which, for which projects, with which arguments. */
-export interface UseActionInput {
+export interface UseActionInput extends ActorChoice {
   readonly action: string;
   readonly projects?: readonly (string | ProjectLinkInput)[];
   readonly arguments?: GivenArguments;
   readonly automationProfile?: string | undefined;
-  /** What the configuration says; the profile of the action can only make it stricter. */
+  /** The configured sandbox setting; the profile of the action can only make it stricter. */
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
-  readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
-  /** What the configuration says for roles that neither the plan nor the action fills. */
-  readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
   readonly contextStages?: Readonly<Record<string, string>>;
-  /** What its models may cost, if less than what is configured. */
+  /** The budget for its models, if lower than the configured one. */
   readonly budget?: Microdollars | undefined;
 }
 
+/** A project for a new plan, with an alias of the caller's choice. */
 export interface ProjectLinkInput {
   readonly project: string;
   readonly alias?: string | undefined;
@@ -58,8 +53,9 @@ export interface ProjectLinkInput {
 }
 
 /**
- * The arguments as the action takes them. Done before the transaction, which nobody else can write beside: the patterns of an action
- * are somebody's regular expressions and may take their time. It stays true: of an action only its state ever changes.
+ * The arguments as the action takes them. Checked before the transaction, because no other process can write during
+ * one: the patterns of an action are a user's regular expressions and may be slow. It stays true: of an action only its
+ * state ever changes.
  */
 export function argumentsFor(action: Action, input: UseActionInput): ReturnType<typeof resolveArguments> {
   assertAvailable(action);
@@ -69,7 +65,7 @@ export function argumentsFor(action: Action, input: UseActionInput): ReturnType<
 /** Checks everything else, then writes the plan, its event and its audit entry in the caller's transaction. */
 export async function makePlan(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   input: UseActionInput,
   values: ReturnType<typeof argumentsFor>,
 ): Promise<Plan> {
@@ -85,15 +81,50 @@ export async function makePlan(
   const projects = await links(tx, input.projects ?? []);
   const stages = planStages(input.contextStages ?? {});
   const { profile, source } = await resolveProfile(tx, action, input);
-  const actors = await resolveActors(tx, action, input);
-  await checkVariables(tx, action, actors.execution);
+  const actors = await planActors(tx, action, input, profile);
+  const plan = newPlan({
+    action,
+    values,
+    actors,
+    projects,
+    profile,
+    source,
+    id: recordSource.ids() as PlanId,
+    at: recordSource.clock(),
+  });
+  const validations = await attachedValidations(tx, plan);
+  requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
+  await insertPlan(tx, plan);
+  await insertPlanStages(tx, plan.id, stages);
+  await recordEvent(tx, recordSource, {
+    type: "plan.created",
+    at: plan.createdAt,
+    plan,
+    details: {
+      action: plan.action,
+      projects: projects.map(({ project }) => project),
+      profile: profile.name,
+      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
+    },
+  });
+  // A plan may have less than its profile allows, never more.
+  await setOwnBudget(tx, { planId: plan.id, cap: input.budget, user: recordSource.user, excess: "lower" });
+  return plan;
+}
+
+interface PlanParts extends Pick<Plan, "actors" | "projects" | "profile" | "id"> {
+  readonly action: Action;
+  readonly values: ReturnType<typeof argumentsFor>;
+  readonly source: Plan["profileSource"];
+  readonly at: number;
+}
+
+function newPlan({ action, values, source, at, ...parts }: PlanParts): Plan {
   const texts = new Map([...values].map(([name, value]) => [name, argumentText(value)]));
-  const id = ambience.ids() as PlanId;
-  const at = ambience.clock();
   const none = { startedAt: undefined, endedAt: undefined };
-  const plan: Plan = {
-    id,
-    name: planName(action.name, id),
+  return {
+    ...parts,
+    name: planName(action.name, parts.id),
     action: action.name,
     attempt: 1,
     reversionCount: 0,
@@ -104,11 +135,8 @@ export async function makePlan(
     description: maskedText(renderTemplate(action.description, texts, "description")),
     definitionOfDone: maskedText(renderTemplate(action.definitionOfDone, texts, "definition_of_done")),
     readOnly: action.readOnly,
-    actors,
     arguments: values,
     invariants: action.invariants,
-    projects,
-    profile,
     profileSource: source,
     cancelReason: undefined,
     undoneAt: undefined,
@@ -116,31 +144,13 @@ export async function makePlan(
     updatedAt: at,
     phaseTimes: { strategize: none, execute: none, apply: none },
   };
-  const validations = await attachedValidations(tx, plan);
-  requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
-  await insertPlan(tx, plan);
-  await insertPlanStages(tx, id, stages);
-  await recordEvent(tx, ambience, {
-    type: "plan.created",
-    at,
-    plan,
-    details: {
-      action: plan.action,
-      projects: projects.map(({ project }) => project),
-      profile: profile.name,
-      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
-    },
-  });
-  // A plan may have less than its profile allows, never more.
-  await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user, excess: "lower" });
-  return plan;
 }
 
 export async function requireAction(reader: Reader, text: string): Promise<Action> {
   const name = parseQualifiedName(text, "action");
   const action = await findAction(reader, name);
   if (action !== undefined) return action;
-  throw notFound("action", name, await actionNames(reader));
+  throw notFoundError("action", name, await actionNames(reader));
 }
 
 async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput)[]): Promise<ProjectLink[]> {
@@ -151,7 +161,7 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
     const name = parseQualifiedName(text, "project");
     const project = await findProject(reader, name);
     if (project === undefined)
-      throw notFound(
+      throw notFoundError(
         "project",
         name,
         (await findProjects(reader)).map((known) => known.name),
@@ -175,8 +185,8 @@ async function links(reader: Reader, wanted: readonly (string | ProjectLinkInput
 }
 
 /**
- * The flag, else what is configured (project > global > default), which the action's own profile can only make stricter: an action may
- * come from another person.
+ * The flag, else what is configured (project > global > default), which the action's own profile can only make
+ * stricter: an action may come from another person.
  */
 async function resolveProfile(
   reader: Reader,
@@ -191,60 +201,6 @@ async function resolveProfile(
   const wanted = await requireProfile(reader, action.automationProfile);
   if (looserFields(own, wanted).length === 0) return { profile: own, source };
   return { profile: tighterProfile(wanted, own), source: "action" };
-}
-
-/** plan > action > configuration. */
-async function resolveActors(reader: Reader, action: Action, input: UseActionInput): Promise<Actors> {
-  const named = (role: ActorRole): QualifiedName | undefined => {
-    const own = input.actors?.[role];
-    return own === undefined ? action.actors[role] : parseActorName(own, `${role}_actor`);
-  };
-  const configured = (role: ActorRole): QualifiedName | undefined => {
-    const name = input.defaultActors?.[role];
-    return name === undefined ? undefined : parseActorName(name, `${role}_actor`);
-  };
-  const execution = named("execution") ?? configured("execution");
-  if (execution === undefined) {
-    const message = `neither the plan nor the action "${action.name}" names one, and there is no default`;
-    throw new ValidationError(`The plan has no execution actor: ${message}.`, [{ path: "execution_actor", message }], {
-      next: [
-        nextStep("actor.set-default", { role: "execution", actor: "<actor>" }),
-        nextStep("plan.use", { action: action.name, executionActor: "<actor>" }),
-      ],
-    });
-  }
-  // The strategy of a tool actor are its steps; a model that thinks about them is only asked when somebody says so.
-  const fixed = (await findActor(reader, execution))?.type === "tool";
-  const resolve = (role: ActorRole): QualifiedName | undefined =>
-    role === "execution" ? execution : (named(role) ?? (fixed && role === "strategy" ? undefined : configured(role)));
-  return Object.fromEntries(ACTOR_ROLES.map((role) => [role, resolve(role)])) as Record<
-    ActorRole,
-    QualifiedName | undefined
-  >;
-}
-
-/**
- * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with holes in
- * them. An actor that is not registered here says nothing about what it uses.
- */
-async function checkVariables(reader: Reader, action: Action, execution: QualifiedName | undefined): Promise<void> {
-  const actor = execution === undefined ? undefined : await findActor(reader, execution);
-  if (actor?.type !== "tool") return;
-  const declared = action.arguments.map(({ name }) => name);
-  const missing = actorVariables(actor).filter((variable) => !declared.includes(variable));
-  if (missing.length === 0) return;
-  throw new ValidationError(
-    `The actor "${actor.name}" uses ${missing.map((name) => `{${name}}`).join(", ")}, which the action "${action.name}" does not declare.`,
-    missing.map((name) => {
-      const suggestion = nearest(name, declared);
-      return {
-        path: name,
-        message: `the action "${action.name}" declares no argument "${name}"`,
-        ...(suggestion === undefined ? {} : { suggestion }),
-      };
-    }),
-    { next: [nextStep("actor.show", { actor: actor.name }), nextStep("action.show", { action: action.name })] },
-  );
 }
 
 /** The action's name and the end of the id (its beginning is the time, the same for plans made together). */

@@ -29,14 +29,14 @@ export async function removeEmptyDirectories(root: string, path: string): Promis
   const { directory: opened, name } = await ContainedDirectory.of(root, path, { create: false });
   await using directory = opened;
   for (const entry of await readdir(directory.at(name), { withFileTypes: true })) {
-    // What cannot be named in a plan, such as a nested `.git`, is no part of it and stays.
+    // An entry that a plan cannot name, such as a nested `.git`, is not part of the plan and stays.
     if (!entry.isDirectory() || relativePathProblem(entry.name) !== undefined) continue;
     await removeEmptyDirectories(root, `${path}/${entry.name}`);
   }
   await rmdir(directory.at(name)).catch(ifCode("ENOTEMPTY"));
 }
 
-/** Takes away whatever is there, and puts an empty directory in its place. */
+/** Removes everything at the path, and puts an empty directory in its place. */
 export async function emptyDirectory(root: string, path: string): Promise<void> {
   const { directory: opened, name } = await ContainedDirectory.of(root, path, { create: true });
   await using directory = opened;

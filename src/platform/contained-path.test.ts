@@ -1,4 +1,4 @@
-/** Containment: whatever a path says and whatever is put in its way, nothing outside the sandbox is read or changed. */
+/** Containment: no path, and no link put in its way, lets a tool read or change anything outside the sandbox. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ beforeEach(async () => {
     "sandbox/absolute": { link: join(directory, "outside") },
     "sandbox/file-out": { link: "../outside/secret" },
     "sandbox/loop": { link: "loop" },
-    "sandbox-x/secret": "neighbour",
+    "sandbox-x/secret": "neighbor",
     "outside/secret": "secret",
   });
 });

@@ -5,10 +5,10 @@ import { AgentsError } from "../domain/errors/errors.ts";
 import { shown } from "../domain/text/text.ts";
 
 /**
- * Paths inside a sandbox. A path is checked by its segments, then gone along directory by directory, each opened relative to the one
- * before (`/proc/self/fd/N/name`, which is what `openat` is) and never through a symbolic link; what is done then is done relative
- * to the last one. A symbolic link put in between check and use changes nothing. It is done synchronously: the kernel answers in
- * about 2 µs each time, and handing it to a thread takes 10 to 40.
+ * Paths inside a sandbox. A path is checked by its segments, then gone along directory by directory, each opened
+ * relative to the one before (`/proc/self/fd/N/name`, which is what `openat` is) and never through a symbolic link;
+ * what is done then is done relative to the last one. A symbolic link put in between check and use changes nothing. It
+ * is done synchronously: the kernel answers in about 2 µs each time, and handing it to a thread takes 10 to 40.
  */
 export class ContainedDirectory implements Disposable, AsyncDisposable {
   readonly #descriptor: number;
@@ -54,7 +54,7 @@ export class ContainedDirectory implements Disposable, AsyncDisposable {
     }
   }
 
-  /** Names something in this directory, whatever happens to the path that led here. */
+  /** Names an entry of this directory, even if another process moves a directory of the path that led here. */
   at(name: string): string {
     return join(process.platform === "linux" ? `/proc/self/fd/${this.#descriptor}` : this.#path, name);
   }

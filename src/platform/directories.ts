@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Makes the missing directories, private, one by one: on a read-only file system Node's recursive mkdir names a false reason. */
+/**
+ * Makes the missing directories, private, one by one: on a read-only file system Node's recursive mkdir names a false
+ * reason.
+ */
 export function makeDirectories(path: string): void {
   if (existsSync(path)) return;
   makeDirectories(dirname(path));

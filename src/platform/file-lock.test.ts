@@ -35,6 +35,6 @@ test("a failing section frees the lock; a held one runs out of patience with a c
   expect(await withFileLock(file, async () => "free")).toBe("free");
 });
 
-test("what is no lock file is reported as it is", async () => {
+test("a path that is not a lock file is reported as such", async () => {
   await expect(withFileLock(directory, async () => undefined)).rejects.toThrow(/unable to open/);
 });

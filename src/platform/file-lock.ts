@@ -6,9 +6,9 @@ import { withPatience } from "./patience.ts";
 import { isBusy } from "./sqlite-errors.ts";
 
 /**
- * A lock between processes: an exclusive transaction on a small file. The kernel keeps it while the owner is merely stopped and
- * frees it within milliseconds when the owner is killed, so there are no stale lock files and no guessing by age (measured: 64 µs
- * to take, against 1,074 µs for a lock file with time stamps).
+ * A lock between processes: an exclusive transaction on a small file. The kernel keeps it while the owner is merely
+ * stopped and frees it within milliseconds when the owner is killed, so there are no stale lock files and no guessing
+ * by age (measured: 64 µs to take, against 1,074 µs for a lock file with time stamps).
  */
 export async function withFileLock<T>(
   file: string,

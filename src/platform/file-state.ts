@@ -17,7 +17,7 @@ import { open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContainedDirectory, missingPathError } from "./contained-path.ts";
 
-/** What a path of a sandbox holds: nothing, or a file or symbolic link with its bytes and mode. */
+/** The content of a path in a sandbox: nothing, or a file or symbolic link with its bytes and mode. */
 export interface FileState {
   readonly content: Uint8Array;
   readonly mode: number;
@@ -72,7 +72,7 @@ export async function writeState(root: string, path: string, state: FileState | 
     else await writeNew(temporary, state);
     renameSync(temporary, directory.at(name));
   } catch (error) {
-    // Whoever called the tool may go on: nothing may be left that nobody recorded.
+    // The tool's caller may continue, so no change may be left without a record.
     rmSync(temporary, { force: true });
     throw error;
   }

@@ -10,5 +10,5 @@ export class Lane {
 }
 
 function ignore(): void {
-  // The failure belongs to whoever asked for the section, and reaches them; the next section starts regardless.
+  // The caller of the section gets its failure; the next section starts regardless.
 }

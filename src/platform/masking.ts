@@ -1,23 +1,32 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import type { JsonValue } from "../domain/values/json.ts";
 import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
 
 /**
- * Secrets are masked where something is written down: in events, the audit log, decisions, tool calls, failures and results of
- * validations. Files are not: their contents are kept apart, exactly as they are. Besides what has the form of a secret, the values of
- * variables that are named like one are known here.
+ * Secrets are masked where something is written down: in events, the audit log, decisions, tool calls, failures and
+ * results of validations. Files are not: their contents are kept apart, exactly as they are. Besides what has the form
+ * of a secret, the values of variables that are named like one are known here.
  */
-let known: readonly string[] | undefined;
+let ofProcess: readonly string[] | undefined;
+const ofCall = new AsyncLocalStorage<readonly string[]>();
 
-function knownSecrets(): readonly string[] {
-  known ??= secretValues(process.env);
-  return known;
+function secretsOfProcess(): readonly string[] {
+  ofProcess ??= secretValues(process.env);
+  return ofProcess;
 }
 
-/** Masks the secrets of this environment too, for a call that was given one of its own. */
-export function maskAlso(environment: Readonly<Record<string, string | undefined>>): void {
-  const more = secretValues(environment).filter((value) => !knownSecrets().includes(value));
-  if (more.length > 0) known = [...knownSecrets(), ...more].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+function knownSecrets(): readonly string[] {
+  return ofCall.getStore() ?? secretsOfProcess();
+}
+
+/** In `work`, and there alone, the secrets of this environment are masked too. */
+export function maskingSecretsOf<T>(environment: Readonly<Record<string, string | undefined>>, work: () => T): T {
+  if (environment === process.env) return work();
+  const known = new Set([...secretsOfProcess(), ...secretValues(environment)]);
+  // The longest first, so that no secret is cut by a shorter one that is part of it.
+  const longestFirst = [...known].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+  return ofCall.run(longestFirst, work);
 }
 
 /** Differs where other values of the environment are masked; says nothing about them. */
@@ -29,14 +38,14 @@ export function maskedText(text: string): string {
   return maskSecrets(text, knownSecrets()).text;
 }
 
-/** A value somebody else made up: what stands under a key like `password` is judged by that too. */
+/** A value from outside: text under a key like `password` is masked because of its key too. */
 export function maskedJson(value: JsonValue): { readonly value: JsonValue; readonly masked: number } {
   return maskJson(value, knownSecrets());
 }
 
 /**
- * Facts of ours, whose keys say nothing about secrets: what stands under "key" in the event of a changed setting is its name.
- * Only the texts are looked at, each by itself.
+ * Facts of ours, whose keys say nothing about secrets: what stands under "key" in the event of a changed setting is its
+ * name. Only the texts are looked at, each by itself.
  */
 export function maskedFacts<T>(value: T): T {
   return walk(value) as T;

@@ -2,8 +2,9 @@ import { statSync, type Stats } from "node:fs";
 import { ConfigurationError } from "../domain/errors/errors.ts";
 
 /**
- * What decides where keys go and what runs must be the user's own, as ssh wants it: nobody else owns it, except root, and nobody else may
- * write to it. Root trusts no file of another user either: `sudo agents` with the user's directories would run as root what the user says.
+ * A file that decides where keys go and what runs must be the user's own, as ssh demands: its owner is the user or
+ * root, and no other user may write to it. Root trusts no file of another user either: `sudo agents` with the user's
+ * directories would run the user's commands as root.
  */
 export function requireOwn(path: string, what: string): void {
   const { getuid } = process;
@@ -48,7 +49,7 @@ function stats(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
-    // Missing, or unreadable: whoever opens it says so.
+    // Missing, or unreadable: the code that opens it reports that.
     return undefined;
   }
 }

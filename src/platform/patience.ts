@@ -1,6 +1,6 @@
 /**
- * One loop for everything that fails only because another process is at work: a locked database, a file lock that is taken.
- * The waiting is asynchronous, so the thread does other work meanwhile.
+ * One loop for everything that fails only because another process is at work: a locked database, a file lock that is
+ * taken. The waiting is asynchronous, so the thread does other work meanwhile.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -36,7 +36,7 @@ test("only absolute entries of PATH are searched, in their order, and handed on"
   }
 });
 
-test("a directory, or a file that cannot be executed, is no program", () => {
+test("a directory, or a file that cannot be executed, is not a program", () => {
   mkdirSync(join(home, "a", "tool"), { recursive: true });
   program("b", "tool", 0o644);
   const file = program("c");

@@ -1,12 +1,12 @@
 /**
- * The programs this process starts. Each is looked for once, in the absolute entries of PATH only, and started by its absolute path: a
- * relative entry would name another program in each directory, and one of those directories is a sandbox, where a plan writes what it
- * likes. What is started gets a PATH without such entries too.
+ * The programs this process starts. Each is looked for once, in the absolute entries of PATH only, and started by its
+ * absolute path: a relative entry would name another program in each directory, and one of those directories is a
+ * sandbox, where a plan writes what it likes. The programs get a PATH without such entries too.
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { ConfigurationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** Where a system without PATH keeps its programs. */
 const USUAL = "/usr/local/bin:/usr/bin:/bin";

@@ -4,7 +4,10 @@ import { rm } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import { ifCode } from "./contained-path.ts";
 
-/** Removes what a command left, however it left it: deeper than the system takes paths, or locked. Links are removed, not followed. */
+/**
+ * Removes what a command left, however it left it: deeper than the system takes paths, or locked. Links are removed,
+ * not followed.
+ */
 export async function removeTree(path: string | Buffer): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { AgentsError, StoreError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
-/** What SQLite's result codes mean to a user. Only the primary code (the low byte) decides. */
+/** The meaning of SQLite's result codes for a user. Only the primary code (the low byte) decides. */
 const BUSY = 5;
 const NO_MEMORY = 7;
 const READ_ONLY = 8;
@@ -20,13 +20,13 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY;
 }
 
-/** What is in the file cannot be trusted. */
+/** The content of the file cannot be trusted. */
 export function isCorrupt(error: unknown): boolean {
   const code = primaryCode(error);
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** After these nothing of the running transaction may be trusted, whatever a unit of work made of the error. */
+/** After these errors the running transaction cannot be trusted, even if a unit of work caught the error. */
 export function endsTransaction(error: unknown): boolean {
   const code = primaryCode(error);
   return code === NO_MEMORY || code === READ_ONLY || code === IO || code === CORRUPT || code === FULL;

@@ -3,15 +3,15 @@ import { loginName } from "./user.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-const nobody = (): never => {
+const noUser = (): never => {
   throw new Error("no such user");
 };
 
 test("the login name, or what is known when there is none", () => {
   expect(loginName(() => ({ username: "ann" }))).toBe("ann");
   vi.stubEnv("USER", "bob");
-  expect(loginName(nobody)).toBe("bob");
+  expect(loginName(noUser)).toBe("bob");
   vi.stubEnv("USER", "");
-  expect(loginName(nobody)).toMatch(/^uid \w+$/);
+  expect(loginName(noUser)).toMatch(/^uid \w+$/);
   expect(loginName()).not.toBe("");
 });

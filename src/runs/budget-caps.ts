@@ -4,7 +4,7 @@ import { findSetting, type ResolvedSetting } from "../domain/settings/settings.t
 import { Budget, type BudgetWarning, type Cap, type Caps } from "../ledger/budgets.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/port.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /** The configured budgets, each with what raises it. */
 export async function configuredCaps(read: (key: string) => Promise<ResolvedSetting>): Promise<Caps> {
@@ -23,8 +23,8 @@ export async function configuredCaps(read: (key: string) => Promise<ResolvedSett
 }
 
 /**
- * The models as whoever works on a plan may ask them: every try within the budgets of the plan and of the day, and only while the lease is
- * held. Without a lease, for calls outside of plans: within the day's.
+ * The models as a plan's worker may ask them: every try within the budgets of the plan and of the day, and only while
+ * the worker holds the lease. Without a lease, for calls outside of plans: within the day's budget.
  */
 export function budgetedModels(parts: {
   readonly models: PricedModels;

@@ -1,6 +1,7 @@
 /**
- * A plan of a model that is killed after any commit, in a process of its own, and taken up again by another: no answer that was recorded is
- * asked for again, no tool call that was recorded is made again, and in the end the files are those of an undisturbed run.
+ * A plan of a model that is killed after any commit, in a process of its own, and taken up again by another: no answer
+ * that was recorded is asked for again, no tool call that was recorded is made again, and in the end the files are
+ * those of an undisturbed run.
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,10 +10,11 @@ import { ThinkingWorld } from "../cli/testing/thinking-world.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import { planChanges } from "../changes/plan-changes.ts";
 import { readTree, replay, type Tree } from "../execution/testing/trees.ts";
-import { openStore, type PlanId, type Store } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 import { Program } from "../testing/program.ts";
-
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+import { sized } from "../testing/size.ts";
 
 const ACTION = `name: improve
 description: Improve {what}
@@ -28,7 +30,7 @@ const STEPS = [
   { id: "three", description: "Edit", needs: ["one", "two"] },
 ];
 
-/** What the model asks for in each step; commands show when they are run twice, one of them fails. */
+/** The tool calls the model asks for in each step. The commands show if they are run twice, and one of them fails. */
 const CALLS = {
   one: [
     ["shell_execute", { command: "echo 1 >> count.txt" }],
@@ -62,6 +64,7 @@ test("killed after any commit and taken up again", { timeout: 1_800_000 }, async
     server.on({ userMessage: `step "${step}"`, hasToolResult: true }, { content: `${step} is done.` });
   }
   using world = new ThinkingWorld();
+  await world.agents.json("config", "set", "provider.vllm.base-url", `${server.url}/v1`);
   const undisturbed = (await world.thinking(ACTION)) as PlanId;
   await using store = await openStore(`sqlite:${world.agents.database}`);
   const sandboxes = join(world.agents.dataDir, "sandboxes");
@@ -92,7 +95,7 @@ test("killed after any commit and taken up again", { timeout: 1_800_000 }, async
   const commits = whole?.commits ?? 0;
   expect(commits).toBeGreaterThan(20);
 
-  for (let killAfter = 1; killAfter < commits; killAfter += FULL ? 1 : 9) {
+  for (let killAfter = 1; killAfter < commits; killAfter += sized({ normal: 9, full: 1 })) {
     const id = (await world.anotherThought()) as PlanId;
     expect(await run(id, killAfter)).toBeUndefined();
     const recorded = await answers(store, id);

@@ -4,7 +4,10 @@ import type { JsonObject } from "../domain/values/json.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Tool } from "../execution/tools/tool.ts";
 
-/** The tools of the one pipeline as a model is offered them: only those that its actor names and that could succeed in this plan. */
+/**
+ * The tools of the one pipeline as a model is offered them: only those that its actor names and that could succeed in
+ * this plan.
+ */
 export function modelTools(
   named: readonly string[] | undefined,
   plan: { readonly resources: readonly string[]; readonly readOnly: boolean; readonly inPlace: boolean },

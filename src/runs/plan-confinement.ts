@@ -5,12 +5,12 @@ import { missingConfinementError } from "../confinement/require-confinement.ts";
 import { findHooks } from "../execution/checks/hook-files.ts";
 import type { SandboxTarget } from "../execution/sandbox/sandbox.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 
 /**
- * Refuses a plan before it begins, where its profile requires confinement, nothing here can confine, and it is known that the plan comes
- * to run programs: steps that are commands, validations that are commands, hooks of its repositories. A model that calls a command is
- * told at the call, and goes on without.
+ * Refuses a plan before it begins, where its profile requires confinement, nothing here can confine, and it is known
+ * that the plan will run programs: steps that are commands, validations that are commands, hooks of its repositories. A
+ * model that calls a command is told at the call, and continues without it.
  */
 export interface KnownWork {
   readonly targets: readonly SandboxTarget[];

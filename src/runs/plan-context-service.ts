@@ -174,8 +174,9 @@ export interface ExecutingContext extends AsyncDisposable {
   readonly port: (workspaces: ReadonlyMap<string, Workspace>) => ContextPort;
 }
 
-function viewOf(plan: Plan): ContextView {
-  return plan.phase;
+/** In apply no model is asked; a look at the plan's context then shows what its last phase saw. */
+function viewOf({ phase }: Plan): ContextView {
+  return phase === "apply" ? "execute" : phase;
 }
 
 function sandboxOf(plan: Plan, alias: string, workspaces: ReadonlyMap<string, Workspace>): ContextPlace["sandbox"] {

@@ -1,18 +1,15 @@
-/** What stops an execution without anything being wrong with it: no money left, or a question. */
+/** Stops of an execution that are not failures: no money left, or a question. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DataDirectory } from "../platform/data-directory.ts";
-import {
-  ActorService,
-  AwaitingInputError,
-  BudgetError,
-  PlanExecutor,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  type PlanId,
-} from "../index.ts";
+import { ActorService } from "../catalog/actor-service.ts";
+import { AwaitingInputError, BudgetError } from "../domain/errors/errors.ts";
+import { PlanExecutor } from "./plan-executor.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../catalog/project-service.ts";
+import { ResourceService } from "../catalog/resource-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { actionInput } from "../testing/fixtures.ts";
 import { TemporaryStore } from "../testing/temporary-store.ts";
@@ -54,7 +51,7 @@ async function world(): Promise<World> {
   return { service, id, execute, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
 }
 
-test("a plan that ran out of money keeps its work, and goes on behind it once there is more", async () => {
+test("a plan that ran out of money keeps its work, and continues after it once there is more", async () => {
   await using at = await world();
   const broke = new BudgetError("budget_exceeded", "There is no money left.");
   await expect(at.execute(broke)).rejects.toBe(broke);

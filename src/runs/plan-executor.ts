@@ -17,7 +17,7 @@ import {
   ValidationError,
   type ValidationIssue,
 } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { Assessment } from "../domain/plan/confidence.ts";
 import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
 import type { FailureCategory, Plan } from "../domain/plan/plan.ts";
@@ -56,7 +56,10 @@ export interface ExecuteOptions extends StartOptions {
   readonly verify?: boolean;
   /** Told of everything that happens on the way, models and their tools included. */
   readonly tell?: Tell;
-  /** New sandboxes of git checkouts start from what is not committed too; one that is there goes on from what it was made of. */
+  /**
+   * New sandboxes of git checkouts also start from uncommitted changes; an existing one keeps the base it was made
+   * from.
+   */
   readonly includeDirty?: boolean;
 }
 
@@ -70,14 +73,15 @@ export interface Executed {
   readonly plan: Plan;
   /** False when the plan had been executed before: then nothing was done. */
   readonly ran: boolean;
-  /** Why the plan stopped after strategize, to be looked at; the next call goes on. */
+  /** Why the plan stopped after strategize, for the user to look at it; the next call continues. */
   readonly stopped?: Assessment;
 }
 
 /**
- * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records them as
- * decisions, and executing runs what was decided, whatever becomes of the actor meanwhile. Called again after a crash or an error it goes on behind the recorded steps; called on a plan that is executed it does
- * nothing; called by two at once it runs once, and the other is told.
+ * Carries a plan from where it is to execute/complete. The steps of a tool actor are the strategy: strategizing records
+ * them as decisions, and executing runs those decisions, even if the actor changes in the meantime. Called again after
+ * a crash or an error it continues after the recorded steps; called on an executed plan it does nothing; called by two
+ * processes at once it runs once, and the other process gets an error.
  */
 export class PlanExecutor {
   readonly #store: Store;
@@ -88,8 +92,8 @@ export class PlanExecutor {
   readonly #models: ModelsOf | undefined;
 
   /**
-   * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the budget of the
-   * lease's plan.
+   * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the
+   * budget of the lease's plan.
    */
   constructor(parts: {
     store: Store;
@@ -113,7 +117,7 @@ export class PlanExecutor {
     const targets = await this.#targetsOf(plan, options);
     const inPlace = targets.filter(worksInPlace);
     if (inPlace.length === 0) return this.#run(plan, targets, options);
-    // From the first look on nobody else's landing may come in between.
+    // From the first look on, no other plan's landing may come in between.
     const places = await lockPlaces(inPlace.map(({ path, strategy }) => ({ path, strategy, baseCommit: undefined })));
     const run = async (): Promise<Executed> => {
       const now = await this.#service.getPlan(planId);
@@ -173,7 +177,7 @@ export class PlanExecutor {
       if (!isFailure(error)) throw error;
       if (signal.aborted) {
         await lease.release();
-        throw await stoppedInPlaceError(this.#store, interrupted(plan), plan);
+        throw await stoppedInPlaceError(this.#store, interruptedError(plan), plan);
       }
       await this.#service.failExecute(lease, failureOf(error), others.filter(isFailure).map(failureOf));
       throw await stoppedInPlaceError(this.#store, error, plan);
@@ -255,7 +259,7 @@ export class PlanExecutor {
       await this.#service.completeStrategize(lease);
     } catch (error) {
       if (!isFailure(error)) throw error;
-      if (signal?.aborted === true) throw interrupted(plan);
+      if (signal?.aborted === true) throw interruptedError(plan);
       await this.#service.failStrategize(lease, failureOf(error));
       throw error;
     }
@@ -355,9 +359,9 @@ function newsOf(step: DecidedStep): { step: string; description: string } {
   return { step: step.id, description: step.tool ?? step.work.description };
 }
 
-function interrupted(plan: Plan): PlanError {
+function interruptedError(plan: Plan): PlanError {
   return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
-    kept: "Finished steps are recorded, and the plan goes on where it stopped.",
+    kept: "Finished steps are recorded, and the plan continues where it stopped.",
     next: [nextStep("plan.execute", { plan: plan.id })],
   });
 }
@@ -370,7 +374,8 @@ function isFailure(error: unknown): boolean {
 }
 
 function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
-  // Nothing is wrong with the strategy: it goes on as soon as the model answers again, there is money, or somebody has approved.
+  // Nothing is wrong with the strategy: it continues as soon as the model answers again, there is money, or a person
+  // has approved.
   const waits = error instanceof AgentsError && error.code === "approval_needed";
   const passes = waits || error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
   const message = storable(error instanceof Error ? error.message : String(error));

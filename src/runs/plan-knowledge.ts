@@ -7,7 +7,7 @@ import { planChanges } from "../changes/plan-changes.ts";
 import { findStepRecords } from "../ledger/steps.ts";
 import type { Store } from "../store/port.ts";
 
-/** What a plan knows of itself: its goal, what was decided and what became of it, what it changed. */
+/** A plan's knowledge of itself: its goal, its decisions and their outcomes, its changes. */
 export async function planKnowledge(store: Store, plan: Plan): Promise<PlanKnowledge> {
   const outcomes = await store.read((reader) => decisionOutcomes(reader, plan.id, plan.attempt, { superseded: false }));
   const changes = await planChanges(store, plan.id, plan.attempt);

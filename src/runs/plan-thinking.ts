@@ -27,7 +27,7 @@ import { argumentText } from "../domain/action/arguments.ts";
 import type { GraphActorDefinition } from "../domain/actor/actor.ts";
 import { DEFAULT_BREADTH, DEFAULT_DEPTH } from "../domain/context/context-question.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
@@ -368,7 +368,7 @@ export class PlanThinking {
     }
   }
 
-  /** What the code says about it, assembled once: a resumed run shows the same. */
+  /** The code context for it, assembled once: a resumed run shows the same. */
   async #contextFor(wish: {
     effects: StepEffects;
     step: string;

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { worksInPlace } from "../domain/resource/resource.ts";
 import { AgentsError, ConflictError, UsageError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { checkoutProblem, commitAt } from "../git/checkout.ts";
 import { git } from "../git/git.ts";
@@ -11,14 +11,14 @@ import type { ListedProject, ProjectService } from "../catalog/project-service.t
 import type { ListedResource, ResourceService } from "../catalog/resource-service.ts";
 
 /**
- * What a plan needs before it can be made of a sentence: the repository as a resource, a project with it, and the action whose only argument
- * is the request. Each is made once and found from then on, also when several ask at the same moment: whoever comes second to a name looks
- * again.
+ * The things a plan needs before it can be made from a sentence: the repository as a resource, a project with it, and
+ * the action whose only argument is the request. Each is created once and found from then on, also when several
+ * processes ask at the same moment: the process that finds the name taken looks again.
  */
 export interface RunSetup {
   readonly project: QualifiedName;
   readonly action: QualifiedName;
-  /** What had to be made, for the user to know. */
+  /** The things that had to be created, for the user to know. */
   readonly made: readonly string[];
 }
 
@@ -160,7 +160,7 @@ async function runAction(service: PlanLifecycleService): Promise<Named> {
       name: RUN_ACTION,
       description: `{${REQUEST}}`,
       definitionOfDone: `{${REQUEST}}`,
-      arguments: [{ name: REQUEST, type: "string", required: true, description: "What is to become true", min: 1 }],
+      arguments: [{ name: REQUEST, type: "string", required: true, description: "The change you want", min: 1 }],
     });
     return { name, made: [`action ${name}`] };
   } catch (error) {
@@ -170,7 +170,10 @@ async function runAction(service: PlanLifecycleService): Promise<Named> {
   }
 }
 
-/** Undefined when there is none yet; one that cannot take a request is somebody else's and is left alone. */
+/**
+ * Undefined when there is none yet; one that cannot take a request was made by the user for something else and is left
+ * alone.
+ */
 async function findRunAction(service: PlanLifecycleService): Promise<QualifiedName | undefined> {
   const found = (await service.listActions()).find(({ name }) => nameKey(name) === RUN_ACTION);
   if (found === undefined) return undefined;

@@ -39,7 +39,7 @@ class Counting implements PricedModels {
     const used = { model: MODEL, durationMs: 5, error: undefined, usage, mayBeBilled: true };
     return {
       text: `answer ${this.calls.length}`,
-      // What JSON does not keep as it is must not stop anybody.
+      // A value that JSON changes must not stop the step.
       toolCalls: [{ id: "1", tool: "t", params: undefined, raw: "-0" }],
       usage,
       finish: "tool_calls",

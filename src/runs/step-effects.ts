@@ -289,7 +289,7 @@ export class StepEffects implements AgentEffects {
     });
   }
 
-  /** What was used by all tries of a call that was answered in the end. */
+  /** The tokens used by all tries of a call that was answered in the end. */
   #factsOf(answer: ModelAnswer): ModelCallFacts {
     const { models } = this.#parts;
     const used = answer.attempts.flatMap(({ model, usage }) => (usage === undefined ? [] : [{ model, usage }]));
@@ -350,7 +350,10 @@ function usageFacts(
   return { provider, model, inputTokens, cachedTokens, outputTokens, estimated, cost };
 }
 
-/** What JSON makes of it: a number that JSON does not know, or a field that is not there, must not come back different. */
+/**
+ * The value after a round trip through JSON: a number that JSON does not know, or a missing field, must not come back
+ * different from the record.
+ */
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

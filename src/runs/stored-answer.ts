@@ -6,7 +6,7 @@
 import type { Told } from "../actors/loop/actor-effects.ts";
 import type { ModelMessage, ModelToolCall } from "../actors/models/model.ts";
 
-export type StoredToolCall = Omit<ModelToolCall, "params"> & { readonly parameters?: ModelToolCall["params"] };
+type StoredToolCall = Omit<ModelToolCall, "params"> & { readonly parameters?: ModelToolCall["params"] };
 
 export type StoredAnswer = Omit<Told, "toolCalls"> & { readonly toolCalls: readonly StoredToolCall[] };
 

@@ -1,6 +1,12 @@
-/** The strategy of a tool actor as decisions: once for each attempt, whoever records it and however often. */
+/**
+ * The strategy of a tool actor as decisions: once for each attempt, no matter which process records it and how often.
+ */
 import { expect, test } from "vitest";
-import { PlanLifecycleService, StaleLeaseError, type Lease, type Plan, type ToolActor } from "../index.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { StaleLeaseError } from "../domain/errors/errors.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { ToolActor } from "../domain/actor/tool-actor.ts";
 import { parseToolActor } from "../domain/actor/tool-actor.ts";
 import { decidedWaves } from "../changes/decided-steps.ts";
 import { findDecisions } from "../ledger/decisions.ts";
@@ -76,7 +82,8 @@ test("recorded again, by many at once or after a crash, it stays as it was", asy
   await Promise.all(Array.from({ length: 5 }, () => record(lease, s.plan)));
   const { decisions } = await planRows(s.store, s.plan.id);
   expect(decisions).toHaveLength(4);
-  // The owner dies before it completes the phase; the next one finds what was decided, whatever its actor says now.
+  // The owner dies before it completes the phase; the next one finds the decisions, even if the actor has changed
+  // since.
   lease.stop();
   s.clock.advance(1_000);
   const next = await s.service.startStrategize(s.plan.id);
@@ -99,7 +106,7 @@ test("under a lost lease nothing is decided, and all or nothing is", async () =>
   expect((await planRows(s.store, s.plan.id)).decisions).toEqual([]);
 });
 
-test("a reversion begins with decisions of its own; the sequence goes on without a gap", async () => {
+test("a reversion begins with decisions of its own; the sequence continues without a gap", async () => {
   await using s = await setting();
   const first = await s.service.startStrategize(s.plan.id);
   await record(first, s.plan);

@@ -18,7 +18,9 @@ import { insertRootDecision } from "../plans/root-decision.ts";
 import { spokenTo } from "../plans/plan-questions.ts";
 import type { StagedContent } from "../store/contents/contents.ts";
 
-/** The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in. */
+/**
+ * The strategy of a plan whose execution actor is a tool actor: the actor's steps, with the plan's arguments filled in.
+ */
 export interface ChosenStep {
   readonly id: string;
   readonly needs: readonly string[];
@@ -38,8 +40,9 @@ export function chosenSteps(actor: ToolActorDefinition, plan: Plan): ChosenStep[
 }
 
 /**
- * Records what the attempt is asked to do and each step of its strategy as decisions, in one transaction under the lease. An attempt
- * that has its decisions keeps them: recorded by an owner that died before it could complete the phase, they are what counts.
+ * Records what the attempt is asked to do and each step of its strategy as decisions, in one transaction under the
+ * lease. An attempt that has its decisions keeps them: recorded by an owner that died before it could complete the
+ * phase, they are what counts.
  */
 export async function recordStrategy(lease: Lease<"strategize">, steps: readonly ChosenStep[]): Promise<void> {
   const { plan } = lease;
@@ -71,7 +74,7 @@ export async function recordStrategy(lease: Lease<"strategize">, steps: readonly
   });
 }
 
-/** What the attempt is asked to do, which all that is decided in it hangs on: found, or recorded now. */
+/** The attempt's root decision (its request), above all its other decisions: found, or recorded now. */
 export async function rootDecision(lease: Lease<"strategize">): Promise<DecisionId> {
   const { plan } = lease;
   return lease.store.transaction(async (tx) => {
@@ -82,8 +85,9 @@ export async function rootDecision(lease: Lease<"strategize">): Promise<Decision
 }
 
 /**
- * Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are. False when people
- * have said more than the `heard` things the model was told of: its answer is superseded, and it must be asked again.
+ * Records the steps that a model decided on, below its answer, in one transaction; recorded ones stay as they are.
+ * False when people have said more than the `heard` things the model was told of: its answer is superseded, and it must
+ * be asked again.
  */
 export async function recordWork(lease: Lease<"strategize">, strategy: Strategy, heard?: number): Promise<boolean> {
   const { plan } = lease;

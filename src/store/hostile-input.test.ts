@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { ActionInput } from "../domain/action/action.ts";
 import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
-import { nextStep } from "../domain/next-step.ts";
+import { nextStep } from "../domain/errors/next-step.ts";
 import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
 import { parseQualifiedName } from "../domain/names/qualified-name.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { ProjectService } from "../catalog/project-service.ts";
 import { ResourceService } from "../catalog/resource-service.ts";
-import { verifyAudit } from "./tables/audit-verify.ts";
+import { verifyAudit } from "./tables/audit-verification.ts";
 import type { Store } from "./port.ts";
 import { failure, StoreFixture } from "./testing/fixtures.ts";
 import { HOSTILE_STRINGS } from "./testing/hostile-strings.ts";
@@ -36,7 +36,7 @@ const attempts: Record<string, (parts: Parts, text: string) => Promise<unknown>>
   "an alias": ({ plans }, text) => plans.useAction({ action: "fix", projects: [{ project: "shop", alias: text }] }),
   "an argument to use": ({ plans }, text) =>
     plans.useAction({ action: "fix", arguments: Object.fromEntries([[text, "x"]]) }),
-  "an actor to use": ({ plans }, text) => plans.useAction({ action: "fix", actors: { review: text } }),
+  "an actor to use": ({ plans }, text) => plans.useAction({ action: "fix", actors: { strategy: text } }),
   "a project's name": ({ projects }, text) => projects.createProject({ name: text }),
   "the project to delete": ({ projects }, text) => projects.deleteProject(text, { force: true }),
   "a resource's name": ({ resources }, text) =>
@@ -165,10 +165,6 @@ test("everything an action and a plan are made of comes back from the store as i
     name: "Team/Whole",
     longDescription: "At length",
     strategyActor: "a/strategy",
-    estimationActor: "a/estimation",
-    reviewActor: "a/review",
-    applyActor: "a/apply",
-    invariantActor: "a/invariant",
     arguments: [
       { name: "area", required: true, description: "Where", pattern: "[a-z]+", min: 1, max: 20 },
       { name: "tags", type: "list", default: ["a", "b"] },
@@ -186,7 +182,7 @@ test("everything an action and a plan are made of comes back from the store as i
     action: "team/whole",
     projects: ["shop", { project: "depot", alias: "store", readOnly: true }],
     arguments: { area: "parser" },
-    actors: { review: "b/review" },
+    actors: { strategy: "b/strategy" },
   });
   expect(await plans.getPlan(plan.id)).toEqual(plan);
   expect(plan).toMatchObject({ profileSource: "action", readOnly: true, invariants: ["one", "two"] });

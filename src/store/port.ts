@@ -25,11 +25,13 @@
  */
 export type SqlValue = string | number | null | Uint8Array;
 
+/** Reads committed rows of one moment. */
 export interface Reader {
   get<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<Row[]>;
 }
 
+/** A unit of work: it reads and writes, and is committed or rolled back as a whole. */
 export interface Tx extends Reader {
   /** Runs a writing statement; the number of rows it changed. */
   run(sql: string, ...parameters: readonly SqlValue[]): Promise<number>;
@@ -50,6 +52,7 @@ export interface ContentPort {
   fetch(hash: string): Promise<Uint8Array | undefined>;
 }
 
+/** A store; see the contract above. */
 export interface Store {
   /** Opens the same store elsewhere: in another thread, and for a file in another process too. */
   readonly url: string;

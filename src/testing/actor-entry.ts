@@ -1,6 +1,6 @@
 /** Where a thread or process that is a `PlanActor` begins. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openStore } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 import { PlanActor, type ActorCommand } from "./plan-actor.ts";
 

@@ -1,5 +1,5 @@
 /** A store with some of its methods replaced, for tests of what happens when the database does not answer. */
-import type { Store } from "../index.ts";
+import type { Store } from "../store/port.ts";
 
 export function alteredStore(store: Store, changes: Partial<Pick<Store, "transaction" | "read">>): Store {
   return {

@@ -5,7 +5,7 @@
  */
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Lease } from "../ledger/leases.ts";
-import { ambienceOf, transition } from "../plans/transition.ts";
+import { recordSourceOf, transition } from "../plans/transition.ts";
 
 export async function completeApply(lease: Lease<"apply">): Promise<Plan> {
   const { store, planId } = lease;
@@ -16,8 +16,8 @@ export async function completeApply(lease: Lease<"apply">): Promise<Plan> {
         "SELECT now_ms() AS now, user_name AS user FROM audit_entries WHERE chain = ? ORDER BY position DESC LIMIT 1",
         planId,
       )) ?? {};
-    const ambience = ambienceOf({ store, clock: () => now, ...(user === undefined ? {} : { user }) });
-    return transition(tx, ambience, { planId, operation: "completeApply", lease: { kind: "end", held: lease } });
+    const recordSource = recordSourceOf({ store, clock: () => now, ...(user === undefined ? {} : { user }) });
+    return transition(tx, recordSource, { planId, operation: "completeApply", lease: { kind: "end", held: lease } });
   });
   lease.stop();
   return plan;

@@ -1,8 +1,9 @@
 /**
- * The moves of a plan, written down a second time, by hand and from the description of the lifecycle, so that a slip in the
- * product's table is seen: each line is a status, an operation, and the status it leads to. What is not here is refused.
+ * The moves of a plan, written down a second time, by hand and from the description of the lifecycle, so that a slip in
+ * the product's table is seen: each line is a status, an operation, and the status it leads to. All other moves are
+ * refused.
  */
-import type { Operation, StatusKey } from "../index.ts";
+import type { Operation, StatusKey } from "../domain/plan/transitions.ts";
 
 const LINES = `
   strategize/queued      startStrategize     strategize/processing

@@ -1,16 +1,12 @@
 /** The things most tests of plans need: an action, plans at a wanted status, a change entry. */
 import { createHash } from "node:crypto";
-import {
-  Lease,
-  type ActionInput,
-  type ChangeEntryInput,
-  type Operation,
-  type Phase,
-  type Plan,
-  type PlanId,
-  type PlanLifecycleService,
-  type StatusKey,
-} from "../index.ts";
+import { Lease } from "../ledger/leases.ts";
+import type { ActionInput } from "../domain/action/action.ts";
+import type { ChangeEntryInput } from "../domain/plan/change-entry.ts";
+import type { Operation, Phase, StatusKey } from "../domain/plan/transitions.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { completeApply } from "./complete-apply.ts";
 
 export const ACTION_NAME = "local/fix";

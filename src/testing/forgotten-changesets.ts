@@ -1,8 +1,10 @@
 /**
- * Run with `--expose-gc` by a test: opens and closes many changesets in one context, drops them, and prints what is still
- * reachable afterwards.
+ * Run with `--expose-gc` by a test: opens and closes many changesets in one context, drops them, and prints what is
+ * still reachable afterwards.
  */
-import { openStore, PlanExecutionContext, PlanLifecycleService, type ChangesetHandle } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext, type ChangesetHandle } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { ACTION_NAME, actionInput, created } from "./fixtures.ts";
 
 const CHANGESETS = 10_000;

@@ -1,11 +1,13 @@
-/** Real git repositories for tests, untouched by the settings of whoever runs them. */
+/** Real git repositories for tests, untouched by the git settings of the user who runs them. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export function git(directory: string, ...args: string[]): string {
   const identity = ["-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "commit.gpgsign=false"];
-  return execFileSync("git", ["-C", directory, ...identity, ...args], {
+  // A commit would start a process that looks whether there is anything to pack.
+  const quiet = ["-c", "maintenance.auto=false"];
+  return execFileSync("git", ["-C", directory, ...identity, ...quiet, ...args], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], HOME: directory, GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" },

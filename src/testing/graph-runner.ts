@@ -1,9 +1,12 @@
 /**
- * Run by a test in a process of its own: takes the lease of a plan and runs the graph of thirty steps under it. Kills itself the moment the
- * wanted number of steps is on record. Arguments: the store's url, the plan's id, the model's url, the log of tools, that number.
+ * Run by a test in a process of its own: takes the lease of a plan and runs the graph of thirty steps under it. Kills
+ * itself the moment the wanted number of steps is on record. Arguments: the store's url, the plan's id, the model's
+ * url, the log of tools, that number.
  */
 import { runThirtySteps } from "../actors/graph/testing/thirty-steps.ts";
-import { openStore, PlanLifecycleService, type PlanId } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { endWithParent } from "./program.ts";
 
 const [url = "", planId = "", modelUrl = "", toolLog = "", killAfter = ""] = process.argv.slice(2);

@@ -1,20 +1,16 @@
 /**
- * Run by a test in a process of its own, and killed by it at some moment: carries plans through their lives, several at a time,
- * and tells each thing the store acknowledged. Arguments: the store's url, a seed, the time a lease lasts.
+ * Run by a test in a process of its own, and killed by it at some moment: carries plans through their lives, several at
+ * a time, and tells each thing the store acknowledged. Arguments: the store's url, a seed, the time a lease lasts.
  */
-import {
-  ConflictError,
-  openStore,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  StaleLeaseError,
-  statusKey,
-  type Lease,
-  type Phase,
-  type Plan,
-  type PlanId,
-} from "../index.ts";
+import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { statusKey, type Phase } from "../domain/plan/transitions.ts";
+import type { Lease } from "../ledger/leases.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { ACTION_NAME, created } from "./fixtures.ts";
 import { endWithParent, tell, waitForGo } from "./program.ts";
 import { seededRandom } from "./random.ts";
@@ -49,7 +45,8 @@ async function lane(): Promise<void> {
     try {
       await life();
     } catch (error) {
-      // On a slow machine a lease may lapse although its owner lives: then this plan is left to whoever takes it over.
+      // On a slow machine a lease may lapse although its owner lives: then this plan is left to the process that takes
+      // it over.
       if (!(error instanceof StaleLeaseError || error instanceof ConflictError)) throw error;
     }
   }

@@ -1,5 +1,5 @@
 /** What became of a call, in a form that crosses threads and processes. */
-import { AgentsError, type ErrorCode } from "../index.ts";
+import { AgentsError, type ErrorCode } from "../domain/errors/errors.ts";
 
 export interface ErrorFacts {
   readonly name: string;

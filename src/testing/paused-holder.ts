@@ -1,10 +1,14 @@
 /**
- * Run by a test in a process of its own: starts to execute a plan, and is in the middle of a long step when the test stops it.
- * Awake again and told to go on, it tries to write everything an owner can write, and tells what became of it; at last it waits
- * for its lease's signal. Arguments: the store's url, the plan's id, the time its lease lasts.
+ * Run by a test in a process of its own: starts to execute a plan, and is in the middle of a long step when the test
+ * stops it. Awake again and told to continue, it tries to write everything an owner can write, and reports the outcome;
+ * at last it waits for its lease's signal. Arguments: the store's url, the plan's id, the time its lease lasts.
  */
 import { once } from "node:events";
-import { openStore, PlanExecutionContext, PlanLifecycleService, runStep, type PlanId } from "../index.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import { created } from "./fixtures.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 import { endWithParent, tell } from "./program.ts";

@@ -1,22 +1,18 @@
-/** One participant of a race: does on its own store handle what it is told, in whatever thread or process it lives. */
+/** One participant of a race: carries out its orders on its own store handle, in its own thread or process. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  Lease,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  runStep,
-  subscribeEvents,
-  type ChangesetId,
-  type JsonValue,
-  type Operation,
-  type Phase,
-  type PlanId,
-  type Store,
-} from "../index.ts";
+import { Lease } from "../ledger/leases.ts";
+import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
+import { runStep } from "../ledger/steps.ts";
+import { subscribeEvents } from "../ledger/event-log.ts";
+import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
+import type { JsonValue } from "../domain/values/json.ts";
+import type { Operation, Phase } from "../domain/plan/transitions.ts";
+import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput, created, perform } from "./fixtures.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 
-/** What another thread or process needs to act under a lease. */
+/** The data another thread or process needs to act under a lease. */
 export interface LeaseToken {
   readonly planId: PlanId;
   readonly phase: Phase;

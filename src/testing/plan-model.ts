@@ -1,8 +1,9 @@
 /**
- * The lifecycle of one plan and its lease as a few numbers and the hand-written table. Given what the callers did in the order
- * in which it took effect, it says for each whether it had to succeed; the store must have come to the same answers.
+ * The lifecycle of one plan and its lease as a few numbers and the hand-written table. Given what the callers did in
+ * the order in which it took effect, it says for each whether it had to succeed; the store must have given the same
+ * answers.
  */
-import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../index.ts";
+import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
 import { expectedTarget } from "./expected-moves.ts";
 
 /** The lease a caller acts under, as it knows it. */
@@ -25,7 +26,7 @@ export class PlanModel {
   expiresAt = 0;
   readonly #ttlMs: number;
 
-  /** Begins with a plan that nobody holds a lease of, in its first attempt. */
+  /** Begins with a plan without a lease holder, in its first attempt. */
   constructor(start: { status: StatusKey; version: number; epoch: number; ttlMs: number }) {
     this.status = start.status;
     this.version = start.version;

@@ -1,5 +1,6 @@
 /** Everything the store holds about one plan, row by row, for tests that must see that nothing was written. */
-import type { PlanId, Store } from "../index.ts";
+import type { PlanId } from "../domain/names/ids.ts";
+import type { Store } from "../store/port.ts";
 
 type Row = Readonly<Record<string, string | number | null>>;
 

@@ -1,5 +1,7 @@
 /** The profile of test plans that run commands: as `base`, but where nothing can confine commands they run all the same. */
-import { parseProfile, ProfileService, type Store } from "../index.ts";
+import { parseProfile } from "../domain/profile/profile-definition.ts";
+import { ProfileService } from "../catalog/profile-service.ts";
+import type { Store } from "../store/port.ts";
 
 export async function profileAnywhere(store: Store, base = "supervised"): Promise<string> {
   const profiles = new ProfileService({ store });

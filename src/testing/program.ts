@@ -1,9 +1,15 @@
-/** A program of this folder in a process of its own. What it acknowledges goes to a file, line by line, and survives its death. */
+/**
+ * A program of this folder in a process of its own. Its acknowledgements go to a file, line by line, and survives its
+ * death.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+
+/** The variable that tells a program the id of the process that started it. */
+const PARENT = "CLEVERAGENTS_TEST_PARENT";
 
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -15,12 +21,15 @@ export class Program implements AsyncDisposable {
     const path = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
     const descriptor = openSync(output, "a");
     this.#output = output;
-    this.#child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", descriptor, "inherit"] });
+    this.#child = spawn(process.execPath, [path, ...args], {
+      stdio: ["pipe", descriptor, "inherit"],
+      env: { ...process.env, [PARENT]: String(process.pid) },
+    });
     this.#exited = once(this.#child, "exit");
     closeSync(descriptor);
   }
 
-  /** Lets a program go on that waits for it: one can be started long before it is needed. */
+  /** Lets a waiting program continue: it can be started long before it is needed. */
   go(): void {
     this.#child.stdin?.end();
   }
@@ -57,9 +66,12 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** A program whose test is gone has nobody left to end it: it ends itself. */
+/**
+ * A program whose test is gone ends itself: no other process would. The parent may be gone before the program has
+ * loaded, so it is told which one it had.
+ */
 export function endWithParent(): void {
-  const parent = process.ppid;
+  const parent = Number(process.env[PARENT] ?? process.ppid);
   setInterval(() => {
     if (process.ppid !== parent) process.exit(1);
   }, 200).unref();
@@ -70,7 +82,10 @@ export function waitForGo(): void {
   readFileSync(0);
 }
 
-/** Writes one line before going on: whoever reads it knows that what it tells was acknowledged, whatever comes next. */
+/**
+ * Writes one line before it continues: a reader of the line knows that the step was acknowledged, even if the program
+ * is killed next.
+ */
 export function tell(line: unknown): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

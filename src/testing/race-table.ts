@@ -1,5 +1,5 @@
 /** One line for each transition that several callers may ask for at the same time. */
-import type { Operation, StatusKey } from "../index.ts";
+import type { Operation, StatusKey } from "../domain/plan/transitions.ts";
 
 export interface Race {
   readonly from: StatusKey;

@@ -1,11 +1,11 @@
 /**
- * A store whose every call first waits for its turn in a fast-check scheduler, so that the order in which concurrent callers reach
- * the database is the scheduler's choice, repeatable from its seed. Normally the call ends before the scheduler goes on: every
- * interleaving of whole calls can happen, also one caller doing much while another waits. With `overlapping` the
- * scheduler only lets the call begin, so that several are under way at once and share commits.
+ * A store whose every call first waits for its turn in a fast-check scheduler, so that the order in which concurrent
+ * callers reach the database is the scheduler's choice, repeatable from its seed. Normally the call ends before the
+ * scheduler continues: every interleaving of whole calls can happen, also one caller doing much while another waits.
+ * With `overlapping` the scheduler only lets the call begin, so that several are under way at once and share commits.
  */
 import type { Scheduler } from "fast-check";
-import type { Reader, Store, Tx } from "../index.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
 
 export interface ScheduledStoreOptions {
   /** Names the caller in the scheduler's report. */

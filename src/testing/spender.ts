@@ -1,5 +1,7 @@
 /** A process that asks a model many times at once, within the day's budget, and tells how each call ended. */
-import { budgetedModels, ModelGateway, openStore } from "../index.ts";
+import { budgetedModels } from "../runs/budget-caps.ts";
+import { ModelGateway } from "../actors/model-gateway.ts";
+import { openStore } from "../store/sqlite/open-store.ts";
 import { endWithParent, tell, waitForGo } from "./program.ts";
 
 const [url = "", endpoint = "", cap = "", calls = ""] = process.argv.slice(2);

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type OpenStoreOptions, type Store } from "../index.ts";
+import { openStore, type OpenStoreOptions } from "../store/sqlite/open-store.ts";
+import type { Store } from "../store/port.ts";
 
 export const STORE_KINDS = ["memory", "file"] as const;
 export type StoreKind = (typeof STORE_KINDS)[number];

@@ -4,7 +4,9 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { QualifiedName } from "../../domain/names/qualified-name.ts";
 import { NodeFailure } from "./graph-error.ts";
 
-/** The form an answer must have. Providers are asked to see to it, but not all of them can, so it is checked here too. */
+/**
+ * The form an answer must have. Providers are asked to see to it, but not all of them can, so it is checked here too.
+ */
 export class AnswerFormat {
   readonly schema: JsonObject;
   readonly #form: z.ZodType;
@@ -20,20 +22,20 @@ export class AnswerFormat {
     try {
       return new AnswerFormat(responseFormat, z.fromJSONSchema(responseFormat));
     } catch (error) {
-      const message = `response_format is no JSON Schema: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `response_format is not a JSON Schema: ${error instanceof Error ? error.message : String(error)}`;
       throw new ValidationError(`The actor ${name} cannot be used: ${message}.`, [
         { path: "response_format", message },
       ]);
     }
   }
 
-  /** What a model wrote, as the data it stands for. */
+  /** The data that a model's text stands for. */
   parsed(text: string): JsonValue {
     let value: JsonValue;
     try {
       value = JSON.parse(FENCED.exec(text)?.[1] ?? text);
     } catch {
-      throw new NodeFailure("the answer is no JSON, which its response_format asks for");
+      throw new NodeFailure("the answer is not JSON, which its response_format asks for");
     }
     this.check(value);
     return value;

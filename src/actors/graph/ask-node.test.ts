@@ -11,7 +11,7 @@ import {
   llmActor,
   ports,
   subgraph,
-  TestHands,
+  TestEffects,
   wants,
   type Answers,
 } from "./testing/graphs.ts";
@@ -169,17 +169,17 @@ describe("response_format", () => {
   );
 
   test.each([
-    ["It is fine.", "no JSON"],
+    ["It is fine.", "not JSON"],
     ['{"verdict":"maybe"}', "verdict"],
     ["{}", "verdict"],
   ])("%s does not fit", async (text, problem) => {
-    const running = runGraph(judged, input(), ports(new TestHands({ ask: () => text })));
+    const running = runGraph(judged, input(), ports(new TestEffects({ ask: () => text })));
     await expect(running).rejects.toMatchObject({ code: "graph_failed", message: expect.stringContaining(problem) });
   });
 
   test("also of an exit that asks no model", async () => {
     const nodes = [compute("n", "set", { value: { verdict: "perhaps" } })];
-    await expect(runGraph(graph({ nodes }, { responseFormat }), input(), ports(new TestHands()))).rejects.toThrow(
+    await expect(runGraph(graph({ nodes }, { responseFormat }), input(), ports(new TestEffects()))).rejects.toThrow(
       "local/graph failed: the answer does not fit its response_format",
     );
   });

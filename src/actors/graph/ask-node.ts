@@ -22,8 +22,8 @@ export interface AskPorts {
 type AskNode = Extract<PreparedNode, { type: "llm" }>;
 
 /**
- * What the model of a node answers. It may use the tools of the node first, turn by turn; each question and each call is a step of its own,
- * so a conversation that was cut off goes on with the question that was not answered.
+ * The answer of a node's model. The model may use the node's tools first, turn by turn. Each question and each call is
+ * a step of its own, so an interrupted conversation continues with the question that has no answer yet.
  */
 export async function askNode(
   node: AskNode,
@@ -56,7 +56,7 @@ export async function askNode(
     const type = recovers ? "error_recovery" : "implementation_choice";
     const { answer, decision } = await ports.effects.ask(
       `${key}/ask-${turn}`,
-      // A copy: the conversation goes on while this is being recorded.
+      // A copy, because the conversation continues while this is being recorded.
       { ...call, messages: [...remembered(messages, by.memory, count)] },
       { type, question, parent },
     );

@@ -1,16 +1,25 @@
-/** A graph that is killed at any step: another process goes on, repeats nothing that is on record, and comes to the same. */
+/**
+ * A graph that is killed at any step: another process continues, repeats no recorded step, and reaches the same result.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore, PlanLifecycleService, type PlanId, type Store } from "../../index.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { Program } from "../../testing/program.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";
 import type { GraphOutcome } from "./run-graph.ts";
 import { countingModel, type CountingModel } from "./testing/counting-model.ts";
 import { runThirtySteps } from "./testing/thirty-steps.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+/** Of the moments at which a process can be killed, every so many-th is tried. */
+const STRIDE = sized({ normal: 3, full: 1 });
+const FIRST = Math.floor(Math.random() * STRIDE);
+console.log(`every ${STRIDE}. moment, from number ${FIRST}`);
 const STEPS = 30;
 /** Processes at a time: each spends most of its time starting. */
 const AT_ONCE = 3;
@@ -29,28 +38,29 @@ interface Ended {
   readonly records: ReadonlyMap<string, string>;
 }
 
-test("killed after every single step", TIMEOUT, async () => {
+test(`killed after every ${STRIDE}. step`, TIMEOUT, async () => {
   await using temporary = await TemporaryStore.open("file");
   await using model = await countingModel();
   const world = await worldOf(temporary, model);
   const undisturbed = await undisturbedRun(world);
   expect(undisturbed.records.size).toBe(STEPS);
-  await parallel(STEPS, async (index) => {
+  await parallel(STEPS / STRIDE, async (index) => {
+    const recorded = index * STRIDE + 1 + FIRST;
     const { id } = await planAt(world.service, "execute/queued");
-    await using runner = start(world, id, index + 1);
+    await using runner = start(world, id, recorded);
     await runner.exit();
-    await goesOn(world, id, { undisturbed, recorded: index + 1, inFlight: 2 });
+    await goesOn(world, id, { undisturbed, recorded, inFlight: 2 });
   });
 });
 
-test(`killed while ${FULL ? "each" : "every third"} question is under way`, TIMEOUT, async () => {
+test(`killed while a question is under way, at every ${STRIDE}. question`, TIMEOUT, async () => {
   await using temporary = await TemporaryStore.open("file");
   await using model = await countingModel();
   const world = await worldOf(temporary, model);
   const undisturbed = await undisturbedRun(world);
   const asked = [...undisturbed.records.keys()].filter((key) => /ask-\d+$/.test(key));
-  const questions = asked.filter((_, index) => FULL || index % 3 === 0);
-  expect(questions.length).toBeGreaterThanOrEqual(5);
+  const questions = asked.filter((_, index) => index % STRIDE === FIRST);
+  expect(questions.length).toBeGreaterThanOrEqual(Math.max(1, Math.floor(asked.length / STRIDE)));
   await parallel(questions.length, async (index) => {
     const { id } = await planAt(world.service, "execute/queued");
     const come = model.hold(`${id}${questions[index] ?? ""}`);
@@ -78,7 +88,7 @@ function start({ temporary, model, toolLog }: World, id: PlanId, killAfter: numb
   return new Program("graph-runner", args, join(temporary.directory, `output-${id}`));
 }
 
-/** Takes the plan over from its dead owner, in a store that is opened anew as another process would do it. */
+/** Takes the plan over from its dead owner, in a store that is opened again, as another process would do it. */
 async function goesOn(
   world: World,
   id: PlanId,
@@ -110,7 +120,7 @@ async function ended({ model, toolLog }: World, store: Store, id: PlanId): Promi
   return { outcome, records: await recordsOf(store, id) };
 }
 
-/** What is on record, by the keys without the plan's own. */
+/** The recorded steps by key, without the plan's own keys. */
 async function recordsOf(store: Store, id: PlanId): Promise<ReadonlyMap<string, string>> {
   const rows = await store.read((reader) =>
     reader.all<{ key: string; result: string }>(

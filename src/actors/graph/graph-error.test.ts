@@ -11,7 +11,7 @@ import {
   graph,
   input,
   ports,
-  TestHands,
+  TestEffects,
   tool,
   type Answers,
 } from "./testing/graphs.ts";
@@ -45,7 +45,7 @@ describe("failures", () => {
     expect(effects.asked.filter(({ key }) => key.includes(".b/"))).toHaveLength(1);
   });
 
-  test("had to go on: what failed is tried again, what has a record is not, and limits begin anew", async () => {
+  test("continued: failed nodes are tried again, recorded steps are not, and limits start again from zero", async () => {
     let [broken, count] = [true, 0];
     const effects = new TestHands({
       callTool: (_, key) => {
@@ -88,7 +88,7 @@ describe("failures", () => {
         return "";
       },
     };
-    await expect(runGraph(two, input(), ports(new TestHands(answers)))).rejects.toBe(lost);
+    await expect(runGraph(two, input(), ports(new TestEffects(answers)))).rejects.toBe(lost);
   });
 
   test.each([
@@ -101,6 +101,6 @@ describe("failures", () => {
         throw error;
       },
     };
-    await expect(runGraph(two, input(), ports(new TestHands(answers)))).rejects.toBe(error);
+    await expect(runGraph(two, input(), ports(new TestEffects(answers)))).rejects.toBe(error);
   });
 });

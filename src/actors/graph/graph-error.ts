@@ -12,14 +12,14 @@ export interface NodePlace {
 
 const KEPT = "Everything recorded up to here is kept; nodes that have run are not run again.";
 
-/** A graph that cannot go on. What its nodes did and said until then is recorded. */
+/** A graph that cannot continue. The results and answers of its nodes until then are recorded. */
 export class GraphError extends AgentsError {
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(code, message, { kept: KEPT, ...extras });
   }
 }
 
-/** A node that cannot come to a result. Where it happened is added by whoever runs the node. */
+/** A node that cannot come to a result. The caller that runs the node adds where it happened. */
 export class NodeFailure extends Error {
   readonly code: Extract<ErrorCode, `graph_${string}`>;
 
@@ -30,10 +30,10 @@ export class NodeFailure extends Error {
 }
 
 /**
- * What went wrong with the node itself, with the node and the round. Everything else (a lost lease, a spent budget, a stop, a full disk) is
- * about the whole run and stays what it is, because whoever runs plans looks at its kind.
+ * An error of the node itself, with the node and the round added. Everything else (a lost lease, a spent budget, a
+ * stop, a full disk) is about the whole run and stays as it is, because the plan's executor looks at its kind.
  */
-export function placed(error: unknown, place: NodePlace): unknown {
+export function placedError(error: unknown, place: NodePlace): unknown {
   const { graph, node, round } = place;
   const where = `The node "${node}" of ${graph} failed in round ${round}`;
   const detail = { graph, node, round };
@@ -41,7 +41,7 @@ export function placed(error: unknown, place: NodePlace): unknown {
   if (error instanceof ValidationError) return new GraphError("graph_failed", `${where}: ${error.message}`, { detail });
   if (error instanceof GraphError) {
     const { code, next } = error;
-    // What an inner graph says of itself has its own place, which is the one to look at.
+    // The error of an inner graph already names its own node, which is the one to look at.
     return new GraphError(code, `${where}: ${error.message}`, {
       next,
       detail: { ...detail, within: error.detail },

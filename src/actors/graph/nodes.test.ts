@@ -15,14 +15,14 @@ import {
   llmActor,
   ports,
   subgraph,
-  TestHands,
+  TestEffects,
   tool,
   type Answers,
 } from "./testing/graphs.ts";
 
 /** The result of one node alone. */
 async function result(node: GraphNode, state: JsonObject = {}, answers: Answers = {}): Promise<JsonValue> {
-  return (await runGraph(graph({ nodes: [node] }), input(state), ports(new TestHands(answers)))).output;
+  return (await runGraph(graph({ nodes: [node] }), input(state), ports(new TestEffects(answers)))).output;
 }
 
 describe("tool and validation", () => {
@@ -96,7 +96,7 @@ describe("conditional", () => {
     [3, "middle"],
     [1, "other"],
   ])("%d leads to %s", async (score, to) => {
-    const { visits } = await runGraph(actor, input({ score }), ports(new TestHands()));
+    const { visits } = await runGraph(actor, input({ score }), ports(new TestEffects()));
     expect(visits).toEqual({ n: 1, [to]: 1 });
   });
 });
@@ -121,7 +121,7 @@ describe("subgraph", () => {
     });
   });
 
-  test("graphs that lead into each other are found before anybody is asked", async () => {
+  test("graphs that lead into each other are found before any model is asked", async () => {
     const a = graph(
       { nodes: [ask("first", "x"), subgraph("n", "local/b")], edges: chain("first", "n") },
       { name: "local/a" },
@@ -171,14 +171,14 @@ describe("subgraph", () => {
     const running = runGraph(
       graph({ nodes: [node] }),
       input(),
-      ports(new TestHands(), [inner, llmActor("local/someone")]),
+      ports(new TestEffects(), [inner, llmActor("local/someone")]),
     );
     await expect(running).rejects.toThrow(message);
   });
 
   test("an error inside is told with both places", async () => {
     const actor = graph({ nodes: [subgraph("n", "local/inner")] });
-    const running = runGraph(actor, input(), ports(new TestHands({ ask: () => "" }), [inner]));
+    const running = runGraph(actor, input(), ports(new TestEffects({ ask: () => "" }), [inner]));
     await expect(running).rejects.toThrow(
       'The node "n" of local/graph failed in round 1: The node "say" of local/inner failed in round 1: the model answered nothing.',
     );

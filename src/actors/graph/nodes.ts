@@ -8,21 +8,21 @@ import { NodeFailure } from "./graph-error.ts";
 import type { PreparedGraph, PreparedNode } from "./prepared-graph.ts";
 import { isList, kindOf, valueAt, valueBelow, type GraphState } from "./state.ts";
 
-/** What a node sees when it runs. */
+/** The state and settings that a node sees when it runs. */
 export interface Moment {
   readonly state: GraphState;
   /** Under which its steps are recorded: it says where in the run the node is. */
   readonly key: string;
   readonly decision: DecisionId;
-  /** What every model is told; empty for nothing. */
+  /** Text that every model is told; empty for none. */
   readonly briefing: string;
   /** Runs an inner graph to its end. */
   readonly inner: (graph: PreparedGraph, state: JsonObject, key: string) => Promise<JsonValue>;
 }
 
 /**
- * The result of one run of a node. Only asking models and calling tools is recorded; everything else is a function of the state, so a
- * resumed run comes to the same again.
+ * The result of one run of a node. Only asking models and calling tools is recorded; everything else is a function of
+ * the state, so a resumed run reaches the same result.
  */
 export async function runNode(node: PreparedNode, moment: Moment, ports: AskPorts): Promise<JsonValue> {
   const { state, key, decision } = moment;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../testing/random.ts";
 import { runGraph } from "./run-graph.ts";
-import { edge, graph, input, ports, TestHands, tool } from "./testing/graphs.ts";
+import { edge, graph, input, ports, TestEffects, tool } from "./testing/graphs.ts";
 
 /** Nodes n0 … and edges between them; `back` says whether an edge may lead to a node before its own. */
 function graphs(back: boolean): fc.Arbitrary<{ count: number; pairs: (readonly [number, number])[] }> {
@@ -39,7 +39,7 @@ describe("any graph", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  test("with loops: somebody is always ready, until a limit ends it or nothing is due; twice the same", async () => {
+  test("with loops: a node is always ready, until a limit ends it or nothing is due; twice the same", async () => {
     const property = fc.asyncProperty(graphs(true), async ({ count, pairs }) => {
       const nodes = Array.from({ length: count }, (_, index) => tool(`n${index}`));
       const actor = graph({

@@ -1,8 +1,8 @@
 import type { Route } from "../../domain/actor/actor.ts";
 
 /**
- * Which nodes come before which. An edge that leads back to a node on whose way it lies makes a loop; without those edges a graph has an
- * order, and a node that comes before another, on whatever way, is run before it.
+ * Which nodes come before which. An edge that leads back to a node on whose way it lies makes a loop; without those
+ * edges a graph has an order, and a node that comes before another on any path is run before it.
  */
 export class GraphOrder {
   readonly #forward: ReadonlyMap<string, readonly string[]>;

@@ -14,8 +14,8 @@ import { GraphError } from "./graph-error.ts";
 import { GraphOrder } from "./order.ts";
 
 /**
- * A graph with everything it refers to: inner graphs, actors that answer, checks that were read. Whatever is missing is found before the
- * first model is asked, not after half of them were paid.
+ * A graph with everything it refers to: inner graphs, actors that answer, checks that were read. A missing reference is
+ * found before the first model is asked, not after half of the models were paid for.
  */
 export interface PreparedGraph {
   readonly actor: GraphActorDefinition;
@@ -130,7 +130,7 @@ interface Place {
   /** The graphs around the node, the outermost first. */
   readonly within: readonly QualifiedName[];
   readonly path: string;
-  /** What the graph's last answer must fit, if the node may give it. */
+  /** The format that the graph's last answer must fit, if the node may give that answer. */
   readonly format: AnswerFormat | undefined;
 }
 

@@ -11,7 +11,7 @@ import {
   graph,
   input,
   ports,
-  TestHands,
+  TestEffects,
   tool,
   type Answers,
 } from "./testing/graphs.ts";
@@ -121,7 +121,7 @@ describe("rounds", () => {
     const answers: Answers = {
       callTool: (_, key) => (key.endsWith("b") ? { ok: false, error: "no" } : { ok: true, output: 1 }),
     };
-    const watched = ports(new TestHands(answers), [], { onNode: (event) => events.push(event) });
+    const watched = ports(new TestEffects(answers), [], { onNode: (event) => events.push(event) });
     await expect(runGraph(actor, input(), watched)).rejects.toThrow("read_file: no");
     expect(events.map(({ node, round, key, happened }) => [node, round, key, happened])).toEqual([
       ["a", 1, "run/1.a", "begun"],
@@ -150,7 +150,7 @@ describe("joins", () => {
     expect(effects.asked.map(({ key }) => key)).toEqual(["run/5.join/ask-1"]);
   });
 
-  test("nobody waits for a way that was not taken", async () => {
+  test("no node waits for a path that was not taken", async () => {
     const actor = graph({
       nodes: [compute("start", "set", { value: 1 }), tool("a"), tool("b"), tool("join")],
       edges: [
@@ -277,7 +277,7 @@ describe("ends", () => {
 });
 
 describe("a second run with the same records", () => {
-  test("asks and calls nobody, and comes to the same", async () => {
+  test("asks no model, calls no tool, and comes to the same result", async () => {
     const actor = graph({
       nodes: [
         ask("a", "a"),

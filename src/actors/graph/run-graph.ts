@@ -4,27 +4,31 @@ import type { GraphActorDefinition } from "../../domain/actor/actor.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { AskPorts } from "./ask-node.ts";
-import { GraphError, NodeFailure, placed, type NodePlace } from "./graph-error.ts";
+import { GraphError, NodeFailure, placedError, type NodePlace } from "./graph-error.ts";
 import { runNode } from "./nodes.ts";
 import { prepareGraph, type ActorOf, type PreparedGraph, type PreparedNode } from "./prepared-graph.ts";
 import { deeplyFrozen, updated, valueBelow, type GraphState } from "./state.ts";
 
 /**
- * Runs a graph in rounds. The nodes of a round run side by side on the same frozen state; then their results are taken in one after the other
- * in the order of the file, and the edges say who runs next. So the state after each round is a function of what the nodes returned, whoever
- * was fastest: a run that was killed does the same rounds again, with what was recorded in place of models and tools, and goes on
- * where there is no record. The state itself is never stored.
+ * Runs a graph in rounds. The nodes of a round run side by side on the same frozen state; then their results are taken
+ * in one after the other in the order of the file, and the edges say which node runs next. So the state after each
+ * round is a function of what the nodes returned, no matter which was fastest: a run that was killed repeats the same
+ * rounds, with the records in place of models and tools, and continues where there is no record. The state itself is
+ * never stored.
  */
 export interface GraphInput {
   readonly goal: string;
   readonly state: JsonObject;
-  /** What every model is told before the system prompt of its node, such as the constraints of a plan. */
+  /** Text that every model is told before the system prompt of its node, such as the constraints of a plan. */
   readonly briefing?: string;
-  /** What the nodes do is credited to it or to decisions below it. */
+  /** The work of the nodes is credited to this decision or to decisions below it. */
   readonly decision: DecisionId;
   /** In front of the keys of all steps. */
   readonly key: string;
-  /** How often the graph gave up before: each time somebody had it go on, so it gets its limits, and nodes that failed get a try, once more. */
+  /**
+   * How often the graph gave up before. Each time the user continued it, so its limits start again and failed nodes get
+   * another try.
+   */
   readonly gaveUp?: number;
 }
 
@@ -40,7 +44,7 @@ export interface NodeEvent extends NodePlace {
 
 export interface GraphOutcome {
   readonly state: JsonObject;
-  /** What the exit that ran last returned; when several did in that round, what each did, by its id. */
+  /** The value that the last exit returned; when several exits ran in that round, the value of each by its id. */
   readonly output: JsonValue;
   /** How often each node has run. */
   readonly visits: Readonly<Record<string, number>>;
@@ -94,8 +98,9 @@ class GraphRun {
   }
 
   /**
-   * Those that are due and have nobody to wait for. A node waits while one that is due too comes before it: so where ways of different length
-   * come together, the node runs once, after all of them. Somebody is always ready, because "before" has no circles.
+   * The nodes that are due and need not wait. A node waits while another due node comes before it: so where paths of
+   * different length meet, the node runs once, after all of them. At least one node is always ready, because "before"
+   * has no circles.
    */
   #ready(due: ReadonlySet<string>): PreparedNode[] {
     const { nodes, order } = this.#graph;
@@ -107,27 +112,30 @@ class GraphRun {
     const { actor } = this.#graph;
     const times = this.#tries;
     const [maxRounds, maxVisits] = [actor.route.limits.maxRounds * times, actor.route.limits.maxVisits * times];
-    const exceeded = (message: string, detail: JsonObject): GraphError =>
+    const limitError = (message: string, detail: JsonObject): GraphError =>
       new GraphError("graph_limit", `${actor.name} does not come to an end: ${message}.`, {
         detail: { graph: actor.name, round, ...detail },
       });
     if (round > maxRounds) {
       const waiting = ready.map(({ id }) => `"${id}"`).join(", ");
-      throw exceeded(`after ${maxRounds} rounds, which is its limit, ${waiting} would run next`, { limit: maxRounds });
+      throw limitError(`after ${maxRounds} rounds, which is its limit, ${waiting} would run next`, {
+        limit: maxRounds,
+      });
     }
     for (const { id } of ready) {
       const visits = (this.#visits.get(id) ?? 0) + 1;
       if (visits > maxVisits) {
         const message = `the node "${id}" has run ${maxVisits} times, which is its limit, and would run again in round ${round}`;
-        throw exceeded(message, { node: id, limit: maxVisits });
+        throw limitError(message, { node: id, limit: maxVisits });
       }
       this.#visits.set(id, visits);
     }
   }
 
   /**
-   * All nodes of a round end before anything else happens, also when one of them failed: what the others still do is recorded and need not be
-   * done again. Of several failures the first one in the file is told, unless one is about the whole run.
+   * All nodes of a round end before anything else happens, also when one of them failed: what the others still do is
+   * recorded and need not be done again. Of several failures the first one in the file is told, unless one is about the
+   * whole run.
    */
   async #runRound(ready: readonly PreparedNode[], round: number): Promise<Returned[]> {
     const results = await Promise.allSettled(
@@ -149,11 +157,13 @@ class GraphRun {
       return value;
     } catch (error) {
       tell("failed");
-      throw placed(error, place);
+      throw placedError(error, place);
     }
   }
 
-  /** Somebody who has the graph go on wants the node that failed to be tried again, and not to hear of its recorded failure for ever. */
+  /**
+   * A user who continues the graph wants the failed node to be tried again, not its recorded failure returned forever.
+   */
   async #tried(node: PreparedNode, key: string): Promise<JsonValue> {
     for (let attempt = 1; ; attempt += 1) {
       const own = attempt === 1 ? key : `${key}/try-${attempt}`;
@@ -167,7 +177,10 @@ class GraphRun {
     }
   }
 
-  /** An inner graph has a state of its own and returns its output; the goal is the outer one's unless it is given another. */
+  /**
+   * An inner graph has a state of its own and returns its output; the goal is the outer one's unless it is given
+   * another.
+   */
   readonly #inner = async (graph: PreparedGraph, state: JsonObject, key: string): Promise<JsonValue> => {
     return (await new GraphRun(graph, { ...this.#input, state, key }, this.#ports).toEnd()).output;
   };
@@ -181,7 +194,7 @@ class GraphRun {
       try {
         this.#state = updated(this.#state, { key, value, reducer });
       } catch (error) {
-        throw placed(error, { graph: actor.name, node: node.id, round });
+        throw placedError(error, { graph: actor.name, node: node.id, round });
       }
     }
     const ended = returned.filter(({ node }) => exits.includes(node.id));

@@ -5,15 +5,18 @@ import { isList, valueAt, type GraphState } from "./state.ts";
 
 const WHOLE = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/;
 
-/** A prompt with the state filled in. What the state does not have yet, as in the first turn of a loop, is empty. */
+/**
+ * A prompt with the state filled in. A key that the state does not have yet, as in the first turn of a loop, is empty.
+ */
 export function filledText(text: string, state: GraphState, path: string): string {
   const values = new Map(placeholders(text).map((key) => [key, asText(valueAt(state, key) ?? "")]));
   return renderTemplate(text, values, path);
 }
 
 /**
- * Parameters with the state filled in. A text that is nothing but `{key}` becomes the value itself, be it a list or a number. Unlike a
- * prompt, a parameter that uses what is not there is refused: a tool should not be called with half a path.
+ * Parameters with the state filled in. A text that is nothing but `{key}` becomes the value itself, be it a list or a
+ * number. Unlike a prompt, a parameter that uses what is not there is refused: a tool should not be called with half a
+ * path.
  */
 export function filledParams(params: JsonObject, state: GraphState): JsonObject {
   const filled = (value: JsonValue, path: string): JsonValue => {

@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { NodeFailure } from "./graph-error.ts";
 
 /**
- * The state that nodes share. Nobody changes it: a round makes the next one out of it, by taking in what its nodes returned one after
- * the other in the order of the file. Who of them was done first makes no difference.
+ * The state that nodes share. It never changes: each round makes the next state from it, by taking in the nodes'
+ * results one after the other in the order of the file. Which node finished first makes no difference.
  */
 export type GraphState = JsonObject;
 
@@ -13,7 +13,7 @@ export function valueAt(state: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(state, key) ? state[key] : undefined;
 }
 
-/** What is under a key, or below one by a path with dots: `review.passed`, `findings.0`. */
+/** The value under a key, or below one by a path with dots: `review.passed`, `findings.0`. */
 export function valueBelow(state: JsonObject, path: string): JsonValue | undefined {
   const own = valueAt(state, path);
   if (own !== undefined) return own;

@@ -51,7 +51,7 @@ export type Asked = Omit<ModelCall, "signal" | "beforeTry" | "afterTry" | "onSho
 /** The part of an answer that is kept, and comes back when it is asked for again. */
 export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "finish" | "model" | "usage">;
 
-/** What the question decides. */
+/** The decision that the question makes. */
 export interface About {
   /** Often only the answer shows what kind of decision it is. */
   readonly type: DecisionType | ((answer: Told) => DecisionType);

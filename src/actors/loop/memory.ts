@@ -2,8 +2,8 @@ import type { ActorMemory } from "../../domain/actor/actor.ts";
 import type { ModelMessage } from "../models/model.ts";
 
 /**
- * As much of its conversation as an actor's model is shown again: always the beginning, which says what to do, then the newest messages.
- * A tool's result never comes without the call it answers: providers refuse that.
+ * As much of its conversation as an actor's model is shown again: always the beginning, which says what to do, then the
+ * newest messages. A tool's result never comes without the call it answers: providers refuse that.
  */
 export function remembered(
   messages: readonly ModelMessage[],

@@ -1,24 +1,24 @@
-/** Spending stops at the cap however many ask, in one process or in several: a server on loopback counts what really goes out. */
+/**
+ * Spending stops at the cap however many ask, in one process or in several: a server on loopback counts what really
+ * goes out.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  budgetedModels,
-  daySpending,
-  ModelGateway,
-  type BudgetError,
-  type Caps,
-  type ModelCall,
-  type ModelRef,
-} from "../../index.ts";
+import { budgetedModels } from "../../runs/budget-caps.ts";
+import { daySpending } from "../../ledger/budget-report.ts";
+import { ModelGateway } from "../model-gateway.ts";
+import type { BudgetError } from "../../domain/errors/errors.ts";
+import type { Caps } from "../../ledger/budgets.ts";
+import type { ModelCall, ModelRef } from "./model.ts";
 import { Program } from "../../testing/program.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";
 import { countingServer } from "../testing/counting-server.ts";
 import { lyingServer, times } from "../testing/lying-server.ts";
 import { patience } from "../testing/model-world.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
-/** What one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
+/** The most that one call of "hello" can cost at a dollar for a million tokens: see `upperBoundOf`. */
 const BOUND = Math.ceil((16 + 16 + 5) * 1.4) + 128 + 100;
 const NONE: Caps = { perPlan: undefined, perDay: undefined };
 const MODEL: ModelRef = { provider: "house", model: "m" };
@@ -178,7 +178,7 @@ test("a scripted call that is stopped is an estimate of what was sent", async ()
   expect(await at.spending()).toMatchObject({ calls: 1, spent: 37, estimated: 37, assumed: 0, reserved: 0 });
 });
 
-test("an answer that goes on past its limit is ended, and costs no more than was asked for", async () => {
+test("an answer that continues past its limit is ended, and costs no more than was asked for", async () => {
   await using server = await lyingServer({ pieces: () => times(1_000_000, "ten chars!") });
   await using at = await world(server.url, BOUND * 2);
   const answer = await at.models.call(callOf());
@@ -215,7 +215,7 @@ test.each([
   expect(await at.spending()).toMatchObject({ spent: cost, estimated: estimated ? cost : 0, assumed: 0, reserved: 0 });
 });
 
-test("a model without a known price is not asked under a cap, and the user is told how to go on", async () => {
+test("a model without a known price is not asked under a cap, and the user is told how to continue", async () => {
   const far = { "provider.far.base-url": "https://models.invalid/v1" };
   await using at = await world("http://127.0.0.1:1", 1_000_000, far);
   const error: unknown = await at.models

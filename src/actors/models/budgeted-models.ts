@@ -1,7 +1,7 @@
 import type { Bound, Budget, BudgetWarning, Reservation } from "../../ledger/budgets.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 import type { ModelAnswer, ModelAttempt, ModelCall, ModelRef, Models, ModelUsage, UpperBound } from "./model.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /** Models together with what is known of their prices and of how much they can read. */
 export interface PricedModels extends Models {
@@ -10,9 +10,9 @@ export interface PricedModels extends Models {
 }
 
 /**
- * Models within a budget. Each try of a call, retries and fallbacks included, reserves the most it can cost before it is sent, and is
- * settled when it has ended: at what it did cost, as the endpoint says or as we count it, at nothing when it certainly was not billed, and at
- * its upper bound when that is unknown.
+ * Models within a budget. Each try of a call, retries and fallbacks included, reserves the most it can cost before it
+ * is sent, and is settled when it has ended: at what it did cost, as the endpoint says or as we count it, at nothing
+ * when it certainly was not billed, and at its upper bound when that is unknown.
  */
 export class BudgetedModels implements PricedModels {
   readonly #models: PricedModels;
@@ -49,7 +49,7 @@ export class BudgetedModels implements PricedModels {
     try {
       return await this.#models.call({ ...call, beforeTry, afterTry });
     } finally {
-      // Nobody told what became of it.
+      // The gateway did not report how the call ended.
       if (open !== undefined) this.#warn(await this.#budget.assume(open));
     }
   }

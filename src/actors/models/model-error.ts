@@ -1,10 +1,10 @@
 import { AgentsError, type ErrorExtras } from "../../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import type { ModelAttempt, ModelRef, ModelUsage } from "./model.ts";
 
 /**
- * What can go wrong with a call of a model, as far as a caller can act on it. Nothing of the library below gets out: its errors carry
- * the whole prompt and the endpoint's headers, so they are read here and then dropped, never kept as a cause.
+ * The ways a model call can fail, as far as a caller can act on them. Nothing of the library below gets out: its errors
+ * carry the whole prompt and the endpoint's headers, so they are read here and then dropped, never kept as a cause.
  */
 export type ModelErrorKind =
   | "rate_limit"
@@ -19,10 +19,14 @@ export type ModelErrorKind =
   | "timeout"
   | "cancelled";
 
-/** Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait. */
+/**
+ * Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait.
+ */
 const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "server"]);
 
-/** Another model may well answer. What was wrong with the call itself, or was stopped by the user, would be so with any. */
+/**
+ * Another model may well answer. A call that is wrong in itself, or that the user stopped, would fail with any model.
+ */
 const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
   "rate_limit",
   "network",
@@ -32,7 +36,10 @@ const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
   "timeout",
 ]);
 
-/** What the endpoint may have worked on before it failed. All other kinds are its own word that it did not. */
+/**
+ * The kinds after which the endpoint may have worked on the call. With all other kinds the endpoint itself said that it
+ * did not.
+ */
 const MAY_BE_BILLED: ReadonlySet<ModelErrorKind> = new Set(["network", "malformed", "timeout", "cancelled"]);
 
 export interface ModelErrorFacts {
@@ -64,7 +71,7 @@ export class ModelError extends AgentsError {
   constructor(kind: ModelErrorKind, message: string, facts: ModelErrorFacts, extras: ErrorExtras = {}) {
     const { model, retryAfterMs, usage, unsent = false, brokenOff = false, endedByUs = false, attempts = [] } = facts;
     super(`model_${kind}`, message, {
-      kept: "Nothing was changed by this call; everything recorded before it is kept.",
+      kept: "Nothing changed; earlier steps are kept.",
       next: nextSteps(kind, model),
       ...extras,
       detail: { provider: model.provider, model: model.model, attempts: attempts.length, ...extras.detail },
@@ -124,7 +131,7 @@ export class ModelError extends AgentsError {
   }
 }
 
-export function stopped(model: ModelRef): ModelError {
+export function callStoppedError(model: ModelRef): ModelError {
   return new ModelError("cancelled", `The call of ${model.provider}/${model.model} was stopped.`, {
     model,
     endedByUs: true,

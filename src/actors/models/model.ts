@@ -1,6 +1,6 @@
 /**
- * What a model is to us: a call with messages and tools, an answer with text and tool calls, and what it cost. These are our own words;
- * they become a provider's at one place only, so that no other code knows which provider answers.
+ * Our own model of models: a call with messages and tools, an answer with text and tool calls, and its cost. Only one
+ * place translates these types into a provider's, so that no other code knows which provider answers.
  */
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
@@ -35,10 +35,13 @@ export interface ModelTool {
 export interface ModelToolCall {
   readonly id: string;
   readonly tool: string;
-  /** Undefined when what the model wrote is no JSON object; `raw` has it as it came. */
+  /** Undefined when what the model wrote is not a JSON object; `raw` has it as it came. */
   readonly params: JsonObject | undefined;
   readonly raw: string;
-  /** What the provider wants to see again with this call, such as a signature; nobody else's business. Kept with the call. */
+  /**
+   * Data that the provider wants to see again with this call, such as a signature. Stored with the call; no other code
+   * reads it.
+   */
   readonly providerData?: JsonObject;
 }
 
@@ -60,8 +63,8 @@ export interface ModelCall {
   /** Text as it arrives. */
   readonly onText?: (text: string) => void;
   /**
-   * What was shown through `onText` is void: the connection broke and the answer begins again. Without it, a call of which something was
-   * shown is not tried again but fails.
+   * The text shown through `onText` is void: the connection broke and the answer begins again. Without it, a call of
+   * which something was shown is not tried again but fails.
    */
   readonly onRestart?: () => void;
   /** Told once, before anything is sent, exactly what the model is shown: with secrets masked. */
@@ -69,11 +72,11 @@ export interface ModelCall {
   /** Asked in this order when the model cannot be reached; before those configured for its provider. */
   readonly fallbacks?: readonly ModelRef[];
   /**
-   * Before each try, retries and fallbacks included, with the most it can cost: budgets reserve here. When it rejects, nothing is sent and
-   * the call fails so.
+   * Before each try, retries and fallbacks included, with the most it can cost: budgets reserve here. When it rejects,
+   * nothing is sent and the call fails so.
    */
   readonly beforeTry?: (model: ModelRef, bound: UpperBound) => Promise<void>;
-  /** After each try, whatever became of it: budgets settle here. */
+  /** Called after each try, failed or not: budgets settle here. */
   readonly afterTry?: (attempt: ModelAttempt) => Promise<void>;
 }
 
@@ -117,9 +120,12 @@ export interface ModelAnswer {
 export interface ModelAttempt {
   readonly model: ModelRef;
   readonly durationMs: number;
-  /** What went wrong, for people; undefined for the one that answered. */
+  /** The reason why the try failed, for people; undefined for the try that answered. */
   readonly error: string | undefined;
-  /** Tokens that may be billed; of a try that we ended, counted by the tokenizer. Undefined when the bill is unknown or nothing was sent. */
+  /**
+   * Tokens that may be billed; of a try that we ended, counted by the tokenizer. Undefined when the bill is unknown or
+   * nothing was sent.
+   */
   readonly usage: ModelUsage | undefined;
   /** False only when it is certain to have cost nothing: it was refused, or never got through. */
   readonly mayBeBilled: boolean;

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 
 /**
- * Tool schemas as every provider takes them. Providers refuse a whole call over a keyword they do not know (Google over `$schema`,
- * OpenAI over `format: uri`), and a keyword that is left out only means that our own validation says no instead of theirs: so what not
- * all of them take is dropped.
+ * Tool schemas as every provider takes them. Providers refuse a whole call over a keyword they do not know (Google over
+ * `$schema`, OpenAI over `format: uri`), and a keyword that is left out only means that our own validation says no
+ * instead of theirs: so what not all of them take is dropped.
  */
 const KEPT: ReadonlySet<string> = new Set([
   "type",

@@ -15,7 +15,7 @@ const ANSWER = `data: ${JSON.stringify({
 interface World extends AsyncDisposable {
   readonly own: PlainServer;
   readonly elsewhere: PlainServer;
-  /** What came in the header that a key would be in. */
+  /** The content of the header that a key would be in. */
   readonly keys: (string | undefined)[];
   gateway(settings?: Readonly<Record<string, string>>): ModelGateway;
 }
@@ -54,8 +54,8 @@ async function world(answer: "text" | "failure" = "text"): Promise<World> {
   };
 }
 
-test.each(["openai", "openai-compatible", "vllm", "nobody"])(
-  "as a model of %s it gets an answer from there, and no key of anybody goes with it",
+test.each(["openai", "openai-compatible", "vllm", "unknown"])(
+  "as a model of %s it gets an answer from there, and no key of another provider goes with it",
   async (provider) => {
     await using w = await world();
     const gateway = w.gateway({ "provider.vllm.base-url": w.elsewhere.url });
@@ -94,7 +94,7 @@ test("the key of a provider goes along only where its own endpoint is meant", as
   expect(w.keys).toEqual([`Bearer ${KEYS.VLLM_API_KEY}`]);
 });
 
-test("nobody may stand in for it, also not when the caller says so", async () => {
+test("no other model may stand in for it, also not when the caller says so", async () => {
   await using w = await world();
   const ref = { provider: "openai", model: "m", baseUrl: w.own.url };
   const call = { ...callOf(ref, "our secret plan"), model: ref, fallbacks: [{ provider: "openai", model: "gpt-4o" }] };

@@ -14,7 +14,7 @@ function actor(more: object) {
 test.each<[string, object, object, object]>([
   ["what the actor says", { provider: "openai", model: "gpt-4o" }, {}, { provider: "openai", model: "gpt-4o" }],
   [
-    "what whoever runs it says",
+    "the one that the caller names",
     { provider: "openai", model: "gpt-4o" },
     { provider: "Ollama", model: "qwen3" },
     { provider: "ollama", model: "qwen3" },
@@ -60,7 +60,7 @@ test.each<[string, object, object, object]>([
   expect(modelOf(actor(definition), asked)).toEqual(expected);
 });
 
-test("a model by itself is asked under its own name, whatever that begins with", () => {
+test("a model by itself is asked under its own name, even if that begins with a provider's name", () => {
   const providers = configuredProviders(new Map([["provider.openai.base-url", "http://127.0.0.1:1"]]), {});
   const builtIn = builtInActor("openai/openai/gpt-oss-20b", providers);
   expect(modelOf(builtIn!)).toEqual({ provider: "openai", model: "openai/gpt-oss-20b" });

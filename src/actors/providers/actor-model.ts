@@ -1,12 +1,12 @@
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { ModelRef } from "../models/model.ts";
 import { parseModelRef } from "./providers.ts";
 
 /**
- * The model an actor asks: what whoever runs it says, else what the actor says; only when neither names a provider is it looked for in
- * front of the model's name. An actor with an endpoint of its own has that one, whatever else is said.
+ * The model an actor asks: the one its caller names, else the one the actor names; only when neither names a provider
+ * is it looked for in front of the model's name. An actor with an endpoint of its own always uses that endpoint.
  */
 export function modelOf(
   actor: ActorDefinition,
@@ -21,16 +21,16 @@ export function modelOf(
   const provider = asked.provider?.toLowerCase() ?? actor.provider;
   const model = asked.model ?? actor.model;
   const { baseUrl } = actor.options;
-  if (model === undefined) throw unsettled(actor, "model");
+  if (model === undefined) throw missingModelError(actor, "model");
   if (baseUrl !== undefined) return bound(actor, baseUrl, { provider, model });
   if (provider !== undefined) return { provider, model: bare(provider, model, actor.name) };
-  if (!model.includes("/")) throw unsettled(actor, "provider");
+  if (!model.includes("/")) throw missingModelError(actor, "provider");
   return parseModelRef(model);
 }
 
 /**
- * A model's name copied from a list of actors begins with its provider, which knows none of that name. Elsewhere such names are real:
- * "openrouter/auto".
+ * A model's name copied from a list of actors begins with its provider, which knows none of that name. Elsewhere such
+ * names are real: "openrouter/auto".
  */
 function bare(provider: string, model: string, actor: string): string {
   const prefix = `${provider}/`;
@@ -53,7 +53,7 @@ function bound(
   return { provider: provider ?? "openai-compatible", model, baseUrl };
 }
 
-function unsettled(actor: ActorDefinition, what: "model" | "provider"): ConfigurationError {
+function missingModelError(actor: ActorDefinition, what: "model" | "provider"): ConfigurationError {
   return new ConfigurationError(`The actor "${actor.name}" does not say which ${what} it is for.`, {
     kept: "Nothing was sent.",
     next: [

@@ -1,17 +1,23 @@
 import type { JsonObject } from "../../domain/values/json.ts";
 import type { UsageClaim } from "./believed-usage.ts";
-import { brokenOff, tooLarge } from "./guarded-fetch.ts";
+import { brokenOffError, answerTooLargeError } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
 import type { CountTokens } from "./prices.ts";
 
-/** What one try came to. */
+/** The result of one try. */
 export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "usage" | "finish">;
 
-/** Text and parameters of one answer together: beyond it, it is no answer but a flood. Today's longest are under a megabyte. */
+/**
+ * Limit for text and parameters of one answer together: beyond it, the answer is a flood. Today's longest are under a
+ * megabyte.
+ */
 const ANSWER_LIMIT = 4 * 1024 * 1024;
 
-/** Counted again when it may have passed its limit, but not before it has grown by this part: all counts together cost seventeen at most. */
+/**
+ * Counted again when it may have passed its limit, but not before it has grown by this part: all counts together cost
+ * seventeen at most.
+ */
 const GROWN = 1 / 16;
 
 interface Ended {
@@ -49,7 +55,7 @@ export class Received {
     this.#text += text;
   }
 
-  /** What it thinks to itself is paid for, but is no part of the answer. */
+  /** The model's reasoning is paid for, but is not part of the answer. */
   addThought(text: string): void {
     this.#grow(text);
     this.#thoughts += text;
@@ -60,7 +66,7 @@ export class Received {
     this.#fragments.set(callId, (this.#fragments.get(callId) ?? "") + fragment);
   }
 
-  /** `input` is what the library made of the fragments: the text itself where it is no JSON. */
+  /** `input` is what the library made of the fragments: the text itself where it is not JSON. */
   addToolCall(id: string, tool: string, input: unknown, providerData: JsonObject | undefined): void {
     if (!this.#fragments.has(id)) this.addFragment(id, typeof input === "string" ? input : JSON.stringify(input ?? {}));
     const raw = this.#fragments.get(id) ?? "";
@@ -74,7 +80,7 @@ export class Received {
     this.#ended = { reason, saidWhy, claim };
   }
 
-  /** What came is the answer, and ends where the endpoint should have ended it. */
+  /** The text that came is the answer, and ends where the endpoint should have ended it. */
   cut(): void {
     this.#ended = { reason: "length", saidWhy: true, claim: undefined };
   }
@@ -85,25 +91,26 @@ export class Received {
   }
 
   /**
-   * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to count. One that is
-   * twice as long at once does not come from a model that writes: it is a flood, and must not be sent back with the next call.
+   * Whether it is longer than it was asked to be. A token is at least a byte, so most of the time there is nothing to
+   * count. One that is twice as long at once does not come from a model that writes: it is a flood, and must not be
+   * sent back with the next call.
    */
   get tooLong(): boolean {
     if (this.#limit === undefined || this.#bytes <= this.#countAt) return false;
     const tokens = this.#count(this.written, this.#model.model);
-    if (tokens > 2 * this.#limit) throw tooLarge(this.#model);
+    if (tokens > 2 * this.#limit) throw answerTooLargeError(this.#model);
     this.#countAt = this.#bytes + Math.max(this.#limit - tokens, Math.floor(this.#bytes * GROWN));
     return tokens > this.#limit;
   }
 
-  /** All that came, whatever it is a part of. */
+  /** All characters that came, of text and of parameters. */
   get written(): string {
     return this.#thoughts + this.#text + [...this.#fragments.values()].join("");
   }
 
   answer(usageOf: (claim: UsageClaim | undefined) => ModelUsage): Answered {
     const who = `${this.#model.provider}/${this.#model.model}`;
-    if (this.#ended?.saidWhy !== true) throw brokenOff(this.#model);
+    if (this.#ended?.saidWhy !== true) throw brokenOffError(this.#model);
     const { reason, claim } = this.#ended;
     if (reason === "error") {
       // Without a claim, only the upper bound is known to cover what half an answer is billed at.
@@ -128,7 +135,7 @@ export class Received {
   #grow(piece: string): void {
     this.#length += piece.length;
     this.#bytes += Buffer.byteLength(piece);
-    if (this.#length > ANSWER_LIMIT) throw tooLarge(this.#model);
+    if (this.#length > ANSWER_LIMIT) throw answerTooLargeError(this.#model);
   }
 }
 

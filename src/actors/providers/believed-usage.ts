@@ -4,9 +4,10 @@ import { countInput, countSent, upperBoundOf, type CountTokens } from "./prices.
 import type { Provider } from "./providers.ts";
 
 /**
- * An endpoint says what a try used, and may gain by saying too much or too little. Its claim is believed between what we sent and received
- * ourselves and what we asked for at most; outside of that our own figures count, marked as estimated. So no claim lowers what was spent,
- * none passes the reservation, and an answer survives a claim that is not even a number. docs/autonomy.md has the limits that follow.
+ * An endpoint says what a try used, and may gain by saying too much or too little. Its claim is believed between what
+ * we sent and received ourselves and what we asked for at most; outside of that our own figures count, marked as
+ * estimated. So no claim lowers what was spent, none passes the reservation, and an answer survives a claim that is not
+ * even a number. docs/autonomy.md has the limits that follow.
  */
 export interface UsageClaim {
   readonly inputTokens: number;
@@ -14,21 +15,24 @@ export interface UsageClaim {
   readonly cachedInputTokens: number;
 }
 
-/** What the library read from the endpoint, whatever that was. */
+/** The usage that the library read from the endpoint, unchecked. */
 export interface ReportedUsage {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
 }
 
-/** Undefined when the endpoint did not say: an impossible number counts as nothing said, and so does 0 and 0, which some servers say. */
+/**
+ * Undefined when the endpoint did not say: an impossible number counts as nothing said, and so does 0 and 0, which some
+ * servers say.
+ */
 export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: ReportedUsage): UsageClaim | undefined {
   if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens) || inputTokens + outputTokens === 0) return undefined;
   const cached = inputTokenDetails?.cacheReadTokens;
   return { inputTokens, outputTokens, cachedInputTokens: isTokenCount(cached) ? Math.min(cached, inputTokens) : 0 };
 }
 
-/** What one try used: by its endpoint's claim, as far as it can be true, else by the tokenizer. */
+/** The tokens that one try used: by its endpoint's claim, as far as that can be true, else by the tokenizer. */
 export class TryUsage {
   readonly #call: ModelCall;
   readonly #count: CountTokens;

@@ -4,8 +4,8 @@ import type { ModelRef } from "../models/model.ts";
 import { parseModelRef, type Provider } from "./providers.ts";
 
 /**
- * Each model of a configured provider is an actor: `<provider>/<model>`, the model by itself. They are worked out when somebody asks and
- * never stored, so they are always what is configured now.
+ * Each model of a configured provider is an actor: `<provider>/<model>`, the model by itself. They are computed on each
+ * request and never stored, so they always match the current configuration.
  */
 export function builtInActor(name: string, providers: readonly Provider[]): LlmActorDefinition | undefined {
   const { provider, model } = parseModelRef(name);
@@ -28,7 +28,6 @@ export function modelActor(name: QualifiedName, { provider, model }: ModelRef): 
     memory: {},
     responseFormat: undefined,
     unsafe: false,
-    roleHint: undefined,
   };
 }
 

@@ -3,11 +3,11 @@ import { isIPv6 } from "node:net";
 import { isForbiddenHost } from "../../domain/network/endpoint-address.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /**
- * The only way to a provider's endpoint. Requests go to the configured origin and nowhere else, also when the endpoint answers with a
- * redirect; an endpoint that falls silent is given up after a while, one that never stops is cut off.
+ * The only way to a provider's endpoint. Requests go to the configured origin and nowhere else, also when the endpoint
+ * answers with a redirect; an endpoint that falls silent is given up after a while, one that never stops is cut off.
  */
 export interface FetchGuard {
   readonly model: ModelRef;
@@ -15,9 +15,9 @@ export interface FetchGuard {
   readonly idleTimeoutMs: number;
 }
 
-/** What an endpoint may take of time and room, whatever is configured. */
+/** Limits for an endpoint's time and bytes, which no setting can raise. */
 export interface FetchLimits {
-  /** However slowly it goes on: an hour is enough for any answer. */
+  /** An hour is enough for any answer, even one that arrives slowly. */
   readonly totalMs: number;
   /** On the wire an answer is up to fifty times its text: each token comes in an envelope of its own. */
   readonly bytes: number;
@@ -29,7 +29,7 @@ const LIMITS: FetchLimits = { totalMs: 3_600_000, bytes: 256 * 1024 * 1024, erro
 
 type Fetch = typeof globalThis.fetch;
 
-/** Node's own fetch gives up after five minutes without a byte, whatever it is told. */
+/** Node's own fetch gives up after five minutes without a byte, and no option changes that. */
 const NODE_PATIENCE_MS = 290_000;
 
 /** One that waits as long as our own watch does, loaded only for those who configured such patience. */
@@ -53,10 +53,10 @@ export function guardedFetch(
   const { origin } = new URL(guard.baseUrl);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    if (url.origin !== origin) throw elsewhere(guard, url.origin);
+    if (url.origin !== origin) throw redirectedError(guard, url.origin);
     // A name may lead to an address to which nothing may be sent.
     const forbidden = [url.hostname, ...(await resolve(url.hostname))].find(isForbiddenHost);
-    if (forbidden !== undefined) throw elsewhere(guard, `//${isIPv6(forbidden) ? `[${forbidden}]` : forbidden}`);
+    if (forbidden !== undefined) throw redirectedError(guard, `//${isIPv6(forbidden) ? `[${forbidden}]` : forbidden}`);
     const watch = new Watch(guard, limits);
     const signals = [watch.signal, ...(init?.signal == null ? [] : [init.signal])];
     // The body may not be read at that moment, and the timers would keep the process.
@@ -66,7 +66,7 @@ export function guardedFetch(
       const response = await send(url, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
       if (response.status >= 300 && response.status < 400) {
         await response.body?.cancel();
-        throw elsewhere(guard, response.headers.get("location") ?? "somewhere");
+        throw redirectedError(guard, response.headers.get("location") ?? "somewhere");
       }
       return watched(response, watch, guard.model, response.ok ? limits.bytes : limits.errorBytes);
     } catch (error) {
@@ -136,11 +136,11 @@ function watched(response: Response, watch: Watch, model: ModelRef, limit: numbe
         }
         watch.stop();
         await reader.cancel();
-        if (response.ok) controller.error(tooLarge(model));
+        if (response.ok) controller.error(answerTooLargeError(model));
         else controller.close();
       } catch (error) {
         watch.stop();
-        controller.error(error instanceof ModelError ? error : brokenOff(model));
+        controller.error(error instanceof ModelError ? error : brokenOffError(model));
       }
     },
     async cancel(reason) {
@@ -152,20 +152,20 @@ function watched(response: Response, watch: Watch, model: ModelRef, limit: numbe
   return new Response(body, { status, statusText, headers });
 }
 
-export function brokenOff(model: ModelRef): ModelError {
+export function brokenOffError(model: ModelRef): ModelError {
   return new ModelError("network", `The answer of ${model.provider}/${model.model} broke off in the middle.`, {
     model,
   });
 }
 
-export function tooLarge(model: ModelRef): ModelError {
-  return new ModelError("malformed", `${model.provider}/${model.model} answered with more than an answer can be.`, {
+export function answerTooLargeError(model: ModelRef): ModelError {
+  return new ModelError("malformed", `${model.provider}/${model.model} sent more text than one answer can have.`, {
     model,
     endedByUs: true,
   });
 }
 
-function elsewhere({ model, baseUrl }: FetchGuard, where: string): ModelError {
+function redirectedError({ model, baseUrl }: FetchGuard, where: string): ModelError {
   const place = URL.canParse(where, baseUrl) ? new URL(where, baseUrl).origin : "another place";
   return new ModelError(
     "rejected",

@@ -1,9 +1,10 @@
 import type { Price, ProviderType } from "../../domain/settings/provider-settings.ts";
 
 /**
- * What is publicly known of well-known models: list prices in dollars per million tokens, how much they write at most, how much they read.
- * Gathered from several public lists in November 2026, not from the companies themselves, and only where the lists agree. Prices change,
- * so `provider.<name>.prices` goes before them; a model that is not here has no known price, rather than a price of nothing.
+ * Public facts about well-known models: list prices in dollars per million tokens, how much they write at most, how
+ * much they read. Gathered from several public lists in November 2026, not from the companies themselves, and only
+ * where the lists agree. Prices change, so `provider.<name>.prices` goes before them; a model that is not here has no
+ * known price, rather than a price of nothing.
  */
 export interface ModelFacts {
   readonly price: Price;

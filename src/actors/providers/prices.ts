@@ -5,7 +5,7 @@ import { modelFacts } from "./model-facts.ts";
 import type { Provider } from "./providers.ts";
 import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
 
-/** What calls cost. `CountTokens` is a real tokenizer of the model's family. */
+/** The cost of calls. `CountTokens` is a real tokenizer of the model's family. */
 export type CountTokens = (text: string, model: string) => number;
 
 /** The user's price, else the published one; models on one's own machine and scripted ones are free. */
@@ -25,14 +25,20 @@ export function costOf(provider: Provider, model: string, usage: ModelUsage): Mi
   return Math.max(0, up(cost));
 }
 
-/** What providers put around each message and each tool, in tokens; generous. */
+/** The tokens that providers put around each message and each tool; a generous estimate. */
 const AROUND_MESSAGE = 16;
 const AROUND_TOOL = 32;
 
-/** Tokenizers that are not public write the same text with up to a third more tokens than the one we count with, or fewer. */
+/**
+ * Tokenizers that are not public write the same text with up to a third more tokens than the one we count with, or
+ * fewer.
+ */
 const OTHER_TOKENIZER = 1.4;
 
-/** What servers of other models put before a call by themselves: their template, and how tools are called (Anthropic: 346 to 530 tokens). */
+/**
+ * The tokens that servers of other models put before a call by themselves: their template, and how tools are called
+ * (Anthropic: 346 to 530 tokens).
+ */
 const TEMPLATE = 128;
 const TOOL_TEMPLATE = 544;
 
@@ -50,13 +56,13 @@ export function upperBoundOf(provider: Provider, call: ModelCall, count: CountTo
   return { inputTokens, outputTokens, cost: up(inputTokens * price.input + outputTokens * price.output) };
 }
 
-/** What the call asks for, else what the model can at all. It is sent along, so that the bound holds. */
+/** The output limit of the call, else that of the model. It is sent along, so that the bound holds. */
 export function maxOutputTokens(provider: Provider, call: ModelCall): number | undefined {
   const limit = modelFacts(provider.type, call.model.model)?.maxOutputTokens;
   return call.settings.maxOutputTokens ?? limit;
 }
 
-/** So many tokens by our count are more than an answer within `maxOutputTokens`, whatever tokenizer the model has. */
+/** This many tokens by our count are more than an answer within `maxOutputTokens` can have with any tokenizer. */
 export function outputLimit(provider: Provider, call: ModelCall): number | undefined {
   const asked = maxOutputTokens(provider, call);
   if (asked === undefined || isCounted(provider, call.model.model)) return asked;
@@ -69,8 +75,9 @@ function isCounted({ type }: Provider, model: string): boolean {
 }
 
 /**
- * What of the call every model reads, in whatever form its provider puts it: texts, calls, results, and half of each tool's schema, since
- * some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema of the answer, which some servers only steer by.
+ * The parts of the call that every model reads, in any form its provider gives them: texts, calls, results, and half of
+ * each tool's schema, since some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema
+ * of the answer, which some servers only steer by.
  */
 export function countSent(call: ModelCall, count: CountTokens): number {
   const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
@@ -112,7 +119,9 @@ function outputText(output: JsonValue): string {
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
-/** Dollars per million tokens times tokens is millionths of a dollar. Binary fractions must not make 7 of 7.000000001. */
+/**
+ * Dollars per million tokens times tokens is millionths of a dollar. Binary fractions must not make 7 of 7.000000001.
+ */
 function up(microdollars: number): Microdollars {
   return Math.ceil(Number(microdollars.toFixed(6)));
 }

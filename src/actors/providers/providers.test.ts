@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { isLocalHost } from "../../domain/network/endpoint-address.ts";
 import { providerSetting, PROVIDER_FIELDS } from "../../domain/settings/provider-settings.ts";
 import { findSetting } from "../../domain/settings/settings.ts";

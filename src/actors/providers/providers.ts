@@ -1,6 +1,6 @@
 import { isLocalHost } from "../../domain/network/endpoint-address.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import {
   defaultType,
   keyVariables,
@@ -21,15 +21,15 @@ import type { ModelRef } from "../models/model.ts";
 import { knownModels } from "./model-facts.ts";
 
 /**
- * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its provider; which
- * endpoint that is, is decided here alone, and there is no default to fall back to.
+ * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its
+ * provider; which endpoint that is, is decided here alone, and there is no default to fall back to.
  */
 export interface Provider {
   readonly name: string;
   readonly type: ProviderType;
   /** Where its models are asked; undefined for a scripted one. */
   readonly baseUrl: string | undefined;
-  /** What is sent there stays on this machine or its network: such a provider never falls back to one that is not. */
+  /** Prompts to it stay on this machine or its network: such a provider never falls back to one that is not local. */
   readonly local: boolean;
   readonly apiKey: Secret | undefined;
   /** Where the key is looked for. */
@@ -41,7 +41,7 @@ export interface Provider {
   readonly idleTimeoutMs: number;
   /** The file of a scripted provider. */
   readonly transcript: string | undefined;
-  /** It is the endpoint of an actor: nobody may stand in for it. */
+  /** It is the endpoint of an actor: no other provider may stand in for it. */
   readonly bound?: true;
 }
 
@@ -60,8 +60,8 @@ const IDLE_TIMEOUT_S = 240;
 export const CONFIGURED_TRANSCRIPT = "transcript";
 
 /**
- * The providers that can be asked: a key is there, or an endpoint of one's own, or a transcript. `settings` are the values of the
- * configuration file.
+ * The providers that can be asked: a key is there, or an endpoint of one's own, or a transcript. `settings` are the
+ * values of the configuration file.
  */
 export function configuredProviders(settings: ReadonlyMap<string, string>, environment: Environment): Provider[] {
   const names = new Set([
@@ -94,7 +94,7 @@ export function requireProvider(providers: readonly Provider[], ref: ModelRef, w
   );
 }
 
-/** A model of a local endpoint is never sent anywhere else, not even when somebody listed it by mistake. */
+/** A model of a local endpoint is never sent anywhere else, not even when the user listed a fallback by mistake. */
 export function checkFallbacks(
   provider: Provider,
   fallbacks: readonly ModelRef[],
@@ -164,8 +164,8 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
 }
 
 /**
- * The endpoint of an actor. What is configured for the provider it names is for the provider's endpoint, not for this one: neither its key
- * nor its fallbacks belong here, unless it is the same endpoint.
+ * The endpoint of an actor. The settings of the provider it names are for the provider's endpoint, not for this one:
+ * neither its key nor its fallbacks belong here, unless it is the same endpoint.
  */
 function boundProvider(providers: readonly Provider[], ref: ModelRef, baseUrl: string): Provider {
   const made = BOUND.get(providers) ?? new Map<string, Provider>();

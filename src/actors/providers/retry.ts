@@ -23,9 +23,9 @@ const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 60_000;
 
 /**
- * How long to wait before the next try, or undefined when there is to be none. The wait doubles with each try; half of it is drawn by
- * lot, so that many plans refused at the same moment do not come back at the same moment. When the provider says how long to wait,
- * exactly that; more than a minute is for the user to decide.
+ * How long to wait before the next try, or undefined when there is to be none. The wait doubles with each try; half of
+ * it is random, so that many plans refused at the same moment do not come back at the same moment. When the provider
+ * says how long to wait, exactly that; more than a minute is for the user to decide.
  */
 export function delayBefore(next: number, error: ModelError, random: () => number): number | undefined {
   if (next > ATTEMPTS || !error.retried) return undefined;

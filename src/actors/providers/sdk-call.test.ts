@@ -40,11 +40,11 @@ describe.each(KINDS)("what $provider is sent", (kind) => {
     if (kind.provider === "openai") expect(body).toContain('"store":false');
     if (kind.provider === "vllm") return;
     await gatewayAt(proxy.url).call(callOf(kind, "plan it"));
-    // What the model can at all, so that the bound of its cost holds.
+    // The model's own output limit, so that the bound of its cost holds.
     expect(bodies[1]).toMatch(/16384|64000|65536/);
   });
 
-  test("and nothing is printed, whatever goes wrong or is not supported", async () => {
+  test("and nothing is printed, even if something fails or is not supported", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     await using server = await plainServer((_request, response) => response.writeHead(500).end("{}"));

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../domain/values/json.ts";
 import { TryUsage, usageClaim, type UsageClaim } from "./believed-usage.ts";
-import { stopped } from "../models/model-error.ts";
+import { callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelUsage } from "../models/model.ts";
 import { maxOutputTokens, outputLimit, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
@@ -20,9 +20,9 @@ export interface SdkCallParts {
 }
 
 /**
- * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that thinks, and a flood
- * be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken connection. One that goes on past what
- * was asked for is ended here, and what came is the answer.
+ * One try of a call through the library, always as a stream: only so can one that fell silent be told from one that
+ * thinks, and a flood be stopped. A stream that ends without saying why it ended was cut off, and counts as a broken
+ * connection. A stream that continues past the requested limit is ended here, and the text so far is the answer.
  */
 export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Answered> {
   const { model, signal } = call;
@@ -35,14 +35,14 @@ export async function sdkCall(call: ModelCall, parts: SdkCallParts): Promise<Ans
     await receive({ ...call, signal: AbortSignal.any([signal, left.signal]) }, provider, received);
     return received.answer(usageOf);
   } catch (error) {
-    if (signal.aborted) throw stopped(model).billed(usageOf());
+    if (signal.aborted) throw callStoppedError(model).billed(usageOf());
     const failure = asModelError(error, model, known);
     if (failure.usage !== undefined) throw failure;
     // We know what came until we ended it. Of what broke off at the other end we do not know how much was made.
     if (failure.endedByUs) throw failure.billed(usageOf());
     throw received.begun ? failure.inTheMiddle() : failure;
   } finally {
-    // The library reads on by itself: without this the endpoint goes on sending, and the process does not end.
+    // The library reads on by itself: without this the endpoint keeps sending, and the process does not end.
     left.abort();
   }
 }
@@ -100,7 +100,7 @@ async function options(call: ModelCall, provider: Provider, names: ToolNames): P
     ...(call.system === "" ? {} : { instructions: call.system }),
     messages: sdkMessages(call.messages, names),
     ...(tools.length === 0 ? {} : { tools: Object.fromEntries(tools) }),
-    // The provider is told the schema; the text stays text, which whoever asked reads.
+    // The provider is told the schema; the text stays text, and the caller parses it.
     ...(schema === undefined
       ? {}
       : {

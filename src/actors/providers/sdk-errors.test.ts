@@ -3,7 +3,7 @@ import { asModelError, retryAfter } from "./sdk-errors.ts";
 
 const MODEL = { provider: "openai", model: "gpt-4o" };
 
-function api(statusCode: number | undefined, message: string, responseBody = ""): Error {
+function apiError(statusCode: number | undefined, message: string, responseBody = ""): Error {
   return Object.assign(new Error(message), {
     name: "AI_APICallError",
     statusCode,
@@ -15,21 +15,21 @@ function api(statusCode: number | undefined, message: string, responseBody = "")
 
 describe("what the library throws", () => {
   test.each([
-    [api(429, "slow down"), "rate_limit"],
-    [api(429, "You exceeded your current quota", '{"code":"insufficient_quota"}'), "authentication"],
-    [api(402, "pay first"), "authentication"],
-    [api(400, "API key not valid. Please pass a valid API key."), "authentication"],
-    [api(400, "prompt is too long: 210000 tokens > 200000 maximum"), "context_too_long"],
-    [api(400, "x", '{"error":{"code":"context_length_exceeded"}}'), "context_too_long"],
-    [api(413, "too large"), "context_too_long"],
-    [api(400, "x", '{"error":{"code":"content_policy_violation"}}'), "refused"],
-    [api(400, 'model "qwen9" not found, try pulling it first'), "unavailable"],
-    [api(529, "Overloaded"), "server"],
-    [api(undefined, "Cannot connect to API: connect ECONNREFUSED"), "network"],
+    [apiError(429, "slow down"), "rate_limit"],
+    [apiError(429, "You exceeded your current quota", '{"code":"insufficient_quota"}'), "authentication"],
+    [apiError(402, "pay first"), "authentication"],
+    [apiError(400, "API key not valid. Please pass a valid API key."), "authentication"],
+    [apiError(400, "prompt is too long: 210000 tokens > 200000 maximum"), "context_too_long"],
+    [apiError(400, "x", '{"error":{"code":"context_length_exceeded"}}'), "context_too_long"],
+    [apiError(413, "too large"), "context_too_long"],
+    [apiError(400, "x", '{"error":{"code":"content_policy_violation"}}'), "refused"],
+    [apiError(400, 'model "qwen9" not found, try pulling it first'), "unavailable"],
+    [apiError(529, "Overloaded"), "server"],
+    [apiError(undefined, "Cannot connect to API: connect ECONNREFUSED"), "network"],
     [Object.assign(new Error("no"), { name: "AI_JSONParseError" }), "malformed"],
     [Object.assign(new Error("no"), { name: "AI_MissingToolResultsError" }), "rejected"],
     [new TypeError("terminated"), "network"],
-    [new Error("outer", { cause: api(503, "busy") }), "server"],
+    [new Error("outer", { cause: apiError(503, "busy") }), "server"],
     [new Error("x", { cause: Object.assign(new Error("y"), { code: "ECONNRESET" }) }), "network"],
     [new TypeError("Cannot read properties of undefined"), "malformed"],
     ["a string", "malformed"],
@@ -42,7 +42,7 @@ describe("what the library throws", () => {
   });
 
   test("is masked, cut to a line, and cleaned", () => {
-    const failure = asModelError(api(401, `Incorrect key plain-secret-key\u001b[2J\n${"x".repeat(900)}`), MODEL, [
+    const failure = asModelError(apiError(401, `Incorrect key plain-secret-key\u001b[2J\n${"x".repeat(900)}`), MODEL, [
       "plain-secret-key",
     ]);
     expect(failure.message).toContain("Incorrect key [masked: configured key]");

@@ -5,8 +5,9 @@ import { ModelError, type ModelErrorKind } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
 
 /**
- * What the library threw, in our words. Its errors hold the whole request, so only a few fields are read, and the provider's own sentence
- * is masked and cut before it is shown: some providers repeat a part of the key they refuse.
+ * Translates an error of the library into our own type. Its errors hold the whole request, so only a few fields are
+ * read, and the provider's own sentence is masked and cut before it is shown: some providers repeat a part of the key
+ * they refuse.
  */
 export function asModelError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
   const own = findInChain(error, (one): one is ModelError => one instanceof ModelError);
@@ -28,15 +29,15 @@ function sentence(kind: ModelErrorKind, { provider, model }: ModelRef, why: stri
 }
 
 const WHAT: Readonly<Record<ModelErrorKind, string>> = {
-  rate_limit: "{} takes no more calls for now",
+  rate_limit: "{} is rate-limiting us",
   network: "{} could not be reached",
-  server: "{} failed on its own side",
+  server: "{} failed with a server error",
   authentication: "{} does not accept the key",
   unavailable: "{} is not there, or not for this key",
   context_too_long: "The call is too long for {}",
   refused: "{} refused to answer",
   rejected: "{} rejected the call",
-  malformed: "What {} answered cannot be read",
+  malformed: "The answer of {} cannot be read",
   timeout: "{} took too long",
   cancelled: "The call of {} was stopped",
 };
@@ -71,7 +72,9 @@ function kindOf({ statusCode, message, responseBody }: ApiError): ModelErrorKind
 const TOO_LONG =
   /context_length_exceeded|context length|context window|too many (?:input )?tokens|prompt is too long|maximum context|input is too long|exceeds the maximum number of tokens/;
 
-/** What is no answer of the endpoint at all: the connection, what we asked for, or something that could not be read. */
+/**
+ * Errors that are not an answer of the endpoint: of the connection, of our request, or of text that could not be read.
+ */
 function otherError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
   const text = error instanceof Error ? error.message : String(error);
   const kind = otherKind(error);
@@ -83,7 +86,7 @@ function otherError(error: unknown, model: ModelRef, known: readonly string[]): 
   });
 }
 
-/** There never was a connection: whoever is offline is not billed. */
+/** There never was a connection, so nothing is billed. */
 function isUnsent(error: unknown): boolean {
   return findInChain(error, isNoConnection) !== undefined;
 }

@@ -3,11 +3,12 @@ import { guardedFetch } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
 import type { Provider } from "./providers.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 /**
- * Our providers as the library below knows them. Each is loaded when it is first asked. The endpoint and the key are always handed over:
- * the library would otherwise look into the environment for them by itself, and send a prompt to where nobody configured.
+ * Our providers as the library below knows them. Each is loaded when it is first asked. The endpoint and the key are
+ * always handed over: the library would otherwise look into the environment for them by itself, and send a prompt to a
+ * place that the user did not configure.
  */
 export async function sdkModel(provider: Provider, ref: ModelRef): Promise<LanguageModel> {
   const made = MADE.get(provider) ?? new Map<string, LanguageModel>();
@@ -17,7 +18,10 @@ export async function sdkModel(provider: Provider, ref: ModelRef): Promise<Langu
   return model;
 }
 
-/** Making one costs half as much as a call, because the library builds its schemas then; nothing in one belongs to a single call. */
+/**
+ * Making one costs half as much as a call, because the library builds its schemas then; nothing in one belongs to a
+ * single call.
+ */
 const MADE = new WeakMap<Provider, Map<string, LanguageModel>>();
 
 async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageModel> {
@@ -57,8 +61,8 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
 }
 
 /**
- * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out unless told to be
- * lenient: ours are checked by us.
+ * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out
+ * unless told to be lenient: ours are checked by us.
  */
 export const PROVIDER_OPTIONS: ProviderOptions = { openai: { store: false, strictJsonSchema: false } };
 

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 
 /**
- * Providers take tool names of letters, digits, "_" and "-", at most 128 of them, beginning with a letter or "_"; ours have slashes and
- * colons too, and may be longer. A name is written so that it can be read back: "/" as `_S_`, ":" as `_C_`, anything else that is not
- * allowed as `_X` with its code point in hexadecimal and `_`. An underscore that could be taken for the beginning of one of those is
- * itself written as `_U_`, so that no two names are ever written alike; ordinary names such as `read_file` stay as they are.
+ * Providers take tool names of letters, digits, "_" and "-", at most 128 of them, beginning with a letter or "_"; ours
+ * have slashes and colons too, and may be longer. A name is written so that it can be read back: "/" as `_S_`, ":" as
+ * `_C_`, anything else that is not allowed as `_X` with its code point in hexadecimal and `_`. An underscore that could
+ * be taken for the beginning of one of those is itself written as `_U_`, so that no two names are ever written alike;
+ * ordinary names such as `read_file` stay as they are.
  */
 const ALLOWED = /[A-Za-z0-9_-]/;
 const WRITTEN = /_(?:([SCU])|X([0-9a-f]+))_/g;
@@ -32,7 +33,7 @@ export function decodeToolName(encoded: string): string {
   });
 }
 
-/** The names of one call. What is too long even so is cut and told apart by a hash; the table knows what it stands for. */
+/** The names of one call. A name that is still too long is cut and told apart by a hash; the table maps it back. */
 export class ToolNames {
   readonly #shortened = new Map<string, string>();
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { matching, TOO_SLOW } from "../../domain/text/patient-match.ts";
 import { shown } from "../../domain/text/text.ts";
-import { ModelError, stopped } from "../models/model-error.ts";
+import { ModelError, callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelMessage } from "../models/model.ts";
 import { CONFIGURED_TRANSCRIPT, type Provider } from "../providers/providers.ts";
 import type { Answered } from "../providers/answer-stream.ts";
@@ -12,13 +12,15 @@ import type { Patience } from "../providers/retry.ts";
 import { parseTranscript, type MatchField, type Pattern, type Transcript, type Turn } from "./transcript.ts";
 
 /**
- * A model whose answers are written down beforehand. The answer depends on the messages of the call and on nothing else, so that a run
- * that was killed and resumed, in another process, gets the same ones:
+ * A model whose answers are written down beforehand. The answer depends on the messages of the call and on nothing
+ * else, so that a run that was killed and resumed, in another process, gets the same ones:
  *
  * - Of the turns that fit, the first one in the file answers that is not used up.
- * - A turn is used up when it has answered `times` times (once, unless it says otherwise) in this conversation; that is read off the
+ * - A turn is used up when it has answered `times` times (once, unless it says otherwise) in this conversation; that is
+ *   read off the
  *   assistant messages of the call: by the ids of their tool calls, or by their text if they have none.
- * - A failure leaves no message. The first try of a call fails by the first failing turn that fits, the next try goes on from there; once a
+ * - A failure leaves no message. The first try of a call fails by the first failing turn that fits, the next try goes
+ *   on from there; once a
  *   later turn has answered in the conversation, a failing turn is past.
  */
 export class Transcripts {
@@ -81,7 +83,7 @@ function chosenTurn(transcript: Transcript, call: ModelCall, attempt: number): C
       (turn, index) => (uses[index] ?? 0) < turn.times && fits(turn, call, transcript.file),
     );
     const turn = transcript.turns[position];
-    if (turn === undefined) throw nothingFits(transcript, call);
+    if (turn === undefined) throw noTurnError(transcript, call);
     const use = uses[position] ?? 0;
     uses[position] = use + 1;
     if (tried >= attempt || turn.error === undefined) return { turn, position, use };
@@ -148,7 +150,7 @@ function asText({ output }: Extract<ModelMessage, { role: "tool" }>): string {
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
-function nothingFits({ file }: Transcript, call: ModelCall): ConfigurationError {
+function noTurnError({ file }: Transcript, call: ModelCall): ConfigurationError {
   const last = call.messages.at(-1);
   const said =
     last === undefined
@@ -159,7 +161,7 @@ function nothingFits({ file }: Transcript, call: ModelCall): ConfigurationError 
   return new ConfigurationError(
     `The transcript ${file} has no turn left that fits this call; its last message is ${said}.`,
     {
-      kept: "Nothing was changed by this call; everything recorded before it is kept.",
+      kept: "Nothing changed; earlier steps are kept.",
       next: [{ text: `add a turn to ${file} that fits, or give one more "times"` }],
       detail: { transcript: file, messages: call.messages.length },
     },
@@ -183,7 +185,7 @@ async function waited(milliseconds: number, call: ModelCall, sleep: Patience["sl
     await sleep(milliseconds, call.signal);
   } catch (error) {
     if (!call.signal.aborted) throw error;
-    throw stopped(call.model);
+    throw callStoppedError(call.model);
   }
 }
 

@@ -76,7 +76,7 @@ turns:
     ["turns:\n  - error: network\n    tool_calls: [{ tool: a }]", { path: "turns.0.error", line: 2 }],
     [
       "turns:\n  - text: a\n    match: { user: '/(/' }",
-      { path: "turns.0.match.user", message: expect.stringContaining("is no regular expression"), line: 3 },
+      { path: "turns.0.match.user", message: expect.stringContaining("is not a regular expression"), line: 3 },
     ],
     ["turns:\n  - tool_calls: [{ tool: a, parameters: [1] }]", { path: "turns.0.tool_calls.0.parameters", line: 2 }],
     [

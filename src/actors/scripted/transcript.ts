@@ -6,8 +6,8 @@ import { readYaml } from "../../domain/definition/yaml-file.ts";
 import type { ModelErrorKind } from "../models/model-error.ts";
 
 /**
- * A transcript: the answers of a scripted model, for demos, tests and replays. It is a list of turns, each with what it answers to and
- * what it answers.
+ * A transcript: the answers of a scripted model, for demos, tests and replays. It is a list of turns, each with what it
+ * answers to and what it answers.
  *
  *     turns:
  *       - match: { user: health endpoint }
@@ -143,7 +143,7 @@ function parsePattern(pattern: string, path: string, issues: ValidationIssue[]):
   } catch (error) {
     issues.push({
       path,
-      message: `is no regular expression: ${error instanceof Error ? error.message : String(error)}`,
+      message: `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`,
     });
     return pattern;
   }

@@ -7,16 +7,16 @@ import { setImmediate as turn } from "node:timers/promises";
 export interface LyingServer extends AsyncDisposable {
   readonly url: string;
   readonly asked: () => number;
-  /** Characters of answers that it has sent, whatever it says of them. */
+  /** Characters of answers that it has really sent. */
   readonly sent: () => number;
   /** How many times a caller went away in the middle of an answer. */
   readonly left: () => number;
 }
 
 export interface Lie {
-  /** What it writes, piece by piece; without an end, it never stops. */
+  /** The pieces it writes; without an end, it never stops. */
   readonly pieces: () => Iterable<string>;
-  /** What it says it used; undefined: nothing. */
+  /** The usage it claims; undefined for none. */
   readonly usage?: object;
   /** After the last piece: closes the connection without an end, or falls silent. */
   readonly ending?: "breaks off" | "falls silent";

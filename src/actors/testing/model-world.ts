@@ -16,7 +16,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Keys that would be noticed wherever they turned up. */
+/** Keys that tests find in any output. */
 export const KEYS = {
   OPENAI_API_KEY: "sk-proj-openai0openai1openai2openai3",
   ANTHROPIC_API_KEY: "sk-ant-anthropic0anthropic1anthropic2",

@@ -1,4 +1,4 @@
-/** Hands whose model answers what a test wrote down, and whose tools do what a test says. Nothing is durable. */
+/** Effects whose model answers what a test wrote down, and whose tools do what a test says. Nothing is durable. */
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { About, AgentEffects, Asked, ChecklistItem, EffectCall, Revision, Told } from "../loop/actor-effects.ts";

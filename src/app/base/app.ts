@@ -1,9 +1,9 @@
 /**
- * Everything an operation works with: the store, the services, the settings. Each part is opened and imported on first use, so that
- * an operation that needs no database does not pay for one, and closed at the end. Opening the store recovers what a crash left,
- * through every door alike.
+ * Everything an operation works with: the store, the services, the settings. Each part is opened and imported on first
+ * use, so that an operation that needs no database does not pay for one, and closed at the end. Opening the store
+ * recovers what a crash left, through every door alike.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
 import { loginName } from "../../platform/user.ts";
@@ -32,6 +32,8 @@ import type { Paths } from "./paths.ts";
 
 export interface AppParts {
   readonly paths: Paths;
+  /** Where relative paths begin. */
+  readonly directory: string;
   readonly environment: Environment;
   /** Settings that win over the environment and the configuration file, by key. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -41,21 +43,24 @@ export interface AppParts {
   readonly tell: Tell;
 }
 
+/** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export class App {
   readonly paths: Paths;
   readonly environment: Environment;
+  readonly #directory: string;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #user: string | undefined;
   readonly #tell: Tell;
   #store: Promise<Store> | undefined;
-  #config: Promise<ConfigValues> | undefined;
+  #config: { readonly stamp: string; readonly values: Promise<ConfigValues> } | undefined;
   readonly #opened = new AsyncDisposableStack();
 
   constructor(parts: AppParts) {
     this.paths = parts.paths;
     this.environment = parts.environment;
+    this.#directory = parts.directory;
     this.#settings = parts.settings ?? {};
     this.#user = parts.user;
     this.#tell = parts.tell;
@@ -68,7 +73,7 @@ export class App {
 
   /** The first call after a crash finishes what the crash left half done. */
   async #open(): Promise<Store> {
-    const { openStore } = await import("../../store/sqlite/open.ts");
+    const { openStore } = await import("../../store/sqlite/open-store.ts");
     const store = await openStore(`sqlite:${this.paths.database}`);
     const { journalsToAttend } = await import("../../ledger/journal.ts");
     if ((await store.read(journalsToAttend)).length === 0) return store;
@@ -86,7 +91,10 @@ export class App {
     return new PlanApplier({ store, service, user, data: new DataDirectory(this.paths.dataDir) });
   }
 
-  /** What commands of plans see besides their sandbox, as the settings say; from here on it holds for all that this process runs. */
+  /**
+   * The directories that commands of plans see besides their sandbox, by the settings. Valid from here on for every
+   * command that this process runs.
+   */
   async commandPolicy(): Promise<CommandPolicy> {
     const { setCommandPolicy } = await import("../../confinement/command-policy.ts");
     const { toolDirectoriesOf } = await import("../../domain/settings/sandbox-settings.ts");
@@ -97,9 +105,14 @@ export class App {
     });
   }
 
+  /**
+   * The configuration files, read again when another process has changed them: an application may live for days. The stamps are
+   * taken before the files are read, so that a change in between is seen by the next call.
+   */
   config(): Promise<ConfigValues> {
-    this.#config ??= this.#readConfig();
-    return this.#config;
+    const stamp = [this.paths.config, new DataDirectory(this.paths.dataDir).credentials].map(fileStamp).join(" ");
+    if (this.#config?.stamp !== stamp) this.#config = { stamp, values: this.#readConfig() };
+    return this.#config.values;
   }
 
   async plans(): Promise<PlanLifecycleService> {
@@ -109,9 +122,13 @@ export class App {
 
   async actors(): Promise<ActorService> {
     const { ActorService } = await import("../../catalog/actor-service.ts");
+    return new ActorService({ store: await this.store(), user: await this.user(), providers: await this.providers() });
+  }
+
+  /** The names of the providers whose models are actors by themselves: the known ones and the configured ones. */
+  async providers(): Promise<string[]> {
     const { providerNames, PROVIDER_TYPES } = await import("../../domain/settings/provider-settings.ts");
-    const providers = [...PROVIDER_TYPES, ...providerNames((await this.config()).global.keys())];
-    return new ActorService({ store: await this.store(), user: await this.user(), providers });
+    return [...PROVIDER_TYPES, ...providerNames((await this.config()).global.keys())];
   }
 
   /** The actor of this name, registered or a model by itself. */
@@ -131,13 +148,17 @@ export class App {
     return new GuardService({ store: await this.store(), user: await this.user() });
   }
 
-  /** The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a provider says of it can be true. */
+  /**
+   * The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a
+   * provider says of it can be true.
+   */
   async models(): Promise<ModelGateway> {
     const { ModelGateway } = await import("../../actors/model-gateway.ts");
     const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
     return new ModelGateway({
       settings: (await this.config()).global,
       environment: this.environment,
+      directory: this.#directory,
       count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
     });
   }
@@ -222,16 +243,20 @@ export class App {
     return this.#user ?? (await this.setting("core.user")).value ?? loginName();
   }
 
-  /** A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time. */
+  /**
+   * A file that is missing or holds only comments needs no YAML parser, which would be a tenth of the start-up time.
+   */
   async #readConfig(): Promise<ConfigValues> {
     const { config, dataDir } = this.paths;
     const empty = !existsSync(config) || onlyComments(config);
-    if (empty && !existsSync(new DataDirectory(dataDir).credentials)) return { global: new Map(), projects: new Map() };
+    const given = Object.entries(this.#settings);
+    if (empty && !existsSync(new DataDirectory(dataDir).credentials))
+      return { global: new Map(given), projects: new Map() };
     const { readConfig } = await import("../../platform/settings/config-file.ts");
     const { withCredentials } = await import("../../platform/settings/credentials.ts");
     const { values, notices } = await withCredentials(readConfig(config), { config, dataDir });
     for (const text of notices) this.#tell({ type: "notice", level: "warning", text });
-    return values;
+    return { ...values, global: new Map([...values.global, ...given]) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -239,6 +264,12 @@ export class App {
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
   }
+}
+
+/** Edits replace the file, so a change within one tick of the clock still shows as another inode. */
+function fileStamp(file: string): string {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeNs}`;
 }
 
 function onlyComments(file: string): boolean {

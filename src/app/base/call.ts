@@ -2,23 +2,25 @@
 import type { RunEvent } from "../../domain/run-event.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 
+/** The four ports of one call of an operation. */
 export interface Call {
   readonly signal: AbortSignal;
   readonly tell: (event: RunEvent) => void;
   readonly ask: Ask;
   /**
-   * Who answers. A person: things worth seeing are worked out and shown before a question. A program, which means its call. None:
-   * then a question that must be answered is an error, and one that may wait is left open.
+   * Who answers. A person: things worth seeing are worked out and shown before a question. A program, which means its
+   * call. None: then a question that must be answered is an error, and one that may wait is left open.
    */
   readonly answers: "person" | "program" | "none";
 }
 
 /**
- * The one port for questions. A terminal, an HTTP client or a program answers; an operation never knows which. Nothing waits in
- * memory for long: a question of a plan is a row in the store, and `none` leaves it there.
+ * The one port for questions. A terminal, an HTTP client or a program answers; an operation never knows which. Nothing
+ * waits in memory for long: a question of a plan is a row in the store, and `none` leaves it there.
  */
 export type Ask = (question: Question) => Promise<Reply>;
 
+/** A question of an operation, by what kind of answer it takes. */
 export type Question =
   /** Yes or no, before something that cannot be taken back. `shown` is the thing the question is about. */
   | { readonly kind: "confirm"; readonly text: string; readonly shown: readonly Shown[] }
@@ -27,13 +29,14 @@ export type Question =
   /** A question that the plan asks: one of the alternatives, or a text. */
   | { readonly kind: "plan"; readonly text: string; readonly alternatives: readonly string[] };
 
-/** What a person should see before answering; the surface draws it. */
+/** The facts a person should see before answering; the surface draws them. */
 export interface Shown {
   /** The preview of an apply, undo or redo; a plan's diff; a plan's strategy; the wishes of a definition. */
   readonly kind: "landings" | "diff" | "strategy" | "definition";
   readonly output: unknown;
 }
 
+/** The answer to a question. */
 export type Reply =
   | { readonly kind: "yes" }
   | { readonly kind: "no" }

@@ -1,7 +1,8 @@
 /**
- * An operation is one thing a user can do. Its entry in the table (`table/`) is plain data: name, summary, parameters, role. Its
- * file in `operations/` holds the schemas and the code, and is loaded when the operation is first called: help and completion
- * must not pay for zod or the database. Command line, HTTP, MCP and every other surface are projections of the two.
+ * An operation is one thing a user can do. Its entry in the table (`table/`) is plain data: name, summary, parameters,
+ * role. Its file in `operations/` holds the schemas and the code, and is loaded when the operation is first called:
+ * help and completion must not pay for zod or the database. Command line, HTTP, MCP and every other surface are
+ * projections of the two.
  */
 import type * as z from "zod";
 import type { JsonObject } from "../../domain/values/json.ts";
@@ -36,11 +37,13 @@ export interface Parameter {
 }
 
 /**
- * `words`: all words that follow, joined by spaces. `pairs`: several `name=value`, a record. `path`: relative to the caller's
- * directory. `document`: a file of definitions, passed as `{ text, file, outside }`. `here`: the caller's directory, never spelled.
+ * `words`: all words that follow, joined by spaces. `pairs`: several `name=value`, a record. `path`: relative to the
+ * caller's directory. `document`: a file of definitions, passed as `{ text, file, outside }`. `here`: the caller's
+ * directory, never spelled.
  */
 export type ParameterKind = "text" | "words" | "flag" | "integer" | "number" | "pairs" | "path" | "document" | "here";
 
+/** One operation as the table describes it, without its code. */
 export interface TableEntry {
   readonly summary: string;
   readonly aliases?: readonly string[];

@@ -1,12 +1,12 @@
 import type { Recovered } from "../../apply/plan-recovery.ts";
 import type { NoticeEvent } from "../../domain/run-event.ts";
 
-/** A living owner at work is no news; one that has been at it for so long is. */
+/** A living owner at work is not worth a notice, unless it has been working for this long. */
 const LONG_MS = 10_000;
 
-/** What a command says about landings that others left half done. */
+/** The notices about landings that other processes left half done. */
 export function recoveryNotices(recovered: readonly Recovered[], now: number = Date.now()): NoticeEvent[] {
-  return recovered.flatMap(({ planId, kind: what, result, obstacle, kept, holder, since }): NoticeEvent[] => {
+  return recovered.flatMap(({ planId, kind: what, result, obstacle, next, kept, holder, since }): NoticeEvent[] => {
     const kind = what === "step" ? "step in place" : what;
     if (result === "busy") {
       if (now - since < LONG_MS) return [];
@@ -14,11 +14,11 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
       return [{ type: "notice", level: "warning", text }];
     }
     if (result === "blocked") {
-      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or taken back yet: ${obstacle ?? ""}`;
-      return [{ type: "notice", level: "warning", text }];
+      const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or undone yet: ${obstacle ?? ""}`;
+      return [{ type: "notice", level: "warning", text, ...(next === undefined ? {} : { next }) }];
     }
-    const outcome = result === "done" ? "was finished now" : "was taken back now, every resource is as before";
-    const left = kept.length === 0 ? "" : ` Left alone, because somebody changed them meanwhile: ${kept.join(", ")}.`;
+    const outcome = result === "done" ? "was finished now" : "was undone now, every resource is as before";
+    const left = kept.length === 0 ? "" : ` Left alone, because they were changed in the meantime: ${kept.join(", ")}.`;
     return [
       {
         type: "notice",

@@ -1,7 +1,7 @@
 /** Pieces that many inputs and outputs are made of. */
 import * as z from "zod";
 import type { JsonValue } from "../../domain/values/json.ts";
-import type { NextStep } from "../../domain/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 
 /** A plan's id, or the first characters of it. */
 export const PlanReference = z.string().min(1);

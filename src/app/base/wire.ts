@@ -1,10 +1,10 @@
 /**
- * camelCase in code, snake_case outside: translated here and nowhere else, along an operation's schemas, so that keys which are
- * a user's own data (records, JSON) stay as they are. A value that does not fit its schema is a defect and is refused: no surface
- * sends a key that its description does not name.
+ * camelCase in code, snake_case outside: translated here and nowhere else, along an operation's schemas, so that keys
+ * which are a user's own data (records, JSON) stay as they are. A value that does not fit its schema is a defect and is
+ * refused: no surface sends a key that its description does not name.
  */
 import * as z from "zod";
-import type { NextStep } from "../../domain/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import { Next } from "./schemas.ts";
 
 /** The output of an operation as it goes out; `spell` says the next steps in the surface's own way. */
@@ -17,7 +17,7 @@ export function fromWire(schema: z.ZodType, value: unknown): unknown {
   return translate(schema, value, FROM_WIRE, "");
 }
 
-export function snakeCase(name: string): string {
+function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

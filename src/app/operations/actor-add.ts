@@ -2,6 +2,7 @@ import * as z from "zod";
 import { configuredProviders } from "../../actors/providers/providers.ts";
 import { readActorFile } from "../../catalog/actor-file.ts";
 import { actorWants, quotingProblems } from "../../domain/actor/actor-wants.ts";
+import { parameterProblems } from "../../execution/tools/step-parameters.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Document } from "../base/schemas.ts";
@@ -28,7 +29,8 @@ export const operation = defineOperation({
   run: async (app, { definition: source, allowEnv }, call) => {
     const endpoints = await configuredEndpoints(app);
     const { text, file } = source;
-    const { definitions, variables } = readActorFile(text, file, app.environment, [...endpoints.values()]);
+    const known = [...endpoints.values()];
+    const { definitions, variables } = readActorFile(text, file, app.environment, known, parameterProblems);
     const wants = actorWants(definitions, variables, (name) => endpoints.get(name) ?? `the provider ${name}`);
     if (!(await acceptDefinition(app, { ...source, wants, allowEnv }, call))) return { added: false as const };
     const added = await (await app.actors()).addActors(definitions);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { ACTOR_ROLES } from "../../domain/names/actor-roles.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { confirmed } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";
 import { defaultActors } from "../procedures/plan-defaults.ts";

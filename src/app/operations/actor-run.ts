@@ -1,4 +1,7 @@
-/** One question to an actor, outside of any plan and without tools. The answer is told as it arrives, and returned as a whole. */
+/**
+ * One question to an actor, outside of any plan and without tools. The answer is told as it arrives, and returned as a
+ * whole.
+ */
 import * as z from "zod";
 import { runGraph } from "../../actors/graph/run-graph.ts";
 import { NO_DECISION, UnrecordedEffects } from "../../actors/loop/unrecorded-effects.ts";
@@ -7,7 +10,7 @@ import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/models/m
 import { modelOf } from "../../actors/providers/actor-model.ts";
 import type { ActorDefinition, GraphActorDefinition, LlmActorDefinition } from "../../domain/actor/actor.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";

@@ -2,12 +2,12 @@ import * as z from "zod";
 import { suggested } from "../../domain/definition/schema.ts";
 import { UsageError, ValidationError } from "../../domain/errors/errors.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/names/actor-roles.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { defaultActorKey } from "../../domain/settings/actor-settings.ts";
 import { findSetting } from "../../domain/settings/settings.ts";
 import { shown } from "../../domain/text/text.ts";
 import { defineOperation } from "../base/operation.ts";
-import { storeSetting } from "../procedures/settings.ts";
+import { storeSetting } from "../procedures/stored-settings.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ role: z.string(), actor: z.string() }),

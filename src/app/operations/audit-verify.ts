@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AuditBrokenError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
-import { verifyAudit } from "../../store/tables/audit-verify.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { verifyAudit } from "../../store/tables/audit-verification.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { listSandboxes, type KeptSandbox } from "../../execution/sandbox/sandbox-inventory.ts";
 import { plansInPlace } from "../../ledger/sandbox-records.ts";
 import { diskUsage } from "../../platform/disk-usage.ts";

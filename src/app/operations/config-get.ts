@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { findSetting } from "../../domain/settings/settings.ts";
 import { defineOperation } from "../base/operation.ts";
-import { settingProject, shownSetting } from "../procedures/settings.ts";
+import { settingProject, shownSetting } from "../procedures/stored-settings.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ key: z.string(), project: z.string().optional() }),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { providerSettingKeys } from "../../domain/settings/provider-settings.ts";
 import { findSetting, SETTINGS } from "../../domain/settings/settings.ts";
 import { defineOperation } from "../base/operation.ts";
-import { settingProject, shownSetting } from "../procedures/settings.ts";
+import { settingProject, shownSetting } from "../procedures/stored-settings.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ project: z.string().optional() }),

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { UsageError, ValidationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { findSetting, shownValue } from "../../domain/settings/settings.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
 import { defineOperation } from "../base/operation.ts";
-import { settingProject, storeSetting } from "../procedures/settings.ts";
+import { settingProject, storeSetting } from "../procedures/stored-settings.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ key: z.string(), value: z.string(), project: z.string().optional() }),

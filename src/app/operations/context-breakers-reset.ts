@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { listBreakers, resetBreakers, type BreakerStatus } from "../../context/breaker/breaker-record.ts";
 import { NotFoundError, UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
-import { BreakerFacts, breakerFacts } from "../queries/breakers.ts";
+import { BreakerFacts, breakerFacts } from "../queries/breaker-facts.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({

@@ -3,10 +3,10 @@ import { relative, resolve, sep } from "node:path";
 import * as z from "zod";
 import { directorySource, type ContextSource } from "../../catalog/project-context.ts";
 import { AgentsError, UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
 import { assembleContext } from "../procedures/assemble-context.ts";
-import { askedContext, QuestionInput } from "../procedures/context-question.ts";
+import { askedContext, QuestionInput } from "../procedures/question-input.ts";
 import {
   BudgetFacts,
   budgetFacts,

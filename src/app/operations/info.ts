@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import * as z from "zod";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
-import { VERSION } from "../base/version.ts";
+import { VERSION } from "../base/package-version.ts";
 import { dayCost, DayCost } from "../queries/spending.ts";
 
 const Counts = z.strictObject({ actions: z.int(), projects: z.int(), plans: z.int() });

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { createConfig } from "../../platform/settings/config-file.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
-import { commandsHere, ConfinementFacts } from "../procedures/confinement.ts";
+import { commandsHere, ConfinementFacts } from "../procedures/confinement-here.ts";
 
 const KEYS = ["data_dir", "config", "database"] as const;
 

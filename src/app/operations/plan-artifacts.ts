@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineOperation } from "../base/operation.ts";
 import { PlanReference } from "../base/schemas.ts";
-import { ChangedFileFacts, changedFiles } from "../queries/plan-diff.ts";
+import { ChangedFileFacts, changedFiles } from "../queries/diff-facts.ts";
 
 const TYPES = { added: "write", modified: "edit", mode: "edit", deleted: "delete" } as const;
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { isTerminal, statusKey } from "../../domain/plan/transitions.ts";
 import { setOwnBudget } from "../../ledger/own-budget.ts";

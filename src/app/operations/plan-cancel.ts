@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ACTOR_ROLES, type Action } from "../../domain/action/action.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { planActivity } from "../../ledger/activity.ts";

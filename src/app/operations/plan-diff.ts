@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineOperation } from "../base/operation.ts";
 import { PlanReference } from "../base/schemas.ts";
-import { diffOfPlan, PlanDiffFacts } from "../queries/plan-diff.ts";
+import { diffOfPlan, PlanDiffFacts } from "../queries/diff-facts.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ plan: PlanReference }),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { isRecoverable, MAX_REVERSIONS, PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";
@@ -55,21 +55,19 @@ export const operation = defineOperation({
   },
 });
 
-/** What `plan status` offers too, and the two ways that are always open: plan it again, or give it up. */
+/** Exactly what `plan status` offers, without this list itself; each with what it does. */
 function recoveryHints(plan: Plan, next: readonly NextStep[]): z.output<typeof Hint>[] {
   const left = MAX_REVERSIONS - plan.reversionCount;
-  const revert = { action: "revert", message: `plan it again (${left} of ${MAX_REVERSIONS} tries left)` };
-  const cancel = { action: "cancel", message: "give it up" };
-  const offered = next.flatMap((step) => {
+  const messages: Readonly<Record<string, string>> = {
+    resume: "try again where it stopped",
+    undo: "undo its changes",
+    redo: "redo its changes",
+    revert: `plan it again (${left} of ${MAX_REVERSIONS} tries left)`,
+    cancel: "give it up",
+  };
+  return next.flatMap((step) => {
     const action = "operation" in step ? step.operation.replace("plan.", "") : "";
-    const message = { resume: "try again where it stopped", undo: "undo its changes", redo: "redo its changes" }[
-      action
-    ];
+    const message = messages[action];
     return message === undefined ? [] : [{ action, message, cliCommand: step }];
   });
-  return [
-    ...offered,
-    ...(left <= 0 ? [] : [{ ...revert, cliCommand: nextStep("plan.revert", { plan: plan.id }) }]),
-    { ...cancel, cliCommand: nextStep("plan.cancel", { plan: plan.id }) },
-  ];
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { NotFoundError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { ToolInvocation } from "../../domain/plan/decision.ts";
 import type { ModelCallFacts } from "../../ledger/model-calls.ts";
 import { defineOperation } from "../base/operation.ts";

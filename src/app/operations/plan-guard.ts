@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { callsOf } from "../../domain/profile/guards.ts";
 import type { GuardReport } from "../../plans/guard-service.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, NextSteps, PlanReference } from "../base/schemas.ts";
-import { GuardFacts, guardFacts } from "../queries/guards.ts";
+import { GuardFacts, guardFacts } from "../queries/guard-facts.ts";
 
 const Limit = z.int().min(0).max(1_000_000);
 
@@ -32,7 +32,10 @@ const Output = z.strictObject({
   nextSteps: NextSteps,
 });
 
-/** Shows what holds a plan back and how much of it is used up; with limits or approvals, tightens it or approves what waits. */
+/**
+ * Shows what holds a plan back and how much of it is used up; with limits or approvals, tightens it or approves what
+ * waits.
+ */
 export const operation = defineOperation({
   input: z.strictObject({
     plan: PlanReference,

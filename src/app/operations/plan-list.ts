@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { UsageError } from "../../domain/errors/errors.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { PHASES, STATES, type State } from "../../domain/plan/transitions.ts";
 import type { PlanSummary } from "../../store/tables/plans.ts";
 import type { App } from "../base/app.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConflictError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { isTerminal, statusKey } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";
 import { PlanReference } from "../base/schemas.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps, PlanReference } from "../base/schemas.ts";
@@ -8,11 +8,7 @@ const Status = z.strictObject({ phase: z.enum(PHASES), state: z.enum(STATES) });
 
 /** Acts on the plan as it was seen: when it moved on meanwhile, that is a conflict and not a second reversion. */
 export const operation = defineOperation({
-  input: z.strictObject({
-    plan: PlanReference,
-    reason: z.string().optional(),
-    toPhase: z.enum(["strategize"]).default("strategize"),
-  }),
+  input: z.strictObject({ plan: PlanReference, reason: z.string().optional() }),
   output: Status.extend({
     planId: z.string(),
     from: Status,

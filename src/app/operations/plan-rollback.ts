@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConflictError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { PHASES, STATES, statusKey } from "../../domain/plan/transitions.ts";
 import { findCheckpoints, requireCheckpoint, rollbackImpact, type Checkpoint } from "../../plans/rollback.ts";

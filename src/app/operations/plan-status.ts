@@ -4,7 +4,7 @@ import type { Plan } from "../../domain/plan/plan.ts";
 import type { Question } from "../../ledger/questions.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, Json, NextSteps, PlanReference } from "../base/schemas.ts";
-import { commandsHere, ConfinementFacts } from "../procedures/confinement.ts";
+import { commandsHere, ConfinementFacts } from "../procedures/confinement-here.ts";
 import { InPlace } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { phaseProgress, PROGRESS } from "../queries/plan-progress.ts";

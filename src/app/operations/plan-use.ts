@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { looserFields } from "../../domain/profile/tighter-profile.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
@@ -9,7 +8,7 @@ import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
 import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
-import { requireStages } from "../procedures/plan-stages.ts";
+import { requireStages } from "../procedures/require-stages.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 
@@ -47,9 +46,6 @@ export const operation = defineOperation({
     const contextStages = Object.fromEntries(stages);
     await requireStages(app, projects[0], contextStages);
     const budget = await givenBudget(app, input.budget);
-    const named: Partial<Record<ActorRole, string | undefined>> = {};
-    for (const role of ACTOR_ROLES)
-      named[role] = role === "strategy" ? input.strategyActor : role === "execution" ? input.executionActor : undefined;
     const plan = await (
       await app.plans()
     ).useAction({
@@ -58,8 +54,9 @@ export const operation = defineOperation({
       arguments: input.arguments,
       automationProfile,
       configuredProfile: await configuredProfile(app, projects),
-      actors: named,
+      actors: { strategy: input.strategyActor, execution: input.executionActor },
       defaultActors: await defaultActors(app),
+      providers: await app.providers(),
       contextStages,
       budget,
     });

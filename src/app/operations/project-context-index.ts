@@ -6,7 +6,7 @@ import { EmbeddingBill } from "../../context/front/embedding-bill.ts";
 import { languagesOf } from "../../context/front/index-summary.ts";
 import type { EmbeddingEndpoint } from "../../context/model/context-model.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";

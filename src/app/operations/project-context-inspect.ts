@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { listBreakers } from "../../context/breaker/breaker-record.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
 import { InspectInput, inspectContext } from "../procedures/inspect-context.ts";
-import { BreakerFacts, breakerFacts } from "../queries/breakers.ts";
+import { BreakerFacts, breakerFacts } from "../queries/breaker-facts.ts";
 import {
   BudgetFacts,
   budgetFacts,

@@ -11,10 +11,10 @@ import {
   type ViewPolicy,
 } from "../../domain/context/context-policy.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
-import { PolicyFacts, policyFacts } from "../queries/context-policy.ts";
+import { PolicyFacts, policyFacts } from "../queries/policy-facts.ts";
 
 const Input = z.strictObject({
   project: z.string(),

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { CONTEXT_VIEWS, parseView } from "../../domain/context/context-policy.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
-import { PolicyFacts, policyFacts } from "../queries/context-policy.ts";
+import { PolicyFacts, policyFacts } from "../queries/policy-facts.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ project: z.string(), view: z.string().optional() }),

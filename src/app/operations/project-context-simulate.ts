@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { AssembledContext } from "../../context/model/context-model.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
 import { InspectInput, inspectContext } from "../procedures/inspect-context.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { NotFoundError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { findResourceType, RESOURCE_TYPE_NAMES } from "../../domain/resource/resource.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { defineOperation } from "../base/operation.ts";

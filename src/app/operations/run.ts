@@ -1,11 +1,12 @@
 /**
- * From a sentence to a change that can be undone: makes what is missing, makes the plan, carries it out in a sandbox, shows the
- * diff, and applies it after a yes. When anything stops it, the plan stays, and every operation on plans continues from there.
+ * From a sentence to a change that can be undone: makes what is missing, makes the plan, carries it out in a sandbox,
+ * shows the diff, and applies it after a yes. When anything stops it, the plan stays, and every operation on plans
+ * continues from there.
  */
 import * as z from "zod";
 import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { isTerminal } from "../../domain/plan/transitions.ts";
 import { decidedWaves } from "../../changes/decided-steps.ts";
@@ -26,10 +27,10 @@ import {
 import { Applied, applyPlan } from "../procedures/land-plan.ts";
 import { configuredProfile, defaultActors, givenBudget, runActor } from "../procedures/plan-defaults.ts";
 import { guidePlan } from "../procedures/prompt-plan.ts";
-import { diffOfPlan } from "../queries/plan-diff.ts";
+import { diffOfPlan } from "../queries/diff-facts.ts";
 
 const Made = z.object({
-  /** What was missing and is there now, such as a project. */
+  /** Things that were missing and now exist, such as a project. */
   made: z.array(z.string()).readonly(),
   /** Files of the checkout that are not committed and so not part of the plan. */
   uncommitted: z.int(),
@@ -110,6 +111,7 @@ async function makePlan(
     configuredProfile: await configuredProfile(app, [project]),
     actors: { execution: actor, strategy: wish.strategyActor },
     defaultActors: await defaultActors(app),
+    providers: await app.providers(),
     budget,
   });
   call.tell({ type: "plan_made", plan: plan.id, project, made });

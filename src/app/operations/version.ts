@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineOperation } from "../base/operation.ts";
-import { VERSION } from "../base/version.ts";
+import { VERSION } from "../base/package-version.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({}),

@@ -1,7 +1,7 @@
 /**
- * The first use of a definition that wants more than the harmless. A person is shown what it wants and asked. A program that calls
- * means it, but names the environment variables that may be sent. Where no one can be asked, only the user's own harmless enough
- * file is used. The same content is not asked for again, nor is a variable for the same endpoint.
+ * The first use of a definition that wants more than the harmless. A person is shown what it wants and asked. A program
+ * that calls means it, but names the environment variables that may be sent. Where no one can be asked, only the user's
+ * own harmless enough file is used. The same content is not asked for again, nor is a variable for the same endpoint.
  */
 import { createHash } from "node:crypto";
 import {
@@ -49,7 +49,8 @@ export async function acceptDefinition(app: App, offered: OfferedDefinition, cal
     if (!(await confirmed(call, "Use this file?", [{ kind: "definition", output: shown }]))) return false;
   } else {
     if (open.length > 0) throw variablesRefusedError(file, open);
-    // The user's own file, named in the user's own script: its commands run in the sandbox, and its endpoint is on this machine.
+    // The user's own file, named in the user's own script: its commands run in the sandbox, and its endpoint is on this
+    // machine.
     const harmless = !outside && !leavesMachine(wants) && wants.unsafe.length === 0;
     if (call.answers === "none" && !harmless) throw notAskedError(file, wants);
   }

@@ -1,4 +1,6 @@
-/** Assembles a context and brings indexes up to date, telling how far it is; an interrupt keeps what was indexed so far. */
+/**
+ * Assembles a context and brings indexes up to date, telling how far it is; an interrupt keeps what was indexed so far.
+ */
 import type { ContextSource } from "../../catalog/project-context.ts";
 import type { ContextResult } from "../../context/front/context-service.ts";
 import type { ContextPlace } from "../../context/front/context-places.ts";
@@ -7,7 +9,7 @@ import type { IndexScope } from "../../code-index/model/index-scope.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
-import type { AskedContext } from "./context-question.ts";
+import type { AskedContext } from "./question-input.ts";
 
 export async function assembleContext(
   app: App,

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { worksInPlace } from "../../domain/resource/resource.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
@@ -23,9 +23,9 @@ import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
 import { planCost, SpendingFacts } from "../queries/spending.ts";
-import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement.ts";
+import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement-here.ts";
 
-/** The strategy is there, and the profile wants a person to look at it: executing the plan once more is the yes. */
+/** The strategy is there, and the profile wants a person to look at it: executing the plan again is the yes. */
 export const StrategyReady = PlanFacts.extend({
   outcome: z.literal("strategy"),
   ran: z.literal(false),

@@ -1,4 +1,4 @@
-/** What is in the indexes, whatever a view would leave out. */
+/** The contents of the indexes, including files that a view would leave out. */
 import * as z from "zod";
 import type { IndexScope } from "../../code-index/model/index-scope.ts";
 

@@ -1,4 +1,4 @@
-/** What a model would see of a project: the same code that a plan runs. */
+/** The context that a model would see of a project, made by the same code that a plan runs. */
 import * as z from "zod";
 import { projectSource, type ContextSource } from "../../catalog/project-context.ts";
 import type { ContextResult } from "../../context/front/context-service.ts";
@@ -6,7 +6,7 @@ import { parseView } from "../../domain/context/context-policy.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { assembleContext } from "./assemble-context.ts";
-import { askedContext, QuestionInput, type AskedContext } from "./context-question.ts";
+import { askedContext, QuestionInput, type AskedContext } from "./question-input.ts";
 
 export const InspectInput = QuestionInput.extend({
   project: z.string(),

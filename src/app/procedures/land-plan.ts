@@ -1,7 +1,7 @@
 /** Applies, undoes or redoes a plan, after showing what will be written where. */
 import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 import type { PreparedLandings } from "../../apply/prepare-landings.ts";
@@ -13,9 +13,9 @@ import type { App } from "../base/app.ts";
 import { confirmed, type Call, type Shown } from "../base/call.ts";
 import { Instant, instant, NextSteps } from "../base/schemas.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
-import { HeldFacts, LandingFacts, landingFacts, landingPreview } from "../queries/landings.ts";
+import { HeldFacts, LandingFacts, landingFacts, landingPreview } from "../queries/landing-facts.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
-import { commandsHere } from "./confinement.ts";
+import { commandsHere } from "./confinement-here.ts";
 
 export const Applied = PlanFacts.extend({
   applied: z.literal(true),

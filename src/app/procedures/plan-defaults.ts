@@ -1,11 +1,11 @@
-/** What a new plan gets where its maker names nothing: actors, profile, budget. */
+/** The defaults of a new plan where the caller names nothing: actors, profile, budget. */
 import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
 import { defaultActorKey } from "../../domain/settings/actor-settings.ts";
 import { capOf, capProblem } from "../../domain/settings/budget-settings.ts";
 import { ConfigurationError, UsageError } from "../../domain/errors/errors.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 import { allowedBudget } from "../../ledger/own-budget.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
 import type { App } from "../base/app.ts";
 
@@ -16,8 +16,9 @@ export async function defaultActors(app: App): Promise<Partial<Record<ActorRole,
 }
 
 /**
- * The actor of a run: the one named, the configured default, or the first model of the only provider that is configured. Of several
- * providers none is chosen here: where the user's text is sent, and which provider is paid, is the user's decision.
+ * The actor of a run: the one named, the configured default, or the first model of the only provider that is
+ * configured. Of several providers none is chosen here: where the user's text is sent, and which provider is paid, is
+ * the user's decision.
  */
 export async function runActor(app: App, named: string | undefined): Promise<string> {
   const { value } = await app.setting(defaultActorKey("execution"));

@@ -1,7 +1,10 @@
-/** Answers the question that is open now, or guides the plan on its way: the first answer counts, and later ones are told so. */
+/**
+ * Answers the question that is open now, or guides the plan on its way: the first answer counts, and later ones are
+ * told so.
+ */
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { promptPlan } from "../../plans/plan-questions.ts";

@@ -1,4 +1,4 @@
-/** What an action is: the template of plans, with its arguments. */
+/** The facts of an action: a template for plans, with its arguments. */
 import * as z from "zod";
 import type { Action } from "../../domain/action/action.ts";
 import { ACTION_STATES } from "../../domain/action/action-state.ts";

@@ -1,4 +1,6 @@
-/** What an actor is: its model, tools and graph, or its steps. A model of a provider is an actor that is built in. */
+/**
+ * The facts of an actor: its model, tools and graph, or its steps. A model of a provider is an actor that is built in.
+ */
 import * as z from "zod";
 import type { Actor, ActorDefinition, GraphEdge, GraphNode, Route } from "../../domain/actor/actor.ts";
 import { actorVariables, stepOrder, type ToolActorDefinition } from "../../domain/actor/tool-actor.ts";
@@ -23,7 +25,6 @@ export const ActorFacts = z.strictObject({
   contextView: z.string().nullable().optional(),
   memory: z.strictObject({ maxMessages: z.int().nullable(), maxTokens: z.int().nullable() }).optional(),
   responseFormat: JsonRecord.nullable().optional(),
-  roleHint: z.string().nullable().optional(),
   /** Of an actor that is registered. */
   version: z.int().optional(),
   createdAt: Instant.optional(),
@@ -75,7 +76,7 @@ const GraphFacts = z.strictObject({
   limits: z.strictObject({ maxVisits: z.int(), maxRounds: z.int() }),
 });
 
-/** What is special to the type of an actor. */
+/** The facts that only this type of actor has. */
 export const ActorParts = z.strictObject({
   /** Of a tool actor, in the order of its file. */
   steps: z.array(StepFacts).optional(),
@@ -117,7 +118,6 @@ function modelFacts(actor: ActorDefinition): Partial<z.output<typeof ActorFacts>
     contextView: actor.contextView ?? null,
     memory: { maxMessages: maxMessages ?? null, maxTokens: maxTokens ?? null },
     responseFormat: actor.responseFormat ?? null,
-    roleHint: actor.roleHint ?? null,
   };
 }
 
@@ -147,7 +147,7 @@ function stepFacts(actor: ToolActorDefinition): z.output<typeof StepFacts>[] {
   }));
 }
 
-/** What an actor can do to files, and whether anything leaves the machine for it. */
+/** How an actor can change files, and whether it sends anything off the machine. */
 export function actorAccess(actor: ActorDefinition, writes: (tool: ToolName) => boolean): z.output<typeof ActorAccess> {
   const tools = toolsOf(actor);
   const filesystem = tools === undefined || tools.some(writes) ? "write" : tools.length > 0 ? "read" : "none";

@@ -9,7 +9,10 @@ import { CodeGraph } from "../../context/strategies/code-graph.ts";
 import * as z from "zod";
 import { depthNumber } from "./context-facts.ts";
 
-/** The surroundings of the thing that the context is centered on: what it contains, imports and is imported by, and how much of each went in. */
+/**
+ * The surroundings of the thing that the context is centered on: what it contains, imports and is imported by, and how
+ * much of each went in.
+ */
 interface ContextGraph {
   readonly root: string;
   readonly shown: Shown | undefined;
@@ -22,7 +25,7 @@ interface ContextGraph {
 
 type Relation = "contains" | "imports" | "imported_by";
 
-/** What went in of one thing. */
+/** The fragments of one file that went into the context. */
 interface Shown {
   readonly level: ScoredFragment["level"];
   readonly tokens: number;
@@ -39,7 +42,8 @@ function contextGraph(
   using index = openScopedIndex(scope);
   const root = rootOf(index, request, fragments);
   if (root === undefined) return undefined;
-  // What the strategies walked on, which is at hand; to follow the imports of all files would take longer than all the rest.
+  // The edges that the strategies walked, which are already in memory; following the imports of all files would take
+  // longer than everything else.
   const graph = CodeGraph.of(index, scope);
   const position = graph.positionOf(root) ?? -1;
   const ofFile = (file: IndexedFile): Shown | undefined =>

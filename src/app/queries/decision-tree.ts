@@ -1,4 +1,4 @@
-/** What was decided in a plan's current attempt, as a tree, and what became of it. */
+/** The decisions of a plan's current attempt, as a tree, with their outcomes. */
 import * as z from "zod";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 import type { ChosenWork, Decision } from "../../domain/plan/decision.ts";
@@ -55,10 +55,9 @@ export const DecisionTree = z.strictObject({
   summary: z.strictObject({
     nodes: z.int(),
     depth: z.int(),
-    invariants: z.int(),
     superseded: z.int(),
   }),
-  /** What a person can call the decisions. */
+  /** The ids by which a person can name the decisions. */
   decisionIds: z.record(z.string(), z.string()),
 });
 
@@ -88,7 +87,6 @@ export async function decisionTree(
     summary: {
       nodes: everything.length,
       depth: Math.max(0, ...everything.map((row) => row.depth)),
-      invariants: outcomes.filter(({ decision }) => decision.type === "invariant_enforced").length,
       superseded: all.filter(({ state }) => state === "superseded").length,
     },
     decisionIds: decisionIds(outcomes),
@@ -190,7 +188,7 @@ function workOf({ type, step, chosen }: Decision): DecisionNode["work"] {
 }
 
 /** The tools that are called for it. */
-export function toolOf({ chosen }: Pick<Decision, "chosen">): string | undefined {
+function toolOf({ chosen }: Pick<Decision, "chosen">): string | undefined {
   if (isCall(chosen)) return chosen.tool;
   const { calls } = (typeof chosen === "object" && chosen !== null ? chosen : {}) as { calls?: { tool: string }[] };
   return calls?.map(({ tool }) => tool).join(", ");

@@ -1,8 +1,11 @@
-/** One decision with everything around it: its calls, its files, the decisions that rely on it, the context its model was shown. */
+/**
+ * One decision with everything around it: its calls, its files, the decisions that rely on it, the context its model
+ * was shown.
+ */
 import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
 import type { Decision } from "../../domain/plan/decision.ts";
 import { NotFoundError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../../domain/names/id-prefix.ts";
 import type { DecisionId, PlanId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
@@ -23,7 +26,7 @@ export interface Explained {
   /** Every decision of the attempt, to name those it is related to. */
   readonly known: ReadonlyMap<DecisionId, Decision>;
   readonly files: readonly ExplainedFile[];
-  /** What cannot stand without it. */
+  /** The decisions that depend on it. */
   readonly dependants: readonly DecisionId[];
   /** The question to a model that led to it. */
   readonly call: ModelCallFacts | undefined;
@@ -36,7 +39,9 @@ export interface ExplainedFile extends ChangeEntry {
   readonly counts: boolean;
 }
 
-/** By a plan and the decision's id or step; by a plan alone, what the plan is asked to do; by the decision's id alone. */
+/**
+ * By a plan and the decision's id or step; by a plan alone, what the plan is asked to do; by the decision's id alone.
+ */
 export async function explainedBy(app: App, first: string, second: string | undefined): Promise<Explained> {
   const store = await app.store();
   const plans = await app.plans();

@@ -1,4 +1,4 @@
-/** What a plan is: the part that every operation on plans answers with. */
+/** The facts of a plan: the part that every operation on plans answers with. */
 import * as z from "zod";
 import { ACTOR_ROLES, type ActorRole, type Actors } from "../../domain/action/action.ts";
 import type { Plan } from "../../domain/plan/plan.ts";

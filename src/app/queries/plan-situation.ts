@@ -6,7 +6,7 @@ import { findLease } from "../../ledger/leases.ts";
 import { planUsage } from "../../ledger/model-calls.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { nextSteps } from "../../plans/next-steps.ts";
-import type { NextStep } from "../../domain/next-step.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Reader } from "../../store/port.ts";
 import { placesOf } from "./in-place.ts";
 

@@ -1,7 +1,7 @@
-/** What was validated of a plan, and whether that stands in the way of apply. */
+/** The validation results of a plan, and whether they block apply. */
 import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
-import { summarise, type ValidationResult } from "../../domain/validation/validation-result.ts";
+import { summarize, type ValidationResult } from "../../domain/validation/validation-result.ts";
 import { validationGate } from "../../execution/checks/validation-gate.ts";
 import { latestValidations } from "../../ledger/validation-runs.ts";
 import type { Store } from "../../store/port.ts";
@@ -52,7 +52,7 @@ export async function planValidations(store: Store, plan: Plan): Promise<PlanVal
   const attached = (await store.read((reader) => attachedValidations(reader, plan))).length;
   const latest = await store.read((reader) => latestValidations(reader, plan));
   const gate = await validationGate(store, plan);
-  const counted = summarise(latest?.results ?? []);
+  const counted = summarize(latest?.results ?? []);
   const failures = gate.ok ? [] : gate.failures;
   return {
     results: (latest?.results ?? []).map(validationFacts),

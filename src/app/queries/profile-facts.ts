@@ -1,4 +1,4 @@
-/** What an automation profile is: thresholds, safety, guards, budget. */
+/** The facts of an automation profile: thresholds, safety, guards, budget. */
 import * as z from "zod";
 import {
   isBuiltIn,
@@ -8,7 +8,7 @@ import {
 } from "../../domain/profile/automation-profile.ts";
 import type { OwnProfile } from "../../store/tables/profiles.ts";
 import { Instant, instant } from "../base/schemas.ts";
-import { GuardFacts, guardFacts } from "./guards.ts";
+import { GuardFacts, guardFacts } from "./guard-facts.ts";
 
 export const ProfileFacts = z.strictObject({
   name: z.string(),

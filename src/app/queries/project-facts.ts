@@ -1,4 +1,4 @@
-/** What a project is: its plans, counted, and its resources. */
+/** The facts of a project: its number of plans and its resources. */
 import * as z from "zod";
 import type { ListedProject } from "../../catalog/project-service.ts";
 import { Instant, instant } from "../base/schemas.ts";

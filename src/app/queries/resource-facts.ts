@@ -1,4 +1,4 @@
-/** What a resource is, and what it is in the projects that have it. */
+/** The facts of a resource, and its alias and access in the projects that have it. */
 import * as z from "zod";
 import type { ListedResource } from "../../catalog/resource-service.ts";
 import { SANDBOX_STRATEGIES, type ProjectResource } from "../../domain/resource/resource.ts";

@@ -1,4 +1,4 @@
-/** What a type of resources is, and the arguments that a resource of the type takes. */
+/** The facts of a resource type, and the arguments that a resource of the type takes. */
 import * as z from "zod";
 import { SANDBOX_STRATEGIES, type ResourceType } from "../../domain/resource/resource.ts";
 

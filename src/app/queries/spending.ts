@@ -1,4 +1,4 @@
-/** What models cost: of one plan, and of the day. */
+/** The cost of models: of one plan, and of the day. */
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
@@ -36,7 +36,7 @@ export async function planCost(app: App, planId: PlanId): Promise<z.output<typeo
   return { ...spendingFacts(plan), today: { date: day.date, ...spendingFacts(day) } };
 }
 
-export function spendingFacts(spending: Spending): z.output<typeof SpendingFacts> {
+function spendingFacts(spending: Spending): z.output<typeof SpendingFacts> {
   const { calls, spent, estimated, assumed, reserved, unpriced, cap } = spending;
   return {
     calls,

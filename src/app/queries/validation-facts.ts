@@ -1,4 +1,4 @@
-/** What a validation checks, and where it is attached. */
+/** The facts of a validation: its checks, and where it is attached. */
 import * as z from "zod";
 import type { ListedValidation } from "../../catalog/validation-service.ts";
 import type { Attachment } from "../../domain/validation/attachment.ts";

@@ -4,18 +4,16 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataDirectory } from "../../platform/data-directory.ts";
-import {
-  ActorService,
-  ChangesetStore,
-  openStore,
-  PlanExecutor,
-  PlanLifecycleService,
-  ProjectService,
-  recoverLandings,
-  ResourceService,
-  type PlanId,
-  type Store,
-} from "../../index.ts";
+import { ActorService } from "../../catalog/actor-service.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanExecutor } from "../../runs/plan-executor.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../../catalog/project-service.ts";
+import { recoverLandings } from "../plan-recovery.ts";
+import { ResourceService } from "../../catalog/resource-service.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
 import { planChanges } from "../../changes/plan-changes.ts";
 import { fill, readTree, replay, type Tree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";

@@ -9,20 +9,17 @@ import { chmod, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataDirectory } from "../../platform/data-directory.ts";
-import {
-  ActorService,
-  openStore,
-  PlanApplier,
-  PlanExecutor,
-  PlanLifecycleService,
-  ProjectService,
-  recoverLandings,
-  ResourceService,
-  statusKey,
-  type PlanId,
-  type Recovered,
-  type Store,
-} from "../../index.ts";
+import { ActorService } from "../../catalog/actor-service.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanApplier } from "../plan-applier.ts";
+import { PlanExecutor } from "../../runs/plan-executor.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../../catalog/project-service.ts";
+import { recoverLandings, type Recovered } from "../plan-recovery.ts";
+import { ResourceService } from "../../catalog/resource-service.ts";
+import { statusKey } from "../../domain/plan/transitions.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
 import { fill, readTree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { profileAnywhere } from "../../testing/profile-anywhere.ts";

@@ -1,7 +1,7 @@
 /** What a call in this process stands in, without a terminal: standard input is a text, and what it writes is kept. */
 import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
-import type { Environment, IoParts } from "../io.ts";
+import type { Environment, IoParts } from "../terminal/io.ts";
 
 export interface CapturedIo extends IoParts {
   readonly written: { stdout: string; stderr: string };

@@ -26,7 +26,7 @@ export async function allowCommands(agents: Agents): Promise<void> {
 
 /** Takes away whatever confines commands here, for the commands of this test. */
 export function withoutConfinement(agents: Agents): void {
-  agents.environment["PATH"] = unconfinedPath(agents.directory);
+  agents.inOwnProcess({ PATH: unconfinedPath(agents.directory) });
 }
 
 /** A PATH with which nothing can confine commands; what is needed for that is written to the directory. */

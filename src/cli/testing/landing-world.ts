@@ -48,7 +48,9 @@ export class LandingWorld implements Disposable {
   static async build(): Promise<LandingWorld> {
     const world = new LandingWorld();
     mkdirSync(world.temporary);
-    world.agents.environment["TMPDIR"] = world.temporary;
+    world.agents.inOwnProcess({ TMPDIR: world.temporary });
+    // Node keeps compiled code there, from the first process on.
+    await world.agents.process(["version"]);
     writeFiles(world.repository);
     writeFiles(world.directory);
     world.git("init", "--quiet", "--template=", "--initial-branch=main");

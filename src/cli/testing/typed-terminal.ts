@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import type { Asking } from "../confirm.ts";
+import type { Asking } from "../terminal/confirm.ts";
 
 /** A terminal at which a person types `before` while nothing is asked yet, and `answer` once a question stands there. */
 export function typedTerminal(answer: string, before = ""): Asking & { readonly seen: () => string } {

@@ -1,6 +1,6 @@
 /**
- * A user with a git repository and a plain directory, and plans that work on both. The command under test is always a process of its
- * own; what merely leads up to it is done here, through the same services, because a process for each step would take minutes.
+ * A user with a git repository and a plain directory, and plans that work on both. The command under test is a command line; the steps
+ * that lead up to it are done here, through the same services.
  */
 import { createHash } from "node:crypto";
 import {
@@ -19,17 +19,15 @@ import { dirname, join } from "node:path";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { FILE_EFFECTS, type FileEffects } from "../../apply/file-effects.ts";
 import type { FileSpec } from "../../execution/testing/trees.ts";
-import {
-  ActorService,
-  openStore,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  type JsonValue,
-  type PlanId,
-  type Store,
-  type ToolName,
-} from "../../index.ts";
+import { ActorService } from "../../catalog/actor-service.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../../catalog/project-service.ts";
+import { ResourceService } from "../../catalog/resource-service.ts";
+import type { JsonValue } from "../../domain/values/json.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
+import type { ToolName } from "../../domain/names/tool-names.ts";
 import { PlanApplier } from "../../apply/plan-applier.ts";
 import { PlanExecutor } from "../../runs/plan-executor.ts";
 import { git } from "../../testing/git-repository.ts";
@@ -153,9 +151,8 @@ export class World implements AsyncDisposable {
     return new PlanApplier({ store, service, data: new DataDirectory(this.agents.dataDir), effects });
   }
 
-  async apply(id: string, env: NodeJS.ProcessEnv = {}): Promise<Envelope> {
-    const { stdout } = await this.agents.run(["plan", "apply", id, "--yes", "--format", "json"], { env });
-    return JSON.parse(stdout) as Envelope;
+  apply(id: string): Promise<Envelope> {
+    return this.agents.json("plan", "apply", id, "--yes");
   }
 
   undo(id: string): Promise<Envelope> {

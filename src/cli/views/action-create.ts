@@ -1,7 +1,7 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { actionView } from "./action.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { actionView } from "./action-view.ts";
 
 export const show: Show<"action.create"> = ({ action }) => {
   const required = action.arguments.filter((argument) => argument.required && argument.default === null);

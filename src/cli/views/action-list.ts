@@ -1,8 +1,8 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { count, orDash } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { actionStateCell } from "./action.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { count, orDash } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { actionStateCell } from "./action-view.ts";
 
 export const show: Show<"action.list"> = ({ actions, summary }) => ({
   view: [

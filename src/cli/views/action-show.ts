@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
-import { actionView } from "./action.ts";
+import type { Show } from "../terminal/show.ts";
+import { actionView } from "./action-view.ts";
 
 export const show: Show<"action.show"> = ({ action }) => ({ view: actionView(action), messages: [] });

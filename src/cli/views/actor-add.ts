@@ -1,7 +1,7 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { actorView } from "./actor.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { actorView } from "./actor-view.ts";
 import { declined } from "./declined.ts";
 
 export const show: Show<"actor.add"> = (output) => {

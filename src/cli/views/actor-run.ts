@@ -1,7 +1,7 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import { count } from "../format.ts";
-import type { Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { count } from "../terminal/format.ts";
+import type { Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { usd } from "./parts.ts";
 
 /** The answer alone is on standard output, so that it can be piped; the rest is for the person who watches. */

@@ -1,6 +1,6 @@
-import { count, shortInstant } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { count, shortInstant } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"audit.list"> = ({ entries }) => ({
   view: [

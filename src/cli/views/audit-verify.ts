@@ -1,6 +1,6 @@
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"audit.verify"> = ({ entries, chains, seals, head, entriesSinceExpected, notChecked }) => ({
   view: [
@@ -22,7 +22,9 @@ export const show: Show<"audit.verify"> = ({ entries, chains, seals, head, entri
   ],
 });
 
-/** An earlier head vouches for the entries sealed under it; a log that was rewritten as a whole verifies without one. */
+/**
+ * An earlier head vouches for the entries sealed under it; a log that was rewritten as a whole verifies without one.
+ */
 function sealed(sinceExpected: number | null): string {
   if (sinceExpected === null) {
     return "Only a head that was kept elsewhere (--expect) shows whether all of it was replaced.";

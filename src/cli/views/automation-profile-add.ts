@@ -1,7 +1,7 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { profileView } from "./automation-profile.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { profileView } from "./profile-view.ts";
 
 export const show: Show<"automation-profile.add"> = ({ profile }) => ({
   view: profileView(profile),

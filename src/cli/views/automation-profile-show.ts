@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
-import { profileView } from "./automation-profile.ts";
+import type { Show } from "../terminal/show.ts";
+import { profileView } from "./profile-view.ts";
 
 export const show: Show<"automation-profile.show"> = ({ profile }) => ({ view: profileView(profile), messages: [] });

@@ -1,6 +1,6 @@
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
 
 export const show: Show<"cleanup.run"> = ({ removed, declined: refused }) =>

@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"config.get"> = ({ key, value, level, chain, description }, { verbose }) => ({
   view: [

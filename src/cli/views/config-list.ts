@@ -1,6 +1,6 @@
-import { orDash } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { orDash } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"config.list"> = ({ settings, configPath }) => ({
   view: [

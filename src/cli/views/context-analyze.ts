@@ -1,5 +1,5 @@
-import { bytes, thousands } from "../format.ts";
-import type { Show } from "../show.ts";
+import { bytes, thousands } from "../terminal/format.ts";
+import type { Show } from "../terminal/show.ts";
 import { indexMessages } from "./context-messages.ts";
 import { gapLines, languagesTable } from "./index-tables.ts";
 

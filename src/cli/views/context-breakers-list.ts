@@ -1,8 +1,8 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import { count, shortInstant } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { toned, type Cell, type Element } from "../view.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { count, shortInstant } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { toned, type Cell, type Element } from "../terminal/view.ts";
 
 export const show: Show<"context.breakers.list"> = ({ breakers, summary: { open } }) => ({
   view: [breakersTable(breakers)],

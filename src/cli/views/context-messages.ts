@@ -1,4 +1,4 @@
-/** What was done to the indexes on the way, and why there is nothing when there is nothing. */
+/** Messages about index updates, and about the reason when the context is empty. */
 import type * as z from "zod";
 import {
   emptyReason,
@@ -7,8 +7,8 @@ import {
   type IndexFacts,
   type StrategyFacts,
 } from "../../app/queries/context-facts.ts";
-import { count } from "../format.ts";
-import type { Message } from "../outcome.ts";
+import { count } from "../terminal/format.ts";
+import type { Message } from "../terminal/outcome.ts";
 
 export interface SeenContext extends z.output<typeof ContextDetails> {
   readonly query: string;
@@ -42,7 +42,10 @@ export function indexMessages(indexed: z.output<typeof IndexFacts>): Message[] {
   return [...messages, { level: "info", text }];
 }
 
-/** Strategies that rank files find something for any question; when none of its words occurs anywhere, that is not an answer. */
+/**
+ * Strategies that rank files find something for any question; when none of its words occurs anywhere, that is not an
+ * answer.
+ */
 function nothingMatched({ query, focus, context, activeStrategies }: SeenContext): Message[] {
   if (query === "" || focus.length > 0 || context.fragments.length === 0) return [];
   if (activeStrategies.find(({ name }) => name === "simple-keyword")?.found !== 0) return [];

@@ -1,6 +1,6 @@
-import { count } from "../format.ts";
-import type { Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import type { Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { contextMessages, type SeenContext } from "./context-messages.ts";
 import { usedText } from "./context-tables.ts";
 

@@ -1,8 +1,11 @@
-/** An assembled context for people: what went in and by whom, what was left out and why, what is switched off. Fits 80 columns. */
+/**
+ * An assembled context for people: what went in and by whom, what was left out and why, what is switched off. Fits 80
+ * columns.
+ */
 import type { GraphFacts } from "../../app/queries/context-graph.ts";
 import type * as z from "zod";
-import { thousands } from "../format.ts";
-import { toned, type Cell, type Element } from "../view.ts";
+import { thousands } from "../terminal/format.ts";
+import { toned, type Cell, type Element } from "../terminal/view.ts";
 import type { SeenContext } from "./context-messages.ts";
 
 const SHOWN = 25;
@@ -66,7 +69,7 @@ export function fragmentsTable(seen: SeenContext, why: boolean): Element {
   const some = rows.length < fragments.length ? `the first ${rows.length} of ` : "";
   return {
     kind: "table",
-    title: `What goes in: ${some}${fragments.length} ${fragments.length === 1 ? "fragment" : "fragments"}`,
+    title: `Included: ${some}${fragments.length} ${fragments.length === 1 ? "fragment" : "fragments"}`,
     columns: [{ keep: "Tokens" }, { keep: "Depth" }, "What", why ? "Why" : "Found by"],
     rows,
     empty: "",

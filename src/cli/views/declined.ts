@@ -1,4 +1,4 @@
-import type { Picture } from "../show.ts";
+import type { Picture } from "../terminal/show.ts";
 
 /** The result of a command whose question was answered with no. */
 export function declined(

@@ -1,7 +1,7 @@
-import { count } from "../format.ts";
-import type { Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { toned } from "../view.ts";
+import { count } from "../terminal/format.ts";
+import type { Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { toned } from "../terminal/view.ts";
 
 const TONES = { ok: "good", warning: "warn", error: "bad" } as const;
 

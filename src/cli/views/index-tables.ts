@@ -1,9 +1,9 @@
-/** What there is in an index: languages, and files that are not or not completely in it. */
+/** The contents of an index: languages, and files that are not or not completely in it. */
 import type * as z from "zod";
 import type { IndexGapFacts, LanguageFacts } from "../../app/procedures/index-report.ts";
-import { bytes, thousands } from "../format.ts";
-import { oneLine } from "../terminal-text.ts";
-import { toned, type Element } from "../view.ts";
+import { bytes, thousands } from "../terminal/format.ts";
+import { oneLine } from "../terminal/terminal-text.ts";
+import { toned, type Element } from "../terminal/view.ts";
 
 const NAMED_GAPS = 20;
 

@@ -1,5 +1,5 @@
-import { count } from "../format.ts";
-import type { Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import type { Show } from "../terminal/show.ts";
 import { spendingCell } from "./parts.ts";
 
 export const show: Show<"info"> = (output) => {

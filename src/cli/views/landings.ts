@@ -1,9 +1,9 @@
-/** What an apply, undo or redo writes where: before the question, and afterwards. */
+/** The files that an apply, undo or redo writes, and where: before the question, and afterwards. */
 import type * as z from "zod";
-import type { HeldFacts, LandingFacts, LandingPreview } from "../../app/queries/landings.ts";
-import { info, type Message } from "../outcome.ts";
-import { oneLine } from "../terminal-text.ts";
-import type { Element } from "../view.ts";
+import type { HeldFacts, LandingFacts, LandingPreview } from "../../app/queries/landing-facts.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import { oneLine } from "../terminal/terminal-text.ts";
+import type { Element } from "../terminal/view.ts";
 import { firstFew } from "./parts.ts";
 
 type Landing = z.output<typeof LandingFacts>;
@@ -34,7 +34,7 @@ export function landingTable(title: "Applied" | "Undone" | "Redone", landings: r
       checkedOut === false ? "not checked out" : String(files.length),
       path,
     ]),
-    empty: "Everything was there already.",
+    empty: "All of it was already there.",
   };
 }
 

@@ -1,6 +1,6 @@
-import { VERSION } from "../../app/base/version.ts";
-import { count } from "../format.ts";
-import type { Show } from "../show.ts";
+import { VERSION } from "../../app/base/package-version.ts";
+import { count } from "../terminal/format.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"overview"> = (output) => {
   const title = `CleverAgents ${VERSION}`;

@@ -2,9 +2,9 @@
 import type * as z from "zod";
 import type { SpendingFacts } from "../../app/queries/spending.ts";
 import { dollars } from "../../domain/money/money.ts";
-import { count } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import { toned, type Cell } from "../view.ts";
+import { count } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import { toned, type Cell } from "../terminal/view.ts";
 
 type Spending = z.output<typeof SpendingFacts>;
 

@@ -1,9 +1,9 @@
 /** A diff with colors, and its files as a table. */
 import type * as z from "zod";
-import type { PlanDiffFacts } from "../../app/queries/plan-diff.ts";
-import { painter, type Screen } from "../render.ts";
-import { joined, type Text } from "../terminal-text.ts";
-import { toned, type Element, type Tone } from "../view.ts";
+import type { PlanDiffFacts } from "../../app/queries/diff-facts.ts";
+import { painter, type Screen } from "../terminal/render.ts";
+import { joined, type Text } from "../terminal/terminal-text.ts";
+import { toned, type Element, type Tone } from "../terminal/view.ts";
 
 type ChangedFile = z.output<typeof PlanDiffFacts>["files"][number];
 
@@ -43,7 +43,9 @@ export function colored(patch: string, screen: Screen): Text {
   return joined(lines, "\n");
 }
 
-/** A line that ends in CR LF, as git shows it: a changed line end may be the whole change, elsewhere it says nothing. */
+/**
+ * A line that ends in CR LF, as git shows it: a changed line end may be the whole change, elsewhere it says nothing.
+ */
 function lineEnd(line: string, mark: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) + mark : line;
 }

@@ -1,7 +1,7 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Picture, Show } from "../show.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Picture, Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
 import { landingTable } from "./landings.ts";
 import { firstFew, lateEdits } from "./parts.ts";

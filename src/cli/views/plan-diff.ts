@@ -2,9 +2,9 @@ import { closeSync, openSync, writeFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { hasHidden } from "../../domain/text/text.ts";
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { leftOutMessages } from "./parts.ts";
 import { colored, fileTable } from "./patch.ts";
 

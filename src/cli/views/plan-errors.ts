@@ -1,7 +1,7 @@
-import { count, shortInstant } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { toned } from "../view.ts";
+import { count, shortInstant } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { toned } from "../terminal/view.ts";
 
 export const show: Show<"plan.errors"> = ({ planId, errors, recoveryHints }) => ({
   view: [

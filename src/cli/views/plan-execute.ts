@@ -1,7 +1,7 @@
-import type { InputOf, OutputOf } from "../../app/table/index.ts";
-import { count } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Picture, Show } from "../show.ts";
+import type { InputOf, OutputOf } from "../../app/table/operation-table.ts";
+import { count } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Picture, Show } from "../terminal/show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
 import { strategyElement } from "./strategy.ts";
 import { validationView } from "./validations.ts";
@@ -62,7 +62,7 @@ function where({ inPlace, confinement }: Extract<Output, { outcome: "executed" }
   return enforced ? "in the sandbox" : "in the plan's copy; its commands were not confined to it";
 }
 
-/** A plan continues from where it began, whatever is asked for now. */
+/** A plan that continues keeps its first base: `--include-dirty` has no effect then. */
 function madeWithoutDirty({
   resource,
   strategy,

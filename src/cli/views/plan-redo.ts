@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
+import type { Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
 import { landingTable } from "./landings.ts";
 import { lateEdits } from "./parts.ts";

@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
+import type { Show } from "../terminal/show.ts";
 import { applyPicture } from "./plan-apply.ts";
 import { executionPicture } from "./plan-execute.ts";
 

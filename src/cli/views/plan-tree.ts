@@ -1,9 +1,9 @@
 import type { DecisionNode } from "../../app/queries/decision-tree.ts";
-import { nextStep } from "../../domain/next-step.ts";
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { toned, type Cell } from "../view.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { toned, type Cell } from "../terminal/view.ts";
 
 export const show: Show<"plan.tree"> = ({ planId, tree, summary }, { input }) => {
   const rows = tree === null ? [] : [...withDepth(tree)];

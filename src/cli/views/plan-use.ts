@@ -1,7 +1,7 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import { count } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { count } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { firstFew, inPlaceRows, usd } from "./parts.ts";
 
 type Output = OutputOf<"plan.use">;

@@ -1,7 +1,7 @@
 /** A project's context policy: each setting, its value, and the view that sets it. */
-import type { OutputOf } from "../../app/table/index.ts";
-import { bytes } from "../format.ts";
-import { toned, type Cell, type Element } from "../view.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { bytes } from "../terminal/format.ts";
+import { toned, type Cell, type Element } from "../terminal/view.ts";
 
 type Views = OutputOf<"project.context.show">["views"];
 type Settings = NonNullable<Views["default"]>;

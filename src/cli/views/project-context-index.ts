@@ -1,6 +1,6 @@
-import { count } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { count } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { indexMessages } from "./context-messages.ts";
 import { gapLines, languagesTable } from "./index-tables.ts";
 

@@ -1,6 +1,6 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import type { Show } from "../show.ts";
-import type { View } from "../view.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import type { Show } from "../terminal/show.ts";
+import type { View } from "../terminal/view.ts";
 import { breakersTable } from "./context-breakers-list.ts";
 import { contextMessages, type SeenContext } from "./context-messages.ts";
 import {

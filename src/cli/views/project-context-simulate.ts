@@ -1,4 +1,4 @@
-import type { Show } from "../show.ts";
+import type { Show } from "../terminal/show.ts";
 import { contextMessages, type SeenContext } from "./context-messages.ts";
 import {
   exclusionsTable,

@@ -1,5 +1,5 @@
-import { accessText, orDash } from "../format.ts";
-import type { Show } from "../show.ts";
+import { accessText, orDash } from "../terminal/format.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"project.show"> = ({ project }) => ({
   view: [

@@ -1,7 +1,7 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { resourceView } from "./resource.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { resourceView } from "./resource-view.ts";
 
 export const show: Show<"resource.add"> = (output) => {
   const { name } = output.resource;

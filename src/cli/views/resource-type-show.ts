@@ -1,6 +1,6 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import { nextStep } from "../../domain/next-step.ts";
-import type { Show } from "../show.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import type { Show } from "../terminal/show.ts";
 
 type Output = OutputOf<"resource.type.show">;
 

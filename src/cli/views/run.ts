@@ -1,6 +1,6 @@
-import type { OutputOf } from "../../app/table/index.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
 import { applyPicture } from "./plan-apply.ts";
 import { executionPicture } from "./plan-execute.ts";

@@ -3,12 +3,12 @@ import type * as z from "zod";
 import type { Shown } from "../../app/base/call.ts";
 import type { DefinitionWants } from "../../app/procedures/accept-definition.ts";
 import type { StrategyReady } from "../../app/procedures/execute-plan.ts";
-import type { LandingPreview } from "../../app/queries/landings.ts";
-import type { PlanDiffFacts } from "../../app/queries/plan-diff.ts";
+import type { LandingPreview } from "../../app/queries/landing-facts.ts";
+import type { PlanDiffFacts } from "../../app/queries/diff-facts.ts";
 import { wantTexts } from "../../domain/actor/actor-wants.ts";
-import type { Screen } from "../render.ts";
-import { oneLine, type Text } from "../terminal-text.ts";
-import type { View } from "../view.ts";
+import type { Screen } from "../terminal/render.ts";
+import { oneLine, type Text } from "../terminal/terminal-text.ts";
+import type { View } from "../terminal/view.ts";
 
 const LINES_SHOWN = 200;
 

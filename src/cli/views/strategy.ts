@@ -1,8 +1,8 @@
 /** A strategy, for the person who is to say whether it should be carried out. */
 import type { DecisionNode } from "../../app/queries/decision-tree.ts";
-import { count } from "../format.ts";
-import { oneLine } from "../terminal-text.ts";
-import type { Element } from "../view.ts";
+import { count } from "../terminal/format.ts";
+import { oneLine } from "../terminal/terminal-text.ts";
+import type { Element } from "../terminal/view.ts";
 
 export function strategyElement(tree: DecisionNode | null): Element {
   const all = tree === null ? [] : [...nodes(tree)];
@@ -15,7 +15,7 @@ export function strategyElement(tree: DecisionNode | null): Element {
   };
 }
 
-export function* nodes(tree: DecisionNode): Generator<DecisionNode> {
+function* nodes(tree: DecisionNode): Generator<DecisionNode> {
   yield tree;
   for (const child of tree.children) yield* nodes(child);
 }

@@ -1,8 +1,8 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
-import { validationView } from "./validation.ts";
+import { validationView } from "./validation-view.ts";
 
 export const show: Show<"validation.add"> = (output) => {
   if ("added" in output) return declined("added");

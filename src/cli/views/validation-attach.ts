@@ -1,7 +1,7 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { scopeText } from "./validation.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { scopeText } from "./validation-view.ts";
 
 export const show: Show<"validation.attach"> = ({ attachment }) => {
   const { attachmentId, validation, mode, resource } = attachment;

@@ -1,6 +1,6 @@
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { scopeText } from "./validation.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { scopeText } from "./validation-view.ts";
 
 export const show: Show<"validation.detach"> = ({ attachment }) => {
   const { validation, resource } = attachment;

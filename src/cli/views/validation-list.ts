@@ -1,8 +1,8 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { attachmentTable, checkText } from "./validation.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { attachmentTable, checkText } from "./validation-view.ts";
 
 export const show: Show<"validation.list"> = ({ validations, summary }) => ({
   view: [

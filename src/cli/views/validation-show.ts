@@ -1,6 +1,6 @@
-import { nextStep } from "../../domain/next-step.ts";
-import type { Show } from "../show.ts";
-import { validationView } from "./validation.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import type { Show } from "../terminal/show.ts";
+import { validationView } from "./validation-view.ts";
 
 export const show: Show<"validation.show"> = ({ validation }) => ({
   view: validationView(validation),

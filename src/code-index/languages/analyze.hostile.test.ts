@@ -4,6 +4,7 @@ import { type Analyzer, createAnalyzer, MAX_ANALYZED_LENGTH } from "./analyze.ts
 import type { Language } from "../model/facts.ts";
 import { DETAIL_LEVELS } from "../../domain/context/detail-level.ts";
 import { renderFile } from "../search/detail-rendering.ts";
+import { sized } from "../../testing/size.ts";
 import { problemsOf } from "../testing/check-facts.ts";
 import { SAMPLED, sampleOf } from "../testing/samples.ts";
 
@@ -14,14 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => analyzer[Symbol.dispose]());
 
+const LENGTH = sized({ quick: 10_000, normal: 100_000, full: 100_000 });
 const TEXTS: Readonly<Record<string, string>> = {
   nothing: "",
-  "100,000 equal letters": "a".repeat(100_000),
-  "100,000 spaces": " ".repeat(100_000),
-  "100,000 quotes": '"'.repeat(100_000),
-  "100,000 hashes": "#".repeat(100_000),
-  "100,000 zero characters": "\0".repeat(100_000),
-  "100,000 halves of characters": "\ud800".repeat(100_000),
+  [`${LENGTH} equal letters`]: "a".repeat(LENGTH),
+  [`${LENGTH} spaces`]: " ".repeat(LENGTH),
+  [`${LENGTH} quotes`]: '"'.repeat(LENGTH),
+  [`${LENGTH} hashes`]: "#".repeat(LENGTH),
+  [`${LENGTH} zero characters`]: "\0".repeat(LENGTH),
+  [`${LENGTH} halves of characters`]: "\ud800".repeat(LENGTH),
   "10,000 open brackets": "(".repeat(10_000),
   "10,000 arrays in arrays": `x = ${"[".repeat(10_000)}${"]".repeat(10_000)}`,
   "10,000 quotations": `${"> ".repeat(10_000)}x`,

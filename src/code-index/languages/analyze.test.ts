@@ -5,10 +5,10 @@ import type { FileFacts, Language } from "../model/facts.ts";
 import { problemsOf } from "../testing/check-facts.ts";
 import { type Mutation, mutate, mutation } from "../testing/mutation.ts";
 import { describeFacts, SAMPLED, sampleOf } from "../testing/samples.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const STRIDE = FULL ? 1 : 7;
-const RUNS = FULL ? 2_000 : 100;
+const STRIDE = sized({ quick: 29, normal: 7, full: 1 });
+const RUNS = sized({ quick: 20, normal: 100, full: 2_000 });
 
 let analyzer: Analyzer;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ describe.each(SAMPLED)("%s", (language) => {
     await expect(page).toMatchFileSnapshot(`../testing/samples/expected/${language}.txt`);
   });
 
-  test(`is in order for every ${STRIDE === 1 ? "" : "seventh "}beginning of the sample`, () => {
+  test(`is in order for every ${STRIDE}. beginning of the sample`, () => {
     for (let end = 0; end <= sample.length; end += STRIDE) expectOrder(language, sample.slice(0, end));
     expect.hasAssertions();
   });

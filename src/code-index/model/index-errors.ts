@@ -1,5 +1,5 @@
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 
 /** The tree that a scope was made for has changed. The caller that made the scope makes it again and starts over. */

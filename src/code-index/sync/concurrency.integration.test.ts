@@ -4,8 +4,7 @@ import { everythingIn, IndexedDirectory } from "../testing/indexed-directory.ts"
 import { indexFileFor } from "../index/index-database.ts";
 import { openScopedIndex } from "../search/open-scoped-index.ts";
 import { IndexProcess } from "../testing/run-program.ts";
-
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+import { sized } from "../../testing/size.ts";
 
 test("two processes that sync and three that read meanwhile see whole trees only", async () => {
   using directory = new IndexedDirectory();
@@ -17,7 +16,7 @@ test("two processes that sync and three that read meanwhile see whole trees only
   await directory.sync();
   const reading = [1, 2, 3].map(() => new IndexProcess("read", directory.home, { times: 1_000_000 }));
   await Promise.all(reading.map((process) => process.wrote(1)));
-  for (let number = 1; number <= (FULL ? 30 : 4); number += 1) {
+  for (let number = 1; number <= sized({ normal: 4, full: 30 }); number += 1) {
     edition(number);
     const both = [1, 2].map(() => new IndexProcess("sync", directory.home, { times: 2 }));
     const lines = (await Promise.all(both.map((process) => process.lines()))).flat();
@@ -43,7 +42,7 @@ test("a sync that is killed leaves the tree as it was, and the next one continue
     directory.write(`${at}.ts`, `export const name${at} = "${"x".repeat(2_000)}";\n`);
   }
   let lost = 0;
-  for (const after of FULL ? [1, 100, 300, 500, 700, 900, 1_150] : [1, 700]) {
+  for (const after of sized({ normal: [1, 700], full: [1, 100, 300, 500, 700, 900, 1_150] })) {
     const killed = new IndexProcess("sync", directory.home);
     await killed.wrote(after);
     killed.child.kill("SIGKILL");

@@ -7,8 +7,8 @@ import { removeIndex } from "../index/index-database.ts";
 import { indexStatus } from "../index/index-status.ts";
 import { openScopedIndex } from "../search/open-scoped-index.ts";
 import { IndexedDirectory } from "../testing/indexed-directory.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const FILES = Object.fromEntries(
   Array.from({ length: 40 }, (_, at) => [`${at}.ts`, `export const name${at} = ${at};\n// ${"word ".repeat(at)}\n`]),
 );
@@ -47,7 +47,7 @@ test("a cut file is noticed", async () => {
 });
 
 test("at any place of overwritten bytes, a reader reads the true content or reports damage, and the next sync repairs it", async () => {
-  for (const part of FULL ? [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99] : [0.3, 0.6, 0.9]) {
+  for (const part of sized({ normal: [0.3, 0.6, 0.9], full: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99] })) {
     using directory = new IndexedDirectory(FILES);
     await directory.sync();
     const descriptor = openSync(directory.indexFile, "r+");

@@ -5,18 +5,17 @@ import { indexFileFor } from "../index/index-database.ts";
 import { everythingIn, IndexedDirectory } from "../testing/indexed-directory.ts";
 import { openScopedIndex } from "../search/open-scoped-index.ts";
 import { RandomTree } from "../testing/random-tree.ts";
-
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+import { sized } from "../../testing/size.ts";
 
 test(
   "after any edits, renames, deletes, changes of mode and switches of branch the index is what a rebuild makes",
-  { timeout: FULL ? 1_200_000 : 60_000 },
+  { timeout: sized({ normal: 60_000, full: 1_200_000 }) },
   async () => {
     const seed = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
     const random = seededRandom(seed);
     using directory = new IndexedDirectory();
     const tree = new RandomTree(directory.root, random);
-    const rounds = FULL ? 100 : 6;
+    const rounds = sized({ quick: 2, normal: 6, full: 100 });
     for (let round = 0; round < rounds; round += 1) {
       for (let edit = 0; edit < 10; edit += 1) {
         tree.change();

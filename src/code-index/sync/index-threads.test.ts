@@ -4,9 +4,10 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { type IndexThreadsOptions, readInThreads } from "./index-threads.ts";
 import type { FileResult } from "./prepare-content.ts";
+import { sized } from "../../testing/size.ts";
 import { IndexedDirectory } from "../testing/indexed-directory.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
+const FULL = sized({ normal: false, full: true });
 
 /** Threads that act as the name of a file says. */
 const ENTRY = `

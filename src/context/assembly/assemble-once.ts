@@ -30,7 +30,7 @@ import {
 } from "../stages/stage-contracts.ts";
 import { StageRunner } from "../stages/stage-runner.ts";
 import { failureOf } from "../stages/strategy-execution.ts";
-import type { ContextStrategy, Stages } from "../model/stage-interfaces.ts";
+import type { ContextStrategy, Stages, StrategyExecutor } from "../model/stage-interfaces.ts";
 import type { StrategyOutcome } from "../executor/strategy-task.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { cooperativeMap } from "../../platform/cooperative-map.ts";
@@ -217,12 +217,14 @@ interface SearchResult {
   readonly gaps: readonly Gap[];
 }
 
+type Executed = Awaited<ReturnType<StrategyExecutor["execute"]>>;
+
 /** Stages 1 to 3, and the vetting of the fragments they found. */
 async function findFragments(
   pass: AssemblyPass,
   { stages, packable, masking, opened }: PassState,
 ): Promise<SearchResult> {
-  const { input, scope, counter, embedding } = pass;
+  const { input, counter, embedding } = pass;
   const { question, plan, signal } = input;
   const backends = new Set(pass.backends);
   if (plan !== undefined) backends.add("decisions");
@@ -247,7 +249,39 @@ async function findFragments(
   });
 
   const vetting = new Vetting({ index: () => opened.index, plan, count: (text) => counter.count(text), masking });
-  const executing = stages.run({
+  const executing = executeStrategies(pass, stages, strategies, vetting);
+  const [executed] = await Promise.all([executing, Promise.resolve().then(() => opened.index)]);
+  signal?.throwIfAborted();
+  pass.onOutcomes(executed.outcomes);
+
+  const { found, gaps } = await vetAll(executed, vetting);
+  const { index } = opened;
+  const whole = wholeFiles({
+    question,
+    files: index.files(),
+    found,
+    tokens: packable,
+    limits: input.view,
+    vetting,
+    count: (text) => counter.count(text),
+  });
+  return {
+    strategies,
+    outcomes: executed.outcomes,
+    found: whole ?? found,
+    gaps: [...lacking, ...gaps, ...indexGaps(index.gaps())],
+  };
+}
+
+/** Stage 3. A strategy's fragments are vetted as soon as it has found them, while others still search. */
+function executeStrategies(
+  { input, scope, counter, embedding }: AssemblyPass,
+  stages: PassState["stages"],
+  strategies: SearchResult["strategies"],
+  vetting: Vetting,
+): Promise<Executed> {
+  const { question, plan, signal } = input;
+  return stages.run({
     stage: "execute",
     in: strategies.length,
     out: ({ found }) => found.reduce((sum, { fragments }) => sum + fragments.length, 0),
@@ -263,11 +297,11 @@ async function findFragments(
         ? undefined
         : "returned fragments of strategies that were not selected",
   });
-  const [executed] = await Promise.all([executing, Promise.resolve().then(() => opened.index)]);
-  signal?.throwIfAborted();
-  pass.onOutcomes(executed.outcomes);
+}
 
-  const gaps: Gap[] = [...lacking];
+/** The fragments that may be shown; a strategy that failed and a fragment that is refused are gaps. */
+async function vetAll(executed: Executed, vetting: Vetting): Promise<Pick<SearchResult, "found" | "gaps">> {
+  const gaps: Gap[] = [];
   for (const outcome of executed.outcomes) {
     const reason = failureOf(outcome);
     if (reason !== undefined) gaps.push({ kind: "strategy", name: outcome.strategy, reason });
@@ -278,22 +312,7 @@ async function findFragments(
     found.push(...vetted.fragments);
     gaps.push(...vetted.gaps);
   }
-  const { index } = opened;
-  const whole = wholeFiles({
-    question,
-    files: index.files(),
-    found,
-    tokens: packable,
-    limits: input.view,
-    vetting,
-    count: (text) => counter.count(text),
-  });
-  return {
-    strategies,
-    outcomes: executed.outcomes,
-    found: whole ?? found,
-    gaps: [...gaps, ...indexGaps(index.gaps())],
-  };
+  return { found, gaps };
 }
 
 /** Fragments that a stage put together are counted again. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { openStore } from "../../store/sqlite/open.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
 import { listBreakers } from "../breaker/breaker-record.ts";
 import { AssemblySetUp } from "../testing/assembly-set-up.ts";
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compareText } from "../model/compare.ts";
 import { STAGES } from "../model/context-model.ts";
+import { sized } from "../../testing/size.ts";
 import { AssemblySetUp, question, strategy } from "../testing/assembly-set-up.ts";
 import { tokenizerNamed } from "../tokens/tokenizer.ts";
 
@@ -37,7 +38,7 @@ describe("for any budget, no token is over it", () => {
   afterAll(() => setUp[Symbol.asyncDispose]());
   test.each(budgets)("%d", async (tokens) => {
     const scope = await setUp.scope();
-    for (let seed = 1; seed <= 8; seed++) {
+    for (let seed = 1; seed <= sized({ quick: 1, normal: 3, full: 8 }); seed++) {
       for (const tokenizer of ["o200k_base", "cl100k_base"] as const) {
         const order = setUp.input(tokens, {
           question: question({ query: String(seed) }),
@@ -152,10 +153,13 @@ describe("strategies that misbehave", () => {
 
   test("that hang, spin or ignore the abort: the others' fragments arrive within the deadline", async () => {
     const names = ["hangs", "ignoresAbort", "spins"];
+    // Each round takes as long as the deadline of a strategy.
+    const rounds = sized({ normal: 1, full: 3 });
     await using setUp = new AssemblySetUp([...names.map((name) => strategy(name)), strategy("signatures")], {
+      breaker: { failureThreshold: rounds },
       executor: { strategyTimeoutMs: 6_000, totalTimeoutMs: 12_000 },
     });
-    for (let round = 1; round <= 3; round++) {
+    for (let round = 1; round <= rounds; round++) {
       const started = performance.now();
       const context = await setUp.assembler.assemble(setUp.input(2_000));
       expect(performance.now() - started).toBeLessThan(15_000);

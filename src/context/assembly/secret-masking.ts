@@ -3,15 +3,23 @@
  * for the text as it is shown. The files themselves, and the index, stay as they are.
  */
 import { SizedLru } from "../../platform/lru.ts";
-import { maskedText } from "../../platform/masking.ts";
+import { maskedText, secretsDigest } from "../../platform/masking.ts";
 import { placeOf } from "../model/compare.ts";
 import type { ContextFragment } from "../model/context-model.ts";
 
 /** The recently masked texts, in characters: after an edit, most of the shown texts are the same as before. */
 const REMEMBERED = 4 * 1024 * 1024;
-const masked = new SizedLru<string>(REMEMBERED);
+let memory = { digest: "", texts: new SizedLru<string>(REMEMBERED) };
+
+/** The texts that were masked while the same values were known to be secrets. */
+function maskedTexts(): SizedLru<string> {
+  const digest = secretsDigest();
+  if (memory.digest !== digest) memory = { digest, texts: new SizedLru<string>(REMEMBERED) };
+  return memory.texts;
+}
 
 export class SecretMasking {
+  readonly #texts: SizedLru<string> = maskedTexts();
   readonly #places = new Set<string>();
 
   /**
@@ -32,13 +40,13 @@ export class SecretMasking {
 
   #masked({ content, provenance, level }: ContextFragment, whole: () => string | undefined): string {
     const text = provenance === undefined || level !== "full" ? undefined : whole();
-    if (provenance === undefined || text === undefined) return withoutSecrets(content);
+    if (provenance === undefined || text === undefined) return this.#withoutSecrets(content);
     // Lines keep their numbers when a secret is masked.
-    const lines = withoutSecrets(text).split("\n");
+    const lines = this.#withoutSecrets(text).split("\n");
     return lines.slice(provenance.startLine - 1, provenance.endLine).join("\n");
   }
-}
 
-function withoutSecrets(text: string): string {
-  return masked.get(text, () => ({ value: maskedText(text), size: text.length }));
+  #withoutSecrets(text: string): string {
+    return this.#texts.get(text, () => ({ value: maskedText(text), size: text.length }));
+  }
 }

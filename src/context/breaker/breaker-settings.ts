@@ -5,6 +5,7 @@
 import { ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
 import { MAX_COUNT } from "./breaker-word.ts";
 
+/** When a breaker opens, for how long, and for how many names. */
 export interface BreakerSettings {
   /** Consecutive failures that open a closed breaker. */
   readonly failureThreshold: number;

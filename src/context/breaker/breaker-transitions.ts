@@ -4,6 +4,7 @@
  */
 import type { BreakerState } from "./breaker-word.ts";
 
+/** A breaker changed its state. */
 export interface BreakerTransition {
   readonly name: string;
   readonly from: BreakerState;
@@ -12,6 +13,7 @@ export interface BreakerTransition {
   readonly generation: number;
 }
 
+/** Hears of changes of state, after they took effect. */
 export type TransitionListener = (transition: BreakerTransition) => void;
 
 /** A change of a name's word, of its count too. For listeners that store it elsewhere. */

@@ -324,6 +324,9 @@ test("the example in the documentation runs", async () => {
   const source = await readFile(new URL("./circuit-breaker.ts", import.meta.url), "utf8");
   const example = /```js\n([\s\S]*?)```/.exec(source)?.[1]?.replaceAll(/^ \* ?/gm, "") ?? "";
   expect(example).toContain("tryAcquire");
-  const code = example.replace('"cleveragents"', JSON.stringify(new URL("./circuit-breaker.ts", import.meta.url).href));
+  const code = example.replace(
+    '"cleveragents/primitives"',
+    JSON.stringify(new URL("./circuit-breaker.ts", import.meta.url).href),
+  );
   await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code]);
 });

@@ -35,6 +35,7 @@ export type { BreakerPermit } from "./breaker-permit.ts";
 export type { BreakerTransition, TransitionListener } from "./breaker-transitions.ts";
 export type { BreakerState } from "./breaker-word.ts";
 
+/** The settings of a breaker, each with a default, and its clock. */
 export interface CircuitBreakerOptions extends Partial<BreakerSettings> {
   readonly clock?: Clock;
 }
@@ -77,7 +78,7 @@ type Observation = "closed" | "waiting" | "probing" | "ready";
  * @example
  * ```js
  * import assert from "node:assert/strict";
- * import { CircuitBreaker } from "cleveragents";
+ * import { CircuitBreaker } from "cleveragents/primitives";
  *
  * let now = 0;
  * const breaker = new CircuitBreaker({ failureThreshold: 2, cooldownMs: 1_000, clock: () => now });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DomainEvent } from "../../domain/plan/events.ts";
-import { openStore } from "../../store/sqlite/open.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
 import type { Store } from "../../store/port.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";

@@ -64,7 +64,7 @@ test("works from the bundle", async () => {
   const outcomes = await runScript(
     `const { outcomes } = await make().execute(named("default", "reportsToBreaker"), { id: "q" });
      console.log(JSON.stringify([...outcomes.map(({ status }) => status), breaker.failures("backend of q")]));`,
-    new URL("../../../dist/index.js", import.meta.url),
+    new URL("../../../dist/primitives.js", import.meta.url),
   );
   expect(outcomes).toEqual(["ran", "ran", 1]);
 });
@@ -80,7 +80,7 @@ test("the example in the documentation runs", async () => {
   try {
     await writeFile(
       join(directory, "example.mjs"),
-      example.replace(/^import .* from "cleveragents";$/m, imports.join("\n")),
+      example.replace(/^import .* from "cleveragents\/primitives";$/m, imports.join("\n")),
     );
     await writeFile(
       join(directory, "keyword-strategy.js"),

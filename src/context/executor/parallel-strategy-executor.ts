@@ -16,6 +16,7 @@ import { StrategyWorkerPool } from "./strategy-worker-pool.ts";
 export type { Fragment, Strategy, StrategyContext } from "./strategy-protocol.ts";
 export type { StrategyOutcome } from "./strategy-task.ts";
 
+/** The breaker, the deadlines and the threads of an executor. */
 export interface ParallelStrategyExecutorOptions {
   /**
    * Asked before each strategy and informed of its outcome. Worker threads use it with the default clock, even if it
@@ -38,6 +39,7 @@ export interface ParallelStrategyExecutorOptions {
   readonly preload?: readonly string[];
 }
 
+/** One strategy to run, with its module and its budget. */
 export interface StrategyAllocation {
   readonly strategy: string;
   /** The name under which the breaker knows it; left out: the strategy's. */
@@ -49,6 +51,7 @@ export interface StrategyAllocation {
   readonly tokens: number;
 }
 
+/** Everything the strategies found, and what became of each. */
 export interface StrategyResults {
   readonly fragments: readonly Fragment[];
   /** One for each allocation, in their order. */
@@ -58,7 +61,7 @@ export interface StrategyResults {
 /**
  * @example
  * ```js
- * import { CircuitBreaker, ParallelStrategyExecutor } from "cleveragents";
+ * import { CircuitBreaker, ParallelStrategyExecutor } from "cleveragents/primitives";
  *
  * await using executor = new ParallelStrategyExecutor({
  *   breaker: new CircuitBreaker(),

@@ -1,7 +1,7 @@
 import { listOf, ownStrategy, STAGE_NAMES, TOKENIZER_NAMES } from "../../domain/settings/context-settings.ts";
 import { parseTokens } from "../../domain/context/context-policy.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { isLocalHost } from "../../domain/network/endpoint-address.ts";
 import type { EmbeddingEndpoint, StageName, TokenizerName } from "../model/context-model.ts";
 

@@ -3,7 +3,7 @@ import type { EmbeddingEndpoint } from "../model/context-model.ts";
 import { mostTokens } from "../strategies/semantic-embedding.ts";
 import { tokensBilled } from "../strategies/vector-store.ts";
 import { BudgetError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Budget, Reservation } from "../../ledger/budgets.ts";
 
 /**

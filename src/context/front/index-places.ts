@@ -3,7 +3,7 @@ import { indexFileFor } from "../../code-index/index/index-database.ts";
 import type { IndexScope } from "../../code-index/model/index-scope.ts";
 import { syncIndex, type SyncProgress, type SyncResult } from "../../code-index/sync/sync-index.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ContextPlace } from "./context-places.ts";
 

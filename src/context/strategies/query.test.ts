@@ -12,7 +12,7 @@ describe("identifiers", () => {
     ["look at store::open_file and Plan#cancel", ["store", "open_file", "Plan", "cancel"]],
     ["the `lease` is stale", ["lease"]],
     ['"renew" is slow', ["renew"]],
-    ["`two words` are no name", []],
+    ["`two words` are not a name", []],
     ["HTTPServer and API_KEY and ULID", ["HTTPServer", "API_KEY", "ULID"]],
     ["toBase64url vs base58btc", ["toBase64url", "base58btc"]],
     ["this.store.get", ["store", "get"]],

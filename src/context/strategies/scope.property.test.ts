@@ -7,6 +7,7 @@ import { matchesGlob } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startEmbeddingServer, type EmbeddingServer } from "../testing/embedding-server.ts";
 import { type StrategyName, StrategySetUp } from "../testing/strategy-set-up.ts";
+import { sized } from "../../testing/size.ts";
 
 const NAMES = ["openStore", "Lease", "renew", "readClock", "PlanTree"];
 const PATHS = [
@@ -108,6 +109,6 @@ test.each(STRATEGIES)("%s shows nothing from outside the scope", { timeout: 120_
         expect(entity.startsWith(`${resource}:${path}`)).toBe(true);
       }
     }),
-    { numRuns: process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 300 : 30 },
+    { numRuns: sized({ quick: 8, normal: 30, full: 300 }) },
   );
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadStages, StrategyRegistry } from "./strategy-registry.ts";
 import { AssemblySetUp, strategy } from "../testing/assembly-set-up.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 let directory: string;
 beforeEach(() => {

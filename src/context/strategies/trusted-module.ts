@@ -6,7 +6,7 @@ import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 
 export interface LoadedModule {

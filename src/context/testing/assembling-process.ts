@@ -3,7 +3,7 @@
  * STORE`.
  */
 import { createRequire } from "node:module";
-import { openStore } from "../../store/sqlite/open.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
 import { CircuitBreaker } from "../breaker/circuit-breaker.ts";
 import { ContextAssembler } from "../assembly/context-assembler.ts";
 import { ParallelStrategyExecutor } from "../executor/parallel-strategy-executor.ts";

@@ -13,14 +13,7 @@ describe("an action", () => {
       description: "Fix it",
       longDescription: undefined,
       definitionOfDone: "It works",
-      actors: {
-        strategy: undefined,
-        execution: "local/worker",
-        estimation: undefined,
-        review: undefined,
-        apply: undefined,
-        invariant: undefined,
-      },
+      actors: { strategy: undefined, execution: "local/worker" },
       arguments: [],
       invariants: [],
       automationProfile: undefined,
@@ -37,10 +30,6 @@ describe("an action", () => {
       definitionOfDone: "{area} works",
       strategyActor: "a/strategy",
       executionActor: "worker",
-      estimationActor: "a/estimation",
-      reviewActor: "openai/reviewer",
-      applyActor: "prod:a/apply",
-      invariantActor: "a/invariant",
       arguments: [
         { name: "area", required: true, description: "Where", pattern: "[a-z]+", min: 1, max: 20 },
         { name: "count", type: "integer", default: "3", min: 1 },
@@ -56,14 +45,7 @@ describe("an action", () => {
     expect(action).toMatchObject({
       name: "Team/Fix",
       longDescription: "At length",
-      actors: {
-        strategy: "a/strategy",
-        execution: "local/worker",
-        estimation: "a/estimation",
-        review: "openai/reviewer",
-        apply: "prod:a/apply",
-        invariant: "a/invariant",
-      },
+      actors: { strategy: "a/strategy", execution: "local/worker" },
       invariants: ["Tests stay green", "No new dependency"],
       automationProfile: "ci",
       reusable: false,
@@ -95,7 +77,7 @@ describe("refused", () => {
     ["an unknown key that is like nothing", { zebra: 1 }, ["zebra"], undefined],
     ["an unknown key of an argument", { arguments: [{ name: "a", typ: "string" }] }, ["arguments.0.typ"], "type"],
   ])("%s", (_, more, expected, suggestion) => {
-    const { issues } = refusal({ ...MINIMAL, ...more });
+    const { issues } = refusalError({ ...MINIMAL, ...more });
     expect(issues.map(({ path }) => path)).toEqual(expected);
     expect(issues[0]?.suggestion).toBe(suggestion);
   });
@@ -111,21 +93,21 @@ describe("refused", () => {
     ["half a surrogate pair", { definitionOfDone: "\ud800" }, "definitionOfDone"],
     ["a description of a megabyte", { description: "x".repeat(1_000_000) }, "description"],
     ["a number as description", { description: 5 }, "description"],
-    ["a strategy actor that is no name", { strategyActor: "a b" }, "strategyActor"],
-    ["an execution actor that is no name", { executionActor: "" }, "executionActor"],
-    ["an estimation actor that is no name", { estimationActor: "1" }, "estimationActor"],
-    ["a review actor that is no name", { reviewActor: "a/b//c" }, "reviewActor"],
-    ["a review actor that is no name", { reviewActor: "local/b/c" }, "reviewActor"],
-    ["an apply actor that is no name", { applyActor: "prod:x" }, "applyActor"],
-    ["an invariant actor that is no name", { invariantActor: "é" }, "invariantActor"],
+    ["a strategy actor that is not a name", { strategyActor: "a b" }, "strategyActor"],
+    ["an execution actor that is not a name", { executionActor: "" }, "executionActor"],
+    ["an actor with an empty part", { strategyActor: "a/b//c" }, "strategyActor"],
+    ["an actor of ours with three parts", { strategyActor: "local/b/c" }, "strategyActor"],
+    ["an actor without a namespace on a server", { strategyActor: "prod:x" }, "strategyActor"],
+    ["an actor with a letter that names do not have", { executionActor: "é" }, "executionActor"],
+    ["an actor for a role that has no effect", { reviewActor: "local/worker" }, "reviewActor"],
     ["an empty invariant", { invariants: ["fine", ""] }, "invariants.1"],
     ["an invariant with a control character", { invariants: ["\u001b[2J"] }, "invariants.0"],
     ["an unknown profile", { automationProfile: "supervisd" }, "automationProfile"],
     ["a placeholder without an argument", { description: "Fix {area}" }, "description"],
     ["the same in the definition of done", { definitionOfDone: "{area} works" }, "definitionOfDone"],
-    ["reusable that is no boolean", { reusable: "yes" }, "reusable"],
-    ["readOnly that is no boolean", { readOnly: 1 }, "readOnly"],
-    ["arguments that are no list", { arguments: {} }, "arguments"],
+    ["reusable that is not a boolean", { reusable: "yes" }, "reusable"],
+    ["readOnly that is not a boolean", { readOnly: 1 }, "readOnly"],
+    ["arguments that are not a list", { arguments: {} }, "arguments"],
     ["an argument without a name", { arguments: [{}] }, "arguments.0.name"],
     ["an argument's bad name", { arguments: [{ name: "1a" }] }, "arguments.0.name"],
     ["an argument called __proto__", { arguments: [{ name: "__proto__" }] }, "arguments.0.name"],
@@ -133,7 +115,7 @@ describe("refused", () => {
     ["an argument declared twice", { arguments: [{ name: "a" }, { name: "b" }, { name: "a" }] }, "arguments.2.name"],
     ["a minimum above the maximum", { arguments: [{ name: "a", type: "integer", min: 2, max: 1 }] }, "arguments.0.min"],
     ["bounds of a boolean", { arguments: [{ name: "a", type: "boolean", min: 1 }] }, "arguments.0"],
-    ["a minimum that is no number", { arguments: [{ name: "a", min: Number.NaN }] }, "arguments.0.min"],
+    ["a minimum that is not a number", { arguments: [{ name: "a", min: Number.NaN }] }, "arguments.0.min"],
     ["a pattern that is none", { arguments: [{ name: "a", pattern: "(" }] }, "arguments.0.pattern"],
     ["a pattern of a number", { arguments: [{ name: "a", type: "integer", pattern: "1" }] }, "arguments.0.pattern"],
     ["a default of another type", { arguments: [{ name: "a", type: "integer", default: "x" }] }, "arguments.0.default"],
@@ -194,9 +176,9 @@ describe("hostile input", () => {
     ["profile", (text: string) => ({ ...MINIMAL, automationProfile: text })],
     ["argument's name", (text: string) => ({ ...MINIMAL, arguments: [{ name: text }] })],
     ["key", (text: string) => Object.fromEntries([...Object.entries(MINIMAL), [text, 1]])],
-  ])("is no action's %s, and the error's message is fit to be shown", (_, input) => {
+  ])("cannot be an action's %s, and the error's message is fit to be shown", (_, input) => {
     withEveryHostileString((text) => {
-      const error = refusal(input(text));
+      const error = refusalError(input(text));
       expect(error.message.length).toBeLessThan(2_000);
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
       expect(error.message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/u);
@@ -238,7 +220,7 @@ test("an archived action takes no new plans", () => {
   expect(archived).toThrow(/local\/fix.*archived/);
 });
 
-function refusal(input: unknown): ValidationError {
+function refusalError(input: unknown): ValidationError {
   try {
     parseAction(input);
   } catch (error) {
@@ -249,5 +231,5 @@ function refusal(input: unknown): ValidationError {
 }
 
 function paths(input: unknown): string[] {
-  return refusal(input).issues.map(({ path }) => path);
+  return refusalError(input).issues.map(({ path }) => path);
 }

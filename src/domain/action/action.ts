@@ -12,7 +12,7 @@ import { parseActorName } from "../names/actor-name.ts";
 import type { ActorRole } from "../names/actor-roles.ts";
 import { findProfile, type AutomationProfile } from "../profile/automation-profile.ts";
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { collect, filled, filledLine, formIssues, line, onlyKeys, text, type KnownKeys } from "../definition/schema.ts";
 import { checkTemplate } from "../values/template.ts";
@@ -20,10 +20,12 @@ import { checkTemplate } from "../values/template.ts";
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
 
 export { ACTOR_ROLES, type ActorRole } from "../names/actor-roles.ts";
+/** The actor of each role. */
 export type Actors = Readonly<Record<ActorRole, QualifiedName | undefined>>;
 
 export type { ActionState };
 
+/** An action as its file defines it, checked. */
 export interface ActionDefinition {
   readonly name: QualifiedName;
   readonly description: string;
@@ -37,6 +39,7 @@ export interface ActionDefinition {
   readonly readOnly: boolean;
 }
 
+/** A registered action: the template of plans. */
 export interface Action extends ActionDefinition {
   readonly state: ActionState;
   readonly version: number;
@@ -61,10 +64,6 @@ const actionSchema = z.strictObject({
   longDescription: filled.optional(),
   strategyActor: z.string().optional(),
   executionActor: z.string().optional(),
-  estimationActor: z.string().optional(),
-  reviewActor: z.string().optional(),
-  applyActor: z.string().optional(),
-  invariantActor: z.string().optional(),
   definitionOfDone: filled,
   arguments: z.array(argumentSchema).default([]),
   invariants: z.array(filled).default([]),
@@ -73,16 +72,25 @@ const actionSchema = z.strictObject({
   readOnly: z.boolean().default(false),
 });
 
-/** What `createAction` takes: the YAML keys in camelCase. */
+/** The input of `createAction`: the YAML keys in camelCase. */
 export type ActionInput = z.input<typeof actionSchema>;
 
 const KNOWN_KEYS: KnownKeys = {
   own: Object.keys(actionSchema.shape),
   list: "arguments",
   items: Object.keys(argumentSchema.shape),
+  refused: Object.fromEntries(
+    ["estimationActor", "reviewActor", "applyActor", "invariantActor"].map((key) => [
+      key,
+      "is not implemented: no part of a plan would use this actor; remove the line",
+    ]),
+  ),
 };
 
-/** Parses and checks an action completely; every problem is in the one error. `own` are the profiles it may name besides the built-in ones. */
+/**
+ * Parses and checks an action completely; every problem is in the one error. `own` are the profiles it may name besides
+ * the built-in ones.
+ */
 export function parseAction(input: unknown, own: readonly AutomationProfile[] = []): ActionDefinition {
   const issues: ValidationIssue[] = [];
   let parsed = actionSchema.safeParse(input);
@@ -99,10 +107,6 @@ export function parseAction(input: unknown, own: readonly AutomationProfile[] = 
   const actors = {
     strategy: actor(data.strategyActor, "strategyActor", attempt),
     execution: actor(data.executionActor, "executionActor", attempt),
-    estimation: actor(data.estimationActor, "estimationActor", attempt),
-    review: actor(data.reviewActor, "reviewActor", attempt),
-    apply: actor(data.applyActor, "applyActor", attempt),
-    invariant: actor(data.invariantActor, "invariantActor", attempt),
   };
   const specs = data.arguments.map((argument, index) => argumentSpec(argument, index, issues));
   const names = specs.map((spec) => spec.name);
@@ -208,6 +212,6 @@ export function assertAvailable(action: Action): void {
   throw new ConflictError(
     `The action "${action.name}" is archived and takes no new plans.`,
     { expected: "available", actual: action.state },
-    { kept: "Nothing was written; its existing plans go on.", next: [nextStep("action.list")] },
+    { kept: "Nothing was written; its existing plans continue.", next: [nextStep("action.list")] },
   );
 }

@@ -113,7 +113,7 @@ describe("coercion", () => {
   test.each(refused.map(([type, given]) => ({ type, given, title: JSON.stringify(textual(given)).slice(0, 30) })))(
     "a $type given $title is refused",
     ({ type, given }) => {
-      const error = refusal([spec(type)], { value: given });
+      const error = refusalError([spec(type)], { value: given });
       expect(error.issues).toHaveLength(1);
       expect(error.issues[0]).toMatchObject({
         path: "value",
@@ -126,7 +126,7 @@ describe("coercion", () => {
   test("an array with holes is refused like one with the wrong items", () => {
     const holes: unknown[] = ["a"];
     holes[2] = "c";
-    expect(refusal([spec("list")], { value: holes }).issues[0]?.path).toBe("value");
+    expect(refusalError([spec("list")], { value: holes }).issues[0]?.path).toBe("value");
   });
 
   test("numbers and booleans written out come back as themselves", () => {
@@ -163,7 +163,7 @@ describe("bounds", () => {
     ["list", { min: 1 }, [], "has 0 items, less than the minimum 1"],
     ["list", { max: 1 }, ["a", "b"], "has 2 items, more than the maximum 1"],
   ] as const)("of a %s: %j refuses %j", (type, bounds, given, message) => {
-    expect(refusal([spec(type, bounds)], { value: given }).message).toContain(message);
+    expect(refusalError([spec(type, bounds)], { value: given }).message).toContain(message);
   });
 
   test.each([
@@ -181,10 +181,10 @@ describe("patterns", () => {
   test("must match the whole text, and every item of a list", () => {
     const pattern = "[a-z]+|\\d";
     expect(resolveArguments([spec("string", { pattern })], { value: "abc" }).get("value")).toBe("abc");
-    expect(refusal([spec("string", { pattern })], { value: "abc1" }).message).toContain(pattern);
-    expect(refusal([spec("string", { pattern })], { value: "abc\n" }).message).toContain(pattern);
+    expect(refusalError([spec("string", { pattern })], { value: "abc1" }).message).toContain(pattern);
+    expect(refusalError([spec("string", { pattern })], { value: "abc\n" }).message).toContain(pattern);
     expect(resolveArguments([spec("list", { pattern })], { value: ["a", "1"] }).get("value")).toEqual(["a", "1"]);
-    expect(refusal([spec("list", { pattern })], { value: ["a", "A"] }).message).toContain('"A"');
+    expect(refusalError([spec("list", { pattern })], { value: ["a", "A"] }).message).toContain('"A"');
   });
 
   test("alternatives are all anchored, and characters are whole ones", () => {
@@ -192,11 +192,11 @@ describe("patterns", () => {
     expect(wholeMatch(".").test("🦑")).toBe(true);
   });
 
-  test.each(["(", "[", "a{2,1}", "\\", "(?<n>a)(?<n>b)", "*"])("%j is no regular expression", (pattern) => {
+  test.each(["(", "[", "a{2,1}", "\\", "(?<n>a)(?<n>b)", "*"])("%j is not a regular expression", (pattern) => {
     expect(() => wholeMatch(pattern)).toThrow(SyntaxError);
   });
 
-  test("what is one only between somebody else's brackets is none", () => {
+  test("text that is an expression only between added brackets is not one", () => {
     for (const pattern of ["a)|(?:b", "a)(?:b", ")|("]) expect(() => wholeMatch(pattern)).toThrow(SyntaxError);
   });
 
@@ -223,7 +223,7 @@ describe("all at once", () => {
   ];
 
   test("every problem is in the one error, in a fixed order", () => {
-    const error = refusal(specs, { fiel: "a.ts", count: "0", "dry-run": "maybe", zebra: 1 });
+    const error = refusalError(specs, { fiel: "a.ts", count: "0", "dry-run": "maybe", zebra: 1 });
     expect(error.issues.map(({ path }) => path)).toEqual(["fiel", "zebra", "file", "count", "dry-run"]);
     expect(error.issues[0]).toMatchObject({
       suggestion: "file",
@@ -248,11 +248,11 @@ describe("all at once", () => {
 
   test("an action without arguments says that it takes none", () => {
     expect(resolveArguments([], {}).size).toBe(0);
-    expect(refusal([], { x: 1 }).message).toContain("the action takes none");
+    expect(refusalError([], { x: 1 }).message).toContain("the action takes none");
   });
 
   test("names are case-sensitive, with a suggestion", () => {
-    expect(refusal(specs, { File: "a" }).issues[0]).toMatchObject({ path: "File", suggestion: "file" });
+    expect(refusalError(specs, { File: "a" }).issues[0]).toMatchObject({ path: "File", suggestion: "file" });
   });
 });
 
@@ -260,7 +260,7 @@ describe("hostile input", () => {
   test("as a name is an unknown argument, and as a value it is kept as it is or refused", () => {
     withEveryHostileString((text) => {
       const given = Object.fromEntries([[text, "x"]]);
-      expect(refusal([spec("string")], given).message.length).toBeLessThan(1_000);
+      expect(refusalError([spec("string")], given).message.length).toBeLessThan(1_000);
       for (const type of ARGUMENT_TYPES) {
         let values: ReadonlyMap<string, ArgumentValue> | undefined;
         try {
@@ -277,22 +277,22 @@ describe("hostile input", () => {
   });
 
   test("a list of half a million items is refused", () => {
-    expect(refusal([spec("list")], { value: "a,".repeat(500_000) }).message.length).toBeLessThan(1_000);
+    expect(refusalError([spec("list")], { value: "a,".repeat(500_000) }).message.length).toBeLessThan(1_000);
   });
 
   test.each(LOADED_WORDS)("%s is not found on an object's prototype", (name) => {
     expect(ARGUMENT_NAME.test(name)).toBe(true);
     expect(resolveArguments([spec("string", { name })], {}).size).toBe(0);
-    expect(refusal([spec("string", { name, required: true })], {}).message).toContain("missing");
+    expect(refusalError([spec("string", { name, required: true })], {}).message).toContain("missing");
     expect([...resolveArguments([spec("string", { name })], Object.fromEntries([[name, "x"]]))]).toEqual([[name, "x"]]);
   });
 
   test("__proto__ as JSON brings it is an unknown argument", () => {
     const given = JSON.parse('{"__proto__": {"value": "sneaked in"}}') as Record<string, unknown>;
-    expect(refusal([spec("string")], given).issues[0]?.path).toBe("__proto__");
+    expect(refusalError([spec("string")], given).issues[0]?.path).toBe("__proto__");
   });
 
-  test("nothing but a ValidationError ever comes out, whatever is given for whatever type", () => {
+  test("only a ValidationError is ever thrown, for any value of any type", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ARGUMENT_TYPES),
@@ -328,7 +328,7 @@ test("coerce reports the one problem and returns nothing", () => {
   expect(issues).toEqual([{ path: "count", message: '"count" must be an integer, not "x"' }]);
 });
 
-function refusal(specs: readonly ArgumentSpec[], given: Readonly<Record<string, unknown>>): ValidationError {
+function refusalError(specs: readonly ArgumentSpec[], given: Readonly<Record<string, unknown>>): ValidationError {
   try {
     resolveArguments(specs, given);
   } catch (error) {

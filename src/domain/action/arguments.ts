@@ -6,9 +6,12 @@ import { shown, textProblem } from "../text/text.ts";
 /** The arguments an action declares, and the typed values a plan is given for them. */
 
 export const ARGUMENT_TYPES = ["string", "integer", "float", "boolean", "list"] as const;
+/** The types of arguments. */
 export type ArgumentType = (typeof ARGUMENT_TYPES)[number];
+/** The value of an argument. */
 export type ArgumentValue = string | number | boolean | readonly string[];
 
+/** An argument that an action takes. */
 export interface ArgumentSpec {
   readonly name: string;
   readonly type: ArgumentType;
@@ -30,8 +33,8 @@ const LIST_LIMIT = 10_000;
 export type GivenArguments = Readonly<Record<string, unknown>>;
 
 /**
- * Checks and coerces all given values at once. Every unknown, missing or unfit argument is reported together, before anything is
- * written; the result is in the order in which the action declares them.
+ * Checks and coerces all given values at once. Every unknown, missing or unfit argument is reported together, before
+ * anything is written; the result is in the order in which the action declares them.
  */
 export function resolveArguments(
   specs: readonly ArgumentSpec[],
@@ -154,7 +157,7 @@ function unfit(spec: ArgumentSpec, value: ArgumentValue): string | undefined {
 
 /** Throws a SyntaxError when the pattern is not a regular expression. */
 export function wholeMatch(pattern: string): RegExp {
-  // By itself first: "a)|(?:b" is an expression only between somebody else's brackets.
+  // By itself first: "a)|(?:b" is an expression only between the brackets we add.
   const { source } = new RegExp(pattern, "u");
   return new RegExp(`^(?:${source})$`, "u");
 }

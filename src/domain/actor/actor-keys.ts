@@ -5,8 +5,8 @@ const DEPTH_LIMIT = 64;
 const BELONGS = "keys belong to the settings of a provider: agents config set provider.<name>.api-key-env <variable>";
 
 /**
- * Keys for providers that stand in a definition, one way or the other. Definitions are stored, shown and passed on, so a key in one would
- * be too. `known` are the values of keys that are configured.
+ * Keys for providers that stand in a definition, one way or the other. Definitions are stored, shown and passed on, so
+ * a key in one would be too. `known` are the values of keys that are configured.
  */
 export function keyIssues(value: unknown, known: readonly string[] = []): ValidationIssue[] {
   const issues: ValidationIssue[] = [];

@@ -40,7 +40,6 @@ test("an actor with a model needs three things", () => {
     memory: {},
     responseFormat: undefined,
     unsafe: false,
-    roleHint: undefined,
   });
 });
 
@@ -114,14 +113,15 @@ describe("refused with its place and a suggestion is", () => {
       { ...LLM, provider: "scripted", options: { base_url: "http://localhost" } },
       "options",
     ],
-    ["a provider that is no name", { ...LLM, provider: "a b" }, "provider"],
-    ["a tool nobody knows", { ...LLM, tools: ["raed_file"] }, "tools.0", "read_file"],
+    ["a provider that is not a name", { ...LLM, provider: "a b" }, "provider"],
+    ["an unknown tool", { ...LLM, tools: ["raed_file"] }, "tools.0", "read_file"],
     ["a tool defined in place", { ...LLM, tools: [{ name: "x", code: "…" }] }, "tools.0"],
     ["a skill", { ...LLM, skills: ["local/x"] }, "skills"],
-    ["a view nobody knows", { ...LLM, context_view: "aply" }, "context_view", "apply"],
-    ["a role nobody knows", { ...LLM, role_hint: "reviw" }, "role_hint", "review"],
+    ["an unknown view", { ...LLM, context_view: "excute" }, "context_view", "execute"],
+    ["a view that nothing uses", { ...LLM, context_view: "apply" }, "context_view"],
+    ["a role, which has no effect", { ...LLM, role_hint: "review" }, "role_hint"],
     ["no memory", { ...LLM, memory: { enabled: false } }, "memory.enabled"],
-    ["an answer that is no object", { ...LLM, response_format: { type: "string" } }, "response_format"],
+    ["an answer that is not an object", { ...LLM, response_format: { type: "string" } }, "response_format"],
     ["unsafe in words", { ...LLM, unsafe: "yes" }, "unsafe"],
     ["a version that is none", { ...LLM, version: "new" }, "version"],
     ["a route of a model", { ...LLM, route: ROUTE }, "route"],
@@ -141,12 +141,12 @@ describe("refused with its place and a suggestion is", () => {
     ["an edge from nowhere", routed({ edges: [...ROUTE.edges, { from: "x", to: "a" }] }), "route.edges.1"],
     ["an edge twice", routed({ edges: [...ROUTE.edges, ...ROUTE.edges] }), "route.edges.1"],
     ["two nodes of one id", routed({ nodes: [...NODES, NODES[0]] }), "route.nodes.2"],
-    ["a node nobody reaches", routed({ nodes: [...NODES, { id: "c", type: "llm" }] }), "route.nodes.2"],
+    ["an unreachable node", routed({ nodes: [...NODES, { id: "c", type: "llm" }] }), "route.nodes.2"],
     ["a loop without a condition", routed({ edges: [...ROUTE.edges, { from: "b", to: "a" }] }), "route.nodes.0"],
     ["a node that leads to itself", routed({ edges: [...ROUTE.edges, { from: "a", to: "a" }] }), "route.nodes.0"],
     ["an id with a space", routed({ nodes: [{ id: "a b", type: "llm" }] }), "route.nodes.0.id"],
     ["an id that differs from its key", routed({ nodes: { a: { id: "b", type: "llm" } } }), "route.nodes.a.id"],
-    ["a type of node nobody knows", withNode({ type: "tol", x: 1 }), "route.nodes.2.type", "tool"],
+    ["an unknown type of node", withNode({ type: "tol", x: 1 }), "route.nodes.2.type", "tool"],
     ["a key of another type of node", withNode({ type: "tool", tool: "git_log", prompt: "x" }), "route.nodes.2.prompt"],
     ["a tool node without its tool", withNode({ type: "tool" }), "route.nodes.2.tool"],
     [
@@ -162,20 +162,20 @@ describe("refused with its place and a suggestion is", () => {
       "route.nodes.2.conditions.0.to",
     ],
     [
-      "a condition nobody gets to",
+      "an unreachable condition",
       withNode({ type: "conditional", conditions: [{ to: "a" }, { check: "a", to: "b" }] }),
       "route.nodes.2",
     ],
     ["a conditional node that leads nowhere", withNode({ type: "conditional" }), "route.nodes.2"],
     ["a subgraph without its graph", withNode({ type: "subgraph" }), "route.nodes.2.actor_ref"],
     [
-      "a function nobody knows",
+      "an unknown function",
       withNode({ type: "function", function: "incremnt" }),
       "route.nodes.2.function",
       "increment",
     ],
     ["a function without its input", withNode({ type: "function", function: "increment" }), "route.nodes.2.input.key"],
-    ["a reducer nobody knows", routed({ state: { a: "apend" } }), "route.state.a", "append"],
+    ["an unknown reducer", routed({ state: { a: "apend" } }), "route.state.a", "append"],
     ["a limit of nothing", routed({ limits: { max_visits: 0 } }), "route.limits.max_visits"],
     [
       "an edge under a check",
@@ -260,7 +260,7 @@ test("a circle of objects is refused like anything else", () => {
   expect(issuesOf(circle).length).toBeGreaterThan(0);
 });
 
-test("whatever it is given, it is an actor or a ValidationError", () => {
+test("every input gives an actor or a ValidationError", () => {
   const keys = fc.constantFrom(
     "name",
     "type",

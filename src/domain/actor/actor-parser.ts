@@ -10,11 +10,11 @@ import { shown } from "../text/text.ts";
 import { parseToolActor, type ToolActorInput } from "./tool-actor.ts";
 
 /**
- * Actor files as people write them, older ones included, become the one definition that everything else knows. What is not
- * documented is refused where it stands.
+ * Actor files as people write them, older ones included, become the one definition that everything else knows. An
+ * undocumented key is refused, with its place in the file.
  */
 
-/** What `addActor` takes: the same keys as the YAML file. */
+/** The input of `addActor`: the same keys as the YAML file. */
 export type ActorInput =
   | ToolActorInput
   | {
@@ -40,15 +40,16 @@ export function parseActor(input: unknown): ActorDefinition {
 }
 
 /**
- * The actors of a file: one in the flat form, any number in the older form with `actors` and `routes`. Every problem is in the one error.
- * The one that the file calls its default is the first. `keys` are the values of configured keys, which must not be in it.
+ * The actors of a file: one in the flat form, any number in the older form with `actors` and `routes`. Every problem is
+ * in the one error. The one that the file calls its default is the first. `keys` are the values of configured keys,
+ * which must not be in it.
  */
 export function parseActors(input: unknown, keys: readonly string[] = []): ActorDefinition[] {
   const issues = keyIssues(input, keys);
   const refused = new Set(issues.map(({ path }) => path));
   const found: ValidationIssue[] = [];
   const actors = isFlat(input) ? [parseOne({ value: input, path: "" }, found)] : parseSeveral(input, found);
-  // What is for a key is unknown besides; once is enough.
+  // A misspelled key would be reported as unknown too; once is enough.
   issues.push(...found.filter(({ path }) => !refused.has(path)));
   if (issues.length > 0) throw new ValidationError(`The actor is not valid: ${listIssues(issues)}.`, issues);
   return actors.flatMap((actor) => actor ?? []);
@@ -113,7 +114,7 @@ function parseAbout(found: Found, issues: ValidationIssue[]): string | undefined
   return wanted;
 }
 
-/** What an actor of the older form is read from besides its own lines. */
+/** The parts of the file that an actor of the older form is read from besides its own lines. */
 interface Surroundings {
   readonly name: string;
   readonly routes: ReadonlyMap<string, Found>;

@@ -42,7 +42,7 @@ const MOST_NODES = 500;
 const MOST_EDGES = 5_000;
 const VALUE_LIMITS = { depth: 16, bytes: 64 * 1024 };
 const DEFAULT_LIMITS = { maxVisits: 25, maxRounds: 200 } as const;
-/** What a node asks its model when its author wrote nothing: what the whole graph was asked. */
+/** A node's question to its model when its author wrote none: the question of the whole graph. */
 const DEFAULT_PROMPT = "{goal}";
 
 /** The route in these fields, or undefined with every problem in their issues. */
@@ -112,7 +112,7 @@ function parseNode(route: Fields, found: Found, key: string | undefined): GraphN
   };
   const known = issues.length;
   const node = type === undefined ? undefined : { ...base, ...kindOf(fields, type) };
-  // What belongs to a kind of node cannot be told when the kind is not known.
+  // The fields of a node cannot be checked when its kind is not known.
   if (type !== undefined) fields.end();
   return id === undefined || issues.length > known ? undefined : node;
 }
@@ -139,7 +139,7 @@ type Kind = GraphNode extends infer N
     : never
   : never;
 
-/** What each type of node has beside what all have. */
+/** The fields of each type of node besides the common ones. */
 function kindOf(fields: Fields, type: GraphNode["type"]): Kind {
   switch (type) {
     case "llm":
@@ -158,7 +158,7 @@ function kindOf(fields: Fields, type: GraphNode["type"]): Kind {
         branches: fields.list(fields.find("conditions"), MOST_NODES).flatMap((one) => parseBranch(fields, one)),
       };
     case "subgraph":
-      // Whatever stands in for what is wrong here is never seen: the issues refuse it all.
+      // The placeholder for a wrong value is never seen: the issues refuse the whole definition.
       return {
         type,
         actorRef: actorRef(fields, fields.require("actor_ref")) ?? ("" as QualifiedName),
@@ -195,7 +195,7 @@ function requiredTool(fields: Fields): ToolName {
   return (found === undefined ? undefined : parseToolName(fields, found)) ?? TOOL_NAMES[0];
 }
 
-/** A tool by its name. What else a file may hold at its place is not built yet. */
+/** A tool by its name. Other values that a file may hold here are not built yet. */
 export function parseToolName(fields: Fields, { value, path }: Found): ToolName | undefined {
   if (typeof value !== "string") {
     fields.issues.push({ path, message: "must be the name of a tool; tools defined in place are not supported yet" });
@@ -270,7 +270,7 @@ function parseExits(fields: Fields): string[] | undefined {
   return exits;
 }
 
-/** Where nobody said so, the graph ends at the nodes that lead nowhere. */
+/** Where the author named no exits, the graph ends at the nodes that lead nowhere. */
 function ends(nodes: readonly PlacedNode[], edges: readonly GraphEdge[]): string[] {
   const leading = new Set(edges.map(({ from }) => from));
   return nodes.flatMap(({ node }) => {

@@ -5,8 +5,9 @@ import { shellProblems } from "../values/template.ts";
 import type { ToolName } from "../names/tool-names.ts";
 
 /**
- * What the actors of a file want beyond the harmless, so that a person can be shown it before the file is used for the first time. Reading
- * and changing files of a plan is harmless: it happens in the sandbox and is shown before it lands.
+ * The permissions that the actors of a file want beyond the harmless ones. A person sees them before the file is used
+ * for the first time. Reading and changing files of a plan is harmless: it happens in the sandbox and is shown before
+ * it is applied.
  */
 export interface ActorWants {
   /** Commands they run, or that their models may choose. */

@@ -1,5 +1,4 @@
 import type { ContextView } from "../context/context-policy.ts";
-import type { ActorRole } from "../action/action.ts";
 import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { QualifiedName } from "../names/qualified-name.ts";
 import type { ToolActorDefinition } from "./tool-actor.ts";
@@ -7,6 +6,7 @@ import type { ToolName } from "../names/tool-names.ts";
 
 /** Who does the work of a plan: a model with tools, a graph of nodes, or a fixed graph of tool calls. */
 export type ActorDefinition = LlmActorDefinition | GraphActorDefinition | ToolActorDefinition;
+/** The kinds of actors. */
 export type ActorType = ActorDefinition["type"];
 
 export type Actor = ActorDefinition & {
@@ -15,7 +15,7 @@ export type Actor = ActorDefinition & {
   readonly updatedAt: number;
 };
 
-/** What actors that ask models have in common. Which model that is may be left to whoever runs the actor. */
+/** The common part of actors that ask models. The actor may leave the choice of the model to its caller. */
 interface ModelActor {
   readonly name: QualifiedName;
   readonly description: string;
@@ -29,24 +29,27 @@ interface ModelActor {
   readonly memory: ActorMemory;
   /** JSON Schema the last answer must fit. */
   readonly responseFormat: JsonObject | undefined;
+  /** Its author warns that it may do harm: only plans whose profile allows unsafe tools may have it. */
   readonly unsafe: boolean;
-  readonly roleHint: ActorRole | undefined;
 }
 
+/** An actor that is one model. */
 export interface LlmActorDefinition extends ModelActor {
   readonly type: "llm";
 }
 
+/** An actor that is a graph of nodes. */
 export interface GraphActorDefinition extends ModelActor {
   readonly type: "graph";
   readonly route: Route;
 }
 
+/** Parameters of the model. */
 export interface ActorOptions {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   readonly topP?: number;
-  /** The one endpoint its calls go to; nowhere else, whatever is configured. */
+  /** The one endpoint its calls go to; no setting can send them elsewhere. */
   readonly baseUrl?: string;
 }
 
@@ -69,8 +72,10 @@ export interface Route {
 }
 
 export const REDUCERS = ["replace", "append", "merge", "sum"] as const;
+/** How a node's output joins the state. */
 export type Reducer = (typeof REDUCERS)[number];
 
+/** A node of a graph, by its kind. */
 export type GraphNode = NodeBase &
   (
     | {
@@ -108,6 +113,7 @@ export interface Branch {
   readonly to: string;
 }
 
+/** A way from one node to the next, with its condition. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -116,4 +122,5 @@ export interface GraphEdge {
 }
 
 export const GRAPH_FUNCTIONS = ["set", "increment", "concat", "pick", "length"] as const;
+/** A function of the graph's own state, without a model. */
 export type GraphFunction = (typeof GRAPH_FUNCTIONS)[number];

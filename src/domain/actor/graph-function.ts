@@ -5,8 +5,8 @@ import type { JsonObject, JsonValue } from "../values/json.ts";
 import { filled, formIssues } from "../definition/schema.ts";
 
 /**
- * What function nodes of graphs can do: small steps with the state that need neither a model nor a tool. What a function takes is checked
- * when a graph is read; what the state holds by then is only known when it runs.
+ * The functions that function nodes of graphs can call: small steps on the state that need neither a model nor a tool.
+ * A function's parameters are checked when a graph is read; the values in the state are only known when it runs.
  */
 const INPUTS = {
   set: z.strictObject({ value: z.custom<JsonValue>((value) => value !== undefined, { message: "is required" }) }),

@@ -1,4 +1,3 @@
-import { ACTOR_ROLES, type ActorRole } from "../action/action.ts";
 import { parseToolName } from "./actor-route.ts";
 import type { ActorMemory, ActorOptions, LlmActorDefinition } from "./actor.ts";
 import { CONTEXT_VIEWS, type ContextView } from "../context/context-policy.ts";
@@ -10,7 +9,7 @@ import { collect } from "../definition/schema.ts";
 import { shown } from "../text/text.ts";
 import { TOOL_NAMES, type ToolName } from "../names/tool-names.ts";
 
-/** What actors that ask models have in common, in the spellings of today and of older files. */
+/** The common part of actors that ask models, in the spellings of today and of older files. */
 const OPTION_SPELLINGS: Spellings = {
   max_output_tokens: ["max_tokens"],
   base_url: ["openai_api_base"],
@@ -23,9 +22,7 @@ export const MODEL_ACTOR_SPELLINGS: Spellings = {
 const OLDER_VIEWS: Readonly<Record<string, ContextView>> = {
   strategist: "strategize",
   executor: "execute",
-  reviewer: "apply",
 };
-const OLDER_ROLES: Readonly<Record<string, ActorRole>> = { invariant_reconciliation: "invariant" };
 const FORMAT_LIMITS = { depth: 32, bytes: 64 * 1024 };
 const LARGEST = 10_000_000;
 
@@ -36,6 +33,7 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
   const name = ownName(fields, given);
   const description = given === undefined ? fields.line(fields.require("description")) : describedBy(fields, given);
   const unsafe = fields.boolean("unsafe") ?? false;
+  fields.refuse("role_hint", "is not implemented: the action and the plan say what an actor does; remove the line");
   const skills = fields.find("skills");
   if (skills !== undefined && !(Array.isArray(skills.value) && skills.value.length === 0)) {
     issues.push({ path: skills.path, message: "skills are not supported yet; name the tools in tools" });
@@ -51,7 +49,6 @@ export function parseModelActor(fields: Fields, given: string | undefined): LlmA
     memory: parseMemory(fields),
     responseFormat: parseResponseFormat(fields),
     unsafe,
-    roleHint: fields.word(fields.find("role_hint"), ACTOR_ROLES, OLDER_ROLES),
   };
   if (actor.provider === "scripted" && actor.options.baseUrl !== undefined) {
     issues.push({ path: fields.at("options"), message: "base_url: a scripted provider has no endpoint" });
@@ -71,7 +68,7 @@ function ownName(fields: Fields, given: string | undefined): QualifiedName | und
   return text === undefined ? undefined : collect(() => parseOwnName(text, found?.path), fields.issues);
 }
 
-/** Written on purpose by many and used by nobody: it is looked at and left out. */
+/** Many authors write it, but nothing uses it: it is checked and left out. */
 export function checkVersion(fields: Fields): void {
   const found = fields.find("version");
   if (found === undefined) return;
@@ -87,7 +84,7 @@ function providerName(fields: Fields): string | undefined {
   // Names of providers are lower case in the configuration; people write "OpenAI".
   const name = fields.filled(found)?.toLowerCase();
   if (name === undefined || PROVIDER_NAME.test(name)) return name;
-  const message = `${shown(found?.value)} is no name of a provider: lower-case letters, digits and "-", a letter first`;
+  const message = `${shown(found?.value)} is not the name of a provider: lower-case letters, digits and "-", a letter first`;
   fields.issues.push({ path: found?.path ?? "", message });
   return undefined;
 }

@@ -14,14 +14,14 @@ export interface RoutePlaces {
 interface Way {
   readonly from: string;
   readonly to: string;
-  /** Taken whatever the state is. */
+  /** Taken in every state. */
   readonly always: boolean;
   readonly path: string;
 }
 
 /**
- * What can be known about a graph before it runs: every name in it exists, everything in it can be reached and can end, and no round trip
- * goes on for ever because nothing on it is ever asked.
+ * Checks of a graph before it runs: every name in it exists, every node can be reached and can end, and no loop runs
+ * forever because no condition on it could end it.
  */
 export function routeIssues(route: Route, places: RoutePlaces): ValidationIssue[] {
   const ids = new Set(route.nodes.map(({ id }) => id));
@@ -126,6 +126,6 @@ function endlessLoops(route: Route, ways: readonly Way[], places: RoutePlaces): 
   const nodes = route.nodes.map(({ id }) => ({ id, needs: (always.get(id) ?? []).map(({ to }) => to) }));
   return firstCycles(nodes).map((cycle) => ({
     path: places.ofNode(cycle[0] ?? ""),
-    message: `${cycle.join(" → ")} goes round for ever: no edge on it has a condition`,
+    message: `${cycle.join(" → ")} is an endless loop: no edge on it has a condition`,
   }));
 }

@@ -5,8 +5,8 @@ export interface Node {
 }
 
 /**
- * A step is in the wave after the last one it needs. Program order within a wave, whatever the order of the needs, so that the
- * same file always gives the same waves.
+ * A step is in the wave after the last one it needs. Within a wave, steps are in program order, not in the order of the
+ * needs, so that the same file always gives the same waves.
  */
 export function waves(nodes: readonly Node[]): string[][] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -27,8 +27,8 @@ export function waves(nodes: readonly Node[]): string[][] {
 }
 
 /**
- * Cycles as paths that end where they begin, each step in at most one of them: enough to mend the file, and never more text than
- * the file has steps, however many ways around there are.
+ * Cycles as paths that end where they begin, each step in at most one of them: enough to mend the file, and never more
+ * text than the file has steps, however many ways around there are.
  */
 export function firstCycles(nodes: readonly Node[]): string[][] {
   const byId = new Map(nodes.map((node) => [node.id, node]));

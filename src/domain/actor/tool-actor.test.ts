@@ -70,17 +70,17 @@ describe("a tool actor", () => {
 describe("refused", () => {
   test.each(["name", "type", "description", "steps"] as const)("without %s", (key) => {
     const { [key]: _, ...rest } = MINIMAL;
-    expect(refusal(rest).issues).toEqual([{ path: key, message: "is required" }]);
+    expect(refusalError(rest).issues).toEqual([{ path: key, message: "is required" }]);
   });
 
-  test.each(["llm", "graph"])("as a %s actor, in one clear sentence whatever else its file holds", (type) => {
-    const { message, issues } = refusal({ name: "x", type, provider: "openai", model: "gpt-4o" });
+  test.each(["llm", "graph"])("as a %s actor, in one clear sentence, with anything else in its file", (type) => {
+    const { message, issues } = refusalError({ name: "x", type, provider: "openai", model: "gpt-4o" });
     expect(message).toContain("this must be a tool actor");
     expect(issues.map(({ path }) => path)).toEqual(["type"]);
   });
 
-  test("as a type nobody knows, together with what else is wrong", () => {
-    expect(refusal({ ...MINIMAL, type: "tol", name: "1" }).issues).toMatchObject([
+  test("as an unknown type, together with what else is wrong", () => {
+    expect(refusalError({ ...MINIMAL, type: "tol", name: "1" }).issues).toMatchObject([
       { path: "name" },
       { path: "type", message: expect.stringContaining("this must be a tool actor"), suggestion: "tool" },
     ]);
@@ -102,7 +102,7 @@ describe("refused", () => {
       "write",
     ],
   ])("with a suggestion for %s", (_, more, path, suggestion) => {
-    expect(refusal({ ...MINIMAL, ...more }).issues).toMatchObject([{ path, suggestion }]);
+    expect(refusalError({ ...MINIMAL, ...more }).issues).toMatchObject([{ path, suggestion }]);
   });
 
   test.each([
@@ -111,11 +111,11 @@ describe("refused", () => {
     ["an empty description", { description: " " }, "description"],
     ["a control character in the description", { description: "\u001b[2J" }, "description"],
     ["no step", { steps: [] }, "steps"],
-    ["steps that are no list", { steps: {} }, "steps"],
-    ["a step that is no object", { steps: [5] }, "steps.0"],
+    ["steps that are not a list", { steps: {} }, "steps"],
+    ["a step that is not an object", { steps: [5] }, "steps.0"],
     ["a step without a tool", { steps: [{}] }, "steps.0.tool"],
     ["a tool in capitals", { steps: [{ tool: "READ_FILE" }] }, "steps.0.tool"],
-    ["a tool that is no text", { steps: [{ tool: 1 }] }, "steps.0.tool"],
+    ["a tool that is not text", { steps: [{ tool: 1 }] }, "steps.0.tool"],
     ["an id that begins with a digit", { steps: [{ ...WRITE, id: "1a" }] }, "steps.0.id"],
     ["an empty id", { steps: [{ ...WRITE, id: "" }] }, "steps.0.id"],
     ["an id of 101 characters", { steps: [{ ...WRITE, id: "a".repeat(101) }] }, "steps.0.id"],
@@ -123,7 +123,7 @@ describe("refused", () => {
     ["one id for two steps", { steps: [{ ...WRITE, id: "a" }, WRITE, { ...WRITE, id: "a" }] }, "steps.2.id"],
     ["a need of itself", { steps: [{ ...WRITE, id: "a", needs: ["a"] }] }, "steps.0.needs.0"],
     ["the same need twice", { steps: [WRITE, { ...WRITE, needs: ["step-1", "step-1"] }] }, "steps.1.needs.1"],
-    ["needs that are no list", { steps: [{ ...WRITE, needs: "a" }] }, "steps.0.needs"],
+    ["needs that are not a list", { steps: [{ ...WRITE, needs: "a" }] }, "steps.0.needs"],
     ["a list as params", { steps: [{ ...WRITE, params: [] }] }, "steps.0.params"],
     ["null as params", { steps: [{ ...WRITE, params: null }] }, "steps.0.params"],
     ["a date as params", { steps: [{ ...WRITE, params: new Date(0) }] }, "steps.0.params"],
@@ -161,10 +161,10 @@ describe("refused", () => {
     ]);
   });
 
-  test("a hundred thousand needs that name nobody, soon", () => {
+  test("a hundred thousand needs that name no step, soon", () => {
     const steps = Array.from({ length: 1000 }, (_, index) => ({ ...WRITE, id: `step_${index}` }));
     const needs = Array.from({ length: 100_000 }, (_, index) => `setp_${index}`);
-    const { issues } = refusal({ ...MINIMAL, steps: [...steps.slice(1), { ...WRITE, needs }] });
+    const { issues } = refusalError({ ...MINIMAL, steps: [...steps.slice(1), { ...WRITE, needs }] });
     expect(issues).toHaveLength(100_000);
     expect(issues[0]?.suggestion).toBeDefined();
     expect(issues.at(-1)?.suggestion).toBeUndefined();
@@ -178,7 +178,7 @@ describe("refused", () => {
 describe("steps that wait for each other", () => {
   const cycles = (needs: Record<string, string[]>): ValidationIssue[] => {
     const steps = Object.entries(needs).map(([id, wanted]) => ({ ...WRITE, id, needs: wanted }));
-    return [...refusal({ ...MINIMAL, steps }).issues];
+    return [...refusalError({ ...MINIMAL, steps }).issues];
   };
 
   test("are named in the order in which they wait", () => {
@@ -259,7 +259,7 @@ describe("the order of steps", () => {
     );
   });
 
-  test("is that of the file, one after the other, when nobody says what it needs", () => {
+  test("is that of the file, one after the other, when no step says what it needs", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), fc.boolean(), (length, explicit) => {
         const steps = Array.from({ length }, () => ({ ...WRITE, ...(explicit ? { needs: [] } : {}) }));
@@ -344,9 +344,9 @@ describe("hostile input", () => {
     ["tool", (text: string) => ({ ...MINIMAL, steps: [{ ...WRITE, tool: text }] })],
     ["need", (text: string) => ({ ...MINIMAL, steps: [{ ...WRITE, needs: [text] }] })],
     ["key", (text: string) => Object.fromEntries([...Object.entries(MINIMAL), [text, 1]])],
-  ])("is no actor's %s, and the error's message is fit to be shown", (_, input) => {
+  ])("cannot be an actor's %s, and the error's message is fit to be shown", (_, input) => {
     withEveryHostileString((text) => {
-      const error = refusal(input(text));
+      const error = refusalError(input(text));
       expect(error.message.length).toBeLessThan(2_000);
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
       expect(error.message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/u);
@@ -380,7 +380,7 @@ function nested(levels: number): unknown {
   return levels === 1 ? {} : { a: nested(levels - 1) };
 }
 
-function refusal(input: unknown): ValidationError {
+function refusalError(input: unknown): ValidationError {
   try {
     parseToolActor(input);
   } catch (error) {
@@ -391,5 +391,5 @@ function refusal(input: unknown): ValidationError {
 }
 
 function paths(input: unknown): string[] {
-  return refusal(input).issues.map(({ path }) => path);
+  return refusalError(input).issues.map(({ path }) => path);
 }

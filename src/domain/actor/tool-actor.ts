@@ -9,8 +9,8 @@ import { shown } from "../text/text.ts";
 import { TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
 /**
- * An actor that needs no model: a fixed graph of tool calls. Steps that say what they need form a graph; when nobody says so they
- * run in order. Arguments of the action go into the parameters by `{name}`, the only templating there is.
+ * An actor that needs no model: a fixed graph of tool calls. Steps that say what they need form a graph; when no step
+ * does, they run in order. Arguments of the action go into the parameters by `{name}`, the only templating there is.
  */
 export interface ToolActorDefinition {
   readonly name: QualifiedName;
@@ -19,6 +19,7 @@ export interface ToolActorDefinition {
   readonly steps: readonly ToolStep[];
 }
 
+/** One tool call of a tool actor, and the steps it waits for. */
 export interface ToolStep {
   readonly id: string;
   readonly tool: ToolName;
@@ -61,7 +62,7 @@ const actorSchema = z.strictObject({
     .max(STEP_LIMIT, { message: `must not have more than ${STEP_LIMIT} steps` }),
 });
 
-/** What `addActor` takes: the same keys as the YAML file. */
+/** The input of `addActor`: the same keys as the YAML file. */
 export type ToolActorInput = z.input<typeof actorSchema>;
 
 const KNOWN_KEYS: KnownKeys = {
@@ -71,8 +72,8 @@ const KNOWN_KEYS: KnownKeys = {
 };
 
 /**
- * Parses and checks a tool actor completely; every problem is in the one error. Each field that has the right form is judged
- * also when others have not.
+ * Parses and checks a tool actor completely; every problem is in the one error. Each field that has the right form is
+ * judged also when others have not.
  */
 export function parseToolActor(input: unknown): ToolActorDefinition {
   refuseOtherTypes(input);
@@ -91,7 +92,7 @@ export function parseToolActor(input: unknown): ToolActorDefinition {
   return { name, type: "tool", description: form.data.description, steps };
 }
 
-/** What is known of a step that may have wrong fields beside right ones. */
+/** The usable parts of a step that may have wrong fields besides right ones. */
 type StepInput = { readonly [K in keyof z.output<typeof stepSchema>]: z.output<typeof stepSchema>[K] | undefined };
 
 function toolSteps(value: unknown, issues: ValidationIssue[]): ToolStep[] {
@@ -113,7 +114,7 @@ function toolSteps(value: unknown, issues: ValidationIssue[]): ToolStep[] {
   return steps;
 }
 
-/** The ids of all steps. Who gave none gets `step-<position>`, or the next number that nobody has. */
+/** The ids of all steps. A step without one gets `step-<position>`, or the next free number. */
 function stepIds(steps: readonly StepInput[], issues: ValidationIssue[]): string[] {
   const taken = new Set<string>();
   for (const [index, { id }] of steps.entries()) {
@@ -148,7 +149,7 @@ function toolStep(step: StepInput, place: StepPlace, issues: ValidationIssue[]):
     issues.push({ path: `${at}.tool`, message: `there is no tool ${shown(step.tool)}`, ...suggestion });
   }
   const needs = checkedNeeds(step.needs ?? [], place, issues);
-  // Whatever stands in for what is wrong here is never seen: the issues refuse it all.
+  // The placeholder for a wrong value is never seen: the issues refuse the whole definition.
   return { id: place.id, tool: tool ?? TOOL_NAMES[0], params: params ?? {}, needs };
 }
 
@@ -160,7 +161,8 @@ function checkedNeeds(needs: readonly string[], place: StepPlace, issues: Valida
     const path = `steps.${place.index}.needs.${index}`;
     if (need === id) issues.push({ path, message: `the step "${id}" cannot need itself` });
     else if (!known.has(need)) {
-      // Looking for the nearest of a thousand ids a hundred thousand times would take minutes, and nobody reads that far.
+      // Looking for the nearest of a thousand ids a hundred thousand times would take minutes, for messages that no
+      // user reads.
       const suggestion = issues.length < 100 ? suggested(need, known) : {};
       issues.push({ path, message: `there is no step ${shown(need)}`, ...suggestion });
     } else if (seen.has(need)) issues.push({ path, message: `"${need}" is named twice` });

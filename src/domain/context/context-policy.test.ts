@@ -17,7 +17,7 @@ const KNOWN = ["simple-keyword", "symbol-rank"];
 
 describe("inheriting", () => {
   test("each view takes what it does not set from the one before it", () => {
-    expect(viewChain("apply")).toEqual(["apply", "execute", "strategize", "default"]);
+    expect(viewChain("execute")).toEqual(["execute", "strategize", "default"]);
     const policy = {
       default: { include: ["src"], maxFiles: 10, maxFileSize: null },
       strategize: { exclude: ["*.md"], budget: 9_000 },
@@ -30,10 +30,10 @@ describe("inheriting", () => {
       budget: undefined,
     });
     expect(resolveView(policy, "strategize")).toMatchObject({ include: ["src"], exclude: ["*.md"], maxFiles: 10 });
-    const apply = resolveView(policy, "apply");
-    expect(apply).toMatchObject({ view: "apply", include: [], exclude: ["*.md"], maxFiles: 20, budget: 9_000 });
-    expect(apply).toMatchObject({ maxFileSize: undefined, maxTotalSize: DEFAULT_MAX_TOTAL_SIZE });
-    expect(apply.from).toEqual({
+    const execute = resolveView(policy, "execute");
+    expect(execute).toMatchObject({ view: "execute", include: [], exclude: ["*.md"], maxFiles: 20, budget: 9_000 });
+    expect(execute).toMatchObject({ maxFileSize: undefined, maxTotalSize: DEFAULT_MAX_TOTAL_SIZE });
+    expect(execute.from).toEqual({
       include: "execute",
       exclude: "strategize",
       maxFileSize: "default",
@@ -54,7 +54,7 @@ describe("inheriting", () => {
     }
     const policy = { default: { maxTotalSize: null }, execute: { maxTotalSize: 5 } };
     expect(resolveView(policy, "strategize").maxTotalSize).toBeUndefined();
-    expect(resolveView(policy, "apply").maxTotalSize).toBe(5);
+    expect(resolveView(policy, "execute").maxTotalSize).toBe(5);
   });
 });
 
@@ -90,7 +90,7 @@ describe("what is refused", () => {
   test("an unknown view is an error with a suggestion; the case does not matter", () => {
     expect(parseView("Execute")).toBe("execute");
     expect(() => parseView("excute")).toThrow('did you mean "execute"');
-    for (const text of ["", "__proto__", "review"]) expect(() => parseView(text)).toThrow(UsageError);
+    for (const text of ["", "__proto__", "review", "apply"]) expect(() => parseView(text)).toThrow(UsageError);
   });
 });
 

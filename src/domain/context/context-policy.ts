@@ -4,13 +4,13 @@ import { nearest } from "../text/suggest.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * What the models of a project may see, by view. A view that leaves a setting out takes it from the one before it: default, then
- * strategize, execute, apply. Limits are on unless somebody lifts them.
+ * The parts of a project that models may see, by view. A view that leaves a setting out takes it from the one before
+ * it: default, then strategize, execute. Limits are on unless the user lifts them.
  */
-export const CONTEXT_VIEWS = ["default", "strategize", "execute", "apply"] as const;
+export const CONTEXT_VIEWS = ["default", "strategize", "execute"] as const;
 export type ContextView = (typeof CONTEXT_VIEWS)[number];
 
-/** What one view sets itself; null lifts a limit, undefined inherits. */
+/** The settings of one view itself; null lifts a limit, undefined inherits. */
 export interface ViewPolicy {
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ export type PolicySetting = (typeof POLICY_SETTINGS)[number];
 
 export type ContextPolicy = Readonly<Partial<Record<ContextView, ViewPolicy>>>;
 
-/** A view with everything settled, and which view each setting is from ("built in" for what nobody set). */
+/** A view with everything settled, and which view each setting is from ("built in" for a setting that no view sets). */
 export interface ResolvedView {
   readonly view: ContextView;
   readonly include: readonly string[];

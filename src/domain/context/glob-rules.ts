@@ -1,9 +1,9 @@
 import { shown, textProblem } from "../text/text.ts";
 
 /**
- * Patterns for paths as people write them, which is how they know them from `.gitignore`: `*` and `?` stay within a name, `**` crosses
- * directories, `[a-z]` and `{a,b}` choose; without a slash a pattern matches at any depth; one that matches a directory matches
- * everything below it.
+ * Patterns for paths as people write them, which is how they know them from `.gitignore`: `*` and `?` stay within a
+ * name, `**` crosses directories, `[a-z]` and `{a,b}` choose; without a slash a pattern matches at any depth; one that
+ * matches a directory matches everything below it.
  */
 
 const LONGEST = 500;
@@ -33,7 +33,7 @@ export function rootedGlobs(patterns: readonly string[]): string[] {
   });
 }
 
-/** A list in braces inside a list multiplies nothing, one beside another does; counting too many is no harm. */
+/** A list in braces inside a list multiplies nothing, one beside another does; counting too many does no harm. */
 function braceProblem(pattern: string): string | undefined {
   const open: number[] = [];
   let alternatives = 1;

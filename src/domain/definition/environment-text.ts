@@ -2,8 +2,8 @@ import type { ValidationIssue } from "../errors/errors.ts";
 import { suggested } from "./schema.ts";
 
 /**
- * `${NAME}` and `${NAME:default}` in the texts of a definition. `$${NAME}` stands for the literal text `${NAME}`. A text that is nothing
- * but a variable becomes what it looks like: `true`, `false` and numbers are no texts any more.
+ * `${NAME}` and `${NAME:default}` in the texts of a definition. `$${NAME}` stands for the literal text `${NAME}`. A
+ * text that is nothing but a variable becomes a typed value: `true`, `false` and numbers stop being text.
  */
 const VARIABLE = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}/g;
 const WHOLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*(?::[^}]*)?\}$/;
@@ -11,9 +11,10 @@ const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 const DEPTH_LIMIT = 64;
 const FILLED_LIMIT = 1024 * 1024;
 
+/** Variables that a definition may take values from. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a definition may take from the environment, and what it took. */
+/** The variables that a definition may take from the environment, and those it took. */
 export interface VariableRules {
   /** The endpoints of the configured providers: the only thing that a variable in a `base_url` may stand for. */
   readonly endpoints: readonly string[];
@@ -24,7 +25,9 @@ export interface VariableRules {
 /** Keys of an endpoint, in the spelling of today and of older files. */
 const ENDPOINT_KEY = /(?:^|\.)(?:base_url|openai_api_base)$/;
 
-/** A copy of the value with every variable filled in. One that is not set and has no default is a problem of its place. */
+/**
+ * A copy of the value with every variable filled in. One that is not set and has no default is a problem of its place.
+ */
 export function fillVariables(
   value: unknown,
   environment: Environment,
@@ -46,7 +49,7 @@ export function fillVariables(
     });
   const walk = (one: unknown, path: string, depth: number): unknown => {
     if (typeof one === "string") return WHOLE.test(one) ? native(text(one, path)) : text(one, path);
-    // What is nested deeper is refused where it is read.
+    // The reader of the definition refuses deeper nesting.
     if (typeof one !== "object" || one === null || depth > DEPTH_LIMIT) return one;
     const at = (key: string): string => (path === "" ? key : `${path}.${key}`);
     if (Array.isArray(one)) return one.map((item: unknown, index) => walk(item, at(String(index)), depth + 1));

@@ -16,13 +16,13 @@ export type Spellings = Readonly<Record<string, readonly string[]>>;
 interface Place {
   readonly values: ReadonlyMap<string, unknown>;
   readonly path: string;
-  /** The keys somebody looked for here. */
+  /** The keys that the reader asked for here. */
   readonly asked: Set<string>;
 }
 
 /**
- * Reads the keys of one object of a definition, whichever spelling each has, and collects every problem with the place where it stands in
- * the file. What was never asked for is unknown.
+ * Reads the keys of one object of a definition, whichever spelling each has, and collects every problem with the place
+ * where it stands in the file. A key that was never asked for is unknown.
  */
 export class Fields {
   readonly path: string;
@@ -177,7 +177,7 @@ export class Fields {
     for (const { path } of this.#all(key)) this.issues.push({ path, message });
   }
 
-  /** Whatever was not asked for is a mistake. */
+  /** A key that was not asked for is a mistake. */
   end(): void {
     for (const { values, path, asked } of this.#places) {
       for (const key of values.keys()) {
@@ -196,7 +196,7 @@ const LINES = "must be a set of key: value lines";
 
 function entries(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  // What is undefined was left out by a program; a file cannot say it.
+  // A program left an undefined value out; a file cannot contain one.
   return new Map(Object.entries(value).filter(([, one]) => one !== undefined));
 }
 

@@ -3,7 +3,10 @@ import { ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { nearest } from "../text/suggest.ts";
 import { lineProblem, textProblem } from "../text/text.ts";
 
-/** What the schemas of definitions (actions, actors) have in common: checked texts, and every problem in words a user knows. */
+/**
+ * The common part of the schemas of definitions (actions, actors): checked texts, and every problem in words a user
+ * knows.
+ */
 
 const checked = (problemOf: (value: string) => string | undefined) =>
   z.string().check((context) => {
@@ -23,22 +26,26 @@ export interface KnownKeys {
   readonly own: readonly string[];
   readonly list: string;
   readonly items: readonly string[];
+  /** Keys that other systems or earlier versions have and this one does not, each with the reason. */
+  readonly refused?: Readonly<Record<string, string>>;
 }
 
-/** What a schema found wrong with the form of a definition. */
+/** The problems that a schema found in the form of a definition. */
 export function formIssues(error: z.ZodError, known: KnownKeys): ValidationIssue[] {
   return error.issues.flatMap((issue) => readable(issue, known));
 }
 
-function readable(issue: z.core.$ZodIssue, { own, list, items }: KnownKeys): ValidationIssue[] {
+function readable(issue: z.core.$ZodIssue, { own, list, items, refused = {} }: KnownKeys): ValidationIssue[] {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const known = issue.path[0] === list ? items : own;
-    return issue.keys.map((key) => ({
-      path: path === "" ? key : `${path}.${key}`,
-      message: "unknown key",
-      ...suggested(key, known),
-    }));
+    return issue.keys.map((key) => {
+      const at = path === "" ? key : `${path}.${key}`;
+      const reason = path === "" && Object.hasOwn(refused, key) ? refused[key] : undefined;
+      return reason === undefined
+        ? { path: at, message: "unknown key", ...suggested(key, known) }
+        : { path: at, message: reason };
+    });
   }
   const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
   return [{ path, message: missing ? "is required" : issue.message }];
@@ -61,7 +68,10 @@ export function collect<T>(parse: () => T, issues: ValidationIssue[]): T | undef
   }
 }
 
-/** The value if it has the form, else undefined: so that one field of a wrong form does not hide what is wrong with the others. */
+/**
+ * The value if it has the form, else undefined: so that one field of a wrong form does not hide what is wrong with the
+ * others.
+ */
 export function fitting<S extends z.ZodType>(schema: S, value: unknown): z.output<S> | undefined {
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed.data : undefined;

@@ -9,8 +9,8 @@ const SIZE_LIMIT = 1024 * 1024;
  * `kind` is what the file should hold, with its article: "an action".
  */
 export function readYaml<T>(text: string, file: string, kind: string, read: (value: unknown) => T): T {
-  const refused = (issues: readonly ValidationIssue[]): ValidationError => refusal(file, kind, issues);
-  if (text.length > SIZE_LIMIT) throw refused([{ path: "", message: "the file is larger than 1 MiB", file }]);
+  const refusedError = (issues: readonly ValidationIssue[]): ValidationError => definitionError(file, kind, issues);
+  if (text.length > SIZE_LIMIT) throw refusedError([{ path: "", message: "the file is larger than 1 MiB", file }]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true });
   if (document.errors.length > 0) {
@@ -24,24 +24,24 @@ export function readYaml<T>(text: string, file: string, kind: string, read: (val
         column: col,
       };
     });
-    throw refused(issues);
+    throw refusedError(issues);
   }
   if (!isMap(document.contents)) {
-    throw refused([{ path: "", message: `${kind} is a set of key: value lines`, file, line: 1, column: 1 }]);
+    throw refusedError([{ path: "", message: `${kind} is a set of key: value lines`, file, line: 1, column: 1 }]);
   }
   let value: unknown;
   try {
     // Expands the document; `yaml` refuses alias bombs here.
     value = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    throw refused([{ path: "", message: error instanceof Error ? error.message : String(error), file }]);
+    throw refusedError([{ path: "", message: error instanceof Error ? error.message : String(error), file }]);
   }
   try {
     return read(value);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     const found = error.issues.map((issue) => located(issue, document, lines, file));
-    throw refused(found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)));
+    throw refusedError(found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)));
   }
 }
 
@@ -66,7 +66,7 @@ function offset(document: Document, segments: readonly string[]): number {
   return 0;
 }
 
-function refusal(file: string, kind: string, issues: readonly ValidationIssue[]): ValidationError {
+function definitionError(file: string, kind: string, issues: readonly ValidationIssue[]): ValidationError {
   const [, noun = kind] = kind.split(" ");
   return new ValidationError(
     `${file} is not a valid ${noun} (${issues.length} ${issues.length === 1 ? "problem" : "problems"}).`,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as errors from "./errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "./next-step.ts";
 import { AgentsError, type ErrorCode } from "./errors.ts";
 
-/** What a shell, a JSON-RPC client and an HTTP client get; a code missing here does not compile. */
+/** The codes for a shell, a JSON-RPC client and an HTTP client; a missing code does not compile. */
 const MEANINGS = {
   usage: [2, -32602, 400],
   validation: [2, -32602, 422],

@@ -1,10 +1,10 @@
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "./next-step.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * Every failure a caller can act on is one class here, and the one table below says what each means to a shell (exit code), to a
- * JSON-RPC client and to an HTTP client, so that the three can never drift apart. `message` is the sentence a user reads: what
- * happened. `kept` says what is still there, `next` lists operations that continue from here.
+ * Every failure a caller can act on is one class here, and the one table below says what each means to a shell (exit
+ * code), to a JSON-RPC client and to an HTTP client, so that the three can never drift apart. `message` is the sentence
+ * a user reads: what happened. `kept` says what is still there, `next` lists operations that continue from here.
  */
 
 const ERROR_TABLE = {
@@ -61,13 +61,15 @@ const ERROR_TABLE = {
   internal: { exit: 1, rpc: -32603, http: 500 },
 } as const satisfies Record<string, { exit: 1 | 2 | 3 | 4; rpc: number; http: number }>;
 
+/** The kind of a failure; one table says what each means to a shell, to JSON-RPC and to HTTP. */
 export type ErrorCode = keyof typeof ERROR_TABLE;
 type ErrorMeaning = (typeof ERROR_TABLE)[ErrorCode];
 
+/** The parts of an error besides its code and its sentence. */
 export interface ErrorExtras {
-  /** What is still there although this failed. */
+  /** The things that are still there although this failed. */
   readonly kept?: string;
-  /** What the caller can do next. */
+  /** The operations the caller can run next. */
   readonly next?: readonly NextStep[];
   /** Machine-readable facts, part of the error envelope. */
   readonly detail?: Readonly<Record<string, unknown>>;
@@ -102,6 +104,7 @@ export class UsageError extends AgentsError {
   }
 }
 
+/** One problem of an input, and where it is. */
 export interface ValidationIssue {
   /** Where in the input, dotted: `arguments.0.min`. */
   readonly path: string;
@@ -117,7 +120,7 @@ export function listIssues(issues: readonly ValidationIssue[]): string {
   return issues.map(({ path, message }) => (path === "" ? message : `${safePath(path)}: ${message}`)).join("; ");
 }
 
-/** A path may hold a key somebody made up: it is quoted and cut unless it is a plain word. */
+/** A path may hold a key from a user's file: it is quoted and cut unless it is a plain word. */
 function safePath(path: string): string {
   return /^[\w.-]{1,100}$/.test(path) ? path : shown(path);
 }
@@ -132,13 +135,14 @@ export class ValidationError extends AgentsError {
   }
 }
 
+/** A name or id that nothing has. */
 export class NotFoundError extends AgentsError {
   constructor(kind: string, id: string, extras: ErrorExtras = {}) {
     super("not_found", `There is no ${kind} "${id}".`, { ...extras, detail: { kind, id, ...extras.detail } });
   }
 }
 
-/** Somebody else was first. `expected` is what the caller relied on, `actual` what is in the store now. */
+/** Another process was first. `expected` is the state the caller relied on, `actual` the state in the store now. */
 export class ConflictError extends AgentsError {
   readonly expected: unknown;
   readonly actual: unknown;
@@ -188,7 +192,7 @@ export class DecisionPhaseViolationError extends AgentsError {
   }
 }
 
-/** Whoever works on a step cannot get on with it as things are. What it did is kept; asked to go on, it goes on. */
+/** The worker of a step cannot finish it as things are. Its work is kept, and it continues when the user asks. */
 export class StuckError extends AgentsError {
   constructor(message: string, extras: ErrorExtras = {}) {
     super("stuck", message, { kept: "Everything that was done before is recorded.", ...extras });
@@ -230,6 +234,7 @@ export class BreakerFullError extends AgentsError {
   }
 }
 
+/** A setting, a file or a variable of the user is wrong. */
 export class ConfigurationError extends AgentsError {
   constructor(message: string, extras: ErrorExtras = {}) {
     super("configuration", message, extras);

@@ -1,7 +1,7 @@
 import { assert, integer, property } from "fast-check";
 import { expect, test } from "vitest";
 import { capOf, capProblem } from "../settings/budget-settings.ts";
-import { dollars, parseDollars } from "./money.ts";
+import { dollars, dollarsLeft, parseDollars } from "./money.ts";
 
 test("dollars are read exactly, and anything else is refused", () => {
   expect(["2.50", "$2.50", "3", "0", "0.000001", "0.1", "999999999.999999"].map(parseDollars)).toEqual([
@@ -29,6 +29,10 @@ test("small amounts are shown with all their digits", () => {
     "$1.50",
     "$1.23",
   ]);
+});
+
+test("money that is left is rounded down", () => {
+  expect([0, 9_999, 274_999, 1_239_999].map(dollarsLeft)).toEqual(["$0.00", "$0.009999", "$0.2749", "$1.23"]);
 });
 
 test("a cap is an amount or none", () => {

@@ -1,6 +1,6 @@
 /**
- * Millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost that is not known is
- * undefined, never 0: whoever keeps a budget must decide what to do about it.
+ * Millionths of a US dollar: whole numbers, rounded up, so that sums in the store are exact and never too low. A cost
+ * that is not known is undefined, never 0: the code that keeps a budget must decide what to do about it.
  */
 export type Microdollars = number;
 
@@ -16,4 +16,10 @@ export function parseDollars(text: string): Microdollars | undefined {
 export function dollars(amount: Microdollars): string {
   const digits = amount % 10_000 === 0 || amount >= 1_000_000 ? 2 : amount >= 10_000 ? 4 : 6;
   return `$${(amount / 1_000_000).toFixed(digits)}`;
+}
+
+/** Like `dollars`, but rounded down: money that is left is never shown as more than it is. */
+export function dollarsLeft(amount: Microdollars): string {
+  const unit = amount >= 1_000_000 ? 10_000 : amount >= 10_000 ? 100 : 1;
+  return dollars(amount - (amount % unit));
 }

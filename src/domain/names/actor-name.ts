@@ -1,9 +1,9 @@
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
 /**
- * The name of an actor as somebody refers to it: that of a registered one, or a model as `<provider>/<model>`, which needs no
- * registration. Models have names that nothing of ours could have ("gpt-4.1", "qwen3:30b", a file with a transcript), so only what
- * stands before the first slash must look like a name.
+ * The name by which users refer to an actor: that of a registered one, or a model as `<provider>/<model>`, which needs
+ * no registration. Models have names that nothing of ours could have ("gpt-4.1", "qwen3:30b", a file with a
+ * transcript), so only the part before the first slash must look like a name.
  */
 export interface ModelName {
   readonly provider: string;
@@ -20,7 +20,9 @@ export function parseActorName(text: string, field = "actor"): QualifiedName {
   return parseQualifiedName(text, field);
 }
 
-/** Which model the name stands for if no actor is registered under it; undefined when it can only be somebody's own actor. */
+/**
+ * Which model the name stands for if no actor is registered under it; undefined when it can only be a registered actor.
+ */
 export function modelNamed(name: string): ModelName | undefined {
   const slash = name.indexOf("/");
   const [provider, model] = [name.slice(0, slash), name.slice(slash + 1)];

@@ -1,3 +1,4 @@
-/** What actors do in a plan. */
-export const ACTOR_ROLES = ["strategy", "execution", "estimation", "review", "apply", "invariant"] as const;
+/** The roles of actors in a plan. */
+export const ACTOR_ROLES = ["strategy", "execution"] as const;
+/** A part that an actor plays in a plan. */
 export type ActorRole = (typeof ACTOR_ROLES)[number];

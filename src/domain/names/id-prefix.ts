@@ -1,8 +1,8 @@
 import { NotFoundError, UsageError } from "../errors/errors.ts";
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "../errors/next-step.ts";
 import { shown } from "../text/text.ts";
 
-/** Wherever an id is taken, its beginning will do as long as only one thing has it. */
+/** Every command that takes an id also takes its beginning, as long as only one thing has it. */
 
 const BEGINNING = /^[0-9A-HJKMNP-TV-Z]{1,26}$/;
 

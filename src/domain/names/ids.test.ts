@@ -36,7 +36,7 @@ describe("an id", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("keeps its order whatever the clock does: forwards, backwards, standing still", () => {
+  test("keeps its order with any clock: forwards, backwards, standing still", () => {
     const steps = fc.array(fc.integer({ min: -100_000, max: 100_000 }), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 0, max: 2 ** 47 }), (changes, start) => {
@@ -73,7 +73,7 @@ describe("an id", () => {
     expect(monotonicIds(() => 5.9, zero)()).toBe(monotonicIds(() => 5, zero)());
   });
 
-  test("a clock that tells what is no time never makes something that is no id", () => {
+  test("a clock that returns an invalid time still gives valid ids", () => {
     const bad: { time: number; ids: string[] }[] = [];
     for (const time of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 48]) {
       const next = monotonicIds(() => time);

@@ -1,18 +1,22 @@
 import { randomFillSync } from "node:crypto";
 
 /**
- * Monotonic ULIDs: 48 bits of milliseconds and 80 of randomness in Crockford's base 32. Two ids of one generator keep their order
- * even within a millisecond or when the clock steps back: the random part is then counted up. (Our own 40 lines because a whole
- * run must be reproducible from one seed: clock and randomness are arguments.)
+ * Monotonic ULIDs: 48 bits of milliseconds and 80 of randomness in Crockford's base 32. Two ids of one generator keep
+ * their order even within a millisecond or when the clock steps back: the random part is then counted up. (Our own 40
+ * lines because a whole run must be reproducible from one seed: clock and randomness are arguments.)
  */
 export type PlanId = string & { readonly __brand: "PlanId" };
+/** The id of a changeset. */
 export type ChangesetId = string & { readonly __brand: "ChangesetId" };
 export type AttachmentId = string & { readonly __brand: "AttachmentId" };
+/** The id of a decision. */
 export type DecisionId = string & { readonly __brand: "DecisionId" };
+/** The id of a tool call. */
 export type InvocationId = string & { readonly __brand: "InvocationId" };
 
 /** Milliseconds since the epoch, UTC. */
 export type Clock = () => number;
+/** Makes ids that sort in the order in which they were made. */
 export type IdGenerator = () => string;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -43,7 +47,9 @@ export function monotonicIds(
   };
 }
 
-/** What an id can hold: 48 bits. A clock that tells no time tells the beginning of time, and the order is kept all the same. */
+/**
+ * The largest time an id can hold: 48 bits. An invalid time counts as time zero, and the order is kept all the same.
+ */
 function instant(time: number): number {
   return Number.isFinite(time) ? Math.min(Math.max(0, Math.trunc(time)), 2 ** 48 - 1) : 0;
 }

@@ -1,10 +1,10 @@
 import { NotFoundError } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import type { QualifiedName } from "./qualified-name.ts";
 import { nearest } from "../text/suggest.ts";
 
 /** Says what is not there, and what may have been meant. */
-export function notFound(
+export function notFoundError(
   kind: "action" | "actor" | "project" | "resource" | "validation",
   name: QualifiedName,
   known: readonly string[],

@@ -63,7 +63,7 @@ describe("refused, naming the bad part", () => {
     [`${"x".repeat(101)}/a`, /its namespace is longer than 100/],
     [`${"x".repeat(101)}:a/a`, /its server is longer than 100/],
   ])("%j", (text, message) => {
-    const error = refusal(() => parseQualifiedName(text, "action"));
+    const error = refusalError(() => parseQualifiedName(text, "action"));
     expect(error.message).toMatch(message);
     expect(error.issues).toEqual([{ path: "action", message: error.message }]);
   });
@@ -73,10 +73,10 @@ describe("refused, naming the bad part", () => {
   });
 });
 
-describe("namespaces that are nobody's own", () => {
+describe("namespaces that no user may have", () => {
   test.each(["system", "internal", "admin", "root", "SYSTEM", "Root"])("%s is reserved", (namespace) => {
-    expect(refusal(() => parseOwnName(`${namespace}/fix`)).message).toContain("is reserved");
-    expect(refusal(() => parseOwnName(`prod:${namespace}/fix`)).message).toContain("is reserved");
+    expect(refusalError(() => parseOwnName(`${namespace}/fix`)).message).toContain("is reserved");
+    expect(refusalError(() => parseOwnName(`prod:${namespace}/fix`)).message).toContain("is reserved");
     expect(parseQualifiedName(`${namespace}/fix`)).toBe(`${namespace}/fix`);
   });
 
@@ -92,7 +92,7 @@ describe("namespaces that are nobody's own", () => {
     "amazon",
     "OpenAI",
   ])("%s belongs to a model provider", (namespace) => {
-    expect(refusal(() => parseOwnName(`${namespace}/fix`)).message).toContain("belongs to a model provider");
+    expect(refusalError(() => parseOwnName(`${namespace}/fix`)).message).toContain("belongs to a model provider");
     expect(parseQualifiedName(`${namespace}/gpt-4`)).toBe(`${namespace}/gpt-4`);
   });
 
@@ -104,10 +104,10 @@ describe("namespaces that are nobody's own", () => {
 });
 
 describe("hostile strings", () => {
-  test("are no name and no part of one", () => {
+  test("are not a name and not part of one", () => {
     withEveryHostileString((text) => {
       for (const variant of [text, `${text}/fix`, `team/${text}`, `${text}:team/fix`]) {
-        const error = refusal(() => parseOwnName(variant));
+        const error = refusalError(() => parseOwnName(variant));
         expect(error.message.length).toBeLessThan(1_000);
       }
     });
@@ -127,7 +127,7 @@ describe("hostile strings", () => {
   });
 });
 
-function refusal(parse: () => unknown): ValidationError {
+function refusalError(parse: () => unknown): ValidationError {
   try {
     parse();
   } catch (error) {

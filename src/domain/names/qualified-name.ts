@@ -2,8 +2,8 @@ import { ValidationError } from "../errors/errors.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * The one form of every name: `[[server:]namespace/]name`. A `QualifiedName` always carries its namespace (`local` when left
- * out) and keeps the case it was written in; two names are the same when their keys are.
+ * The one form of every name: `[[server:]namespace/]name`. A `QualifiedName` always carries its namespace (`local` when
+ * left out) and keeps the case it was written in; two names are the same when their keys are.
  */
 export type QualifiedName = string & { readonly __brand: "QualifiedName" };
 
@@ -28,7 +28,7 @@ const PROVIDERS = new Set([
   "amazon",
 ]);
 
-/** Parses a name somebody refers to (an action, a project, an actor). */
+/** Parses a name that a user refers to (an action, a project, an actor). */
 export function parseQualifiedName(text: string, field = "name"): QualifiedName {
   const { server, namespace, name } = split(text, field);
   return `${server === undefined ? "" : `${server}:`}${namespace}/${name}` as QualifiedName;
@@ -47,7 +47,7 @@ export function nameParts(name: QualifiedName): NameParts {
   return split(name, "name");
 }
 
-/** What uniqueness is decided by: names are compared case-insensitively. */
+/** The form that decides uniqueness: names are compared case-insensitively. */
 export function nameKey(name: QualifiedName): string {
   return name.toLowerCase();
 }

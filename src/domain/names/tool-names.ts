@@ -1,4 +1,7 @@
-/** What tools there are. Apart from the actors that use them: whoever knows their names need not read anybody's file. */
+/**
+ * The names of all tools. Apart from the actors that use them, so that code that needs only the names imports no
+ * actors.
+ */
 export const TOOL_NAMES = [
   "read_file",
   "write_file",
@@ -21,6 +24,7 @@ export const TOOL_NAMES = [
   "query_history",
   "get_context_budget",
 ] as const;
+/** A built-in tool. */
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 /** Those that ask about the plan, and change nothing. */

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 
 /**
- * Where an endpoint is: on this machine or its own network, elsewhere, or at an address to which nothing may be sent. Such addresses are
- * those of the machine's own network card (link-local): clouds answer there, to everything that runs on the machine, with its credentials.
- * Names come as `URL` writes them, which turns every spelling of an IPv4 address (decimal, octal, hexadecimal) into the usual one.
+ * Where an endpoint is: on this machine or its own network, elsewhere, or at an address to which nothing may be sent.
+ * Such addresses are those of the machine's own network card (link-local): clouds answer there, to everything that runs
+ * on the machine, with its credentials. Names come as `URL` writes them, which turns every spelling of an IPv4 address
+ * (decimal, octal, hexadecimal) into the usual one.
  */
 const METADATA_NAMES = new Set([
   "metadata",
@@ -31,7 +32,7 @@ export function isLocalHost(hostname: string): boolean {
   return /^(?:127|10)\.|^192\.168\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(address);
 }
 
-/** Nothing is sent there, whoever asks for it. */
+/** Nothing is sent there, no matter which actor asks for it. */
 export function isForbiddenHost(hostname: string): boolean {
   const host = plainHost(hostname);
   if (METADATA_NAMES.has(host)) return true;

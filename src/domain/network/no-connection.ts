@@ -1,4 +1,7 @@
-/** Errors of the network that say that nothing was sent: there never was a connection. Anything else may have been read at the other end. */
+/**
+ * Errors of the network that say that nothing was sent: there never was a connection. Anything else may have been read
+ * at the other end.
+ */
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",

@@ -73,7 +73,7 @@ describe("operations and images", () => {
   });
 
   test.each(["", "a".repeat(63), "a".repeat(65), "A".repeat(64), "g".repeat(64), `${"a".repeat(64)}\n`, "sha256:"])(
-    "%j is no hash",
+    "%j is not a hash",
     (hash) => {
       expect(paths({ ...create("a"), after: { ...AFTER, hash } })).toEqual(["after"]);
     },
@@ -86,7 +86,7 @@ describe("operations and images", () => {
   });
 
   test("every problem is in the one error", () => {
-    const error = refusal({
+    const error = refusalError({
       resource: "1",
       path: "/etc/passwd",
       operation: "modify",
@@ -163,7 +163,7 @@ describe("paths", () => {
     [".ｇｉｔ/config", /\.git/],
   ])("%j does not", (path, reason) => {
     expect(relativePathProblem(path)).toMatch(reason);
-    const error = refusal(create(path));
+    const error = refusalError(create(path));
     expect(error.issues.map((issue) => issue.path)).toEqual(["path"]);
     expect(error.message.length).toBeLessThan(1_000);
     const rename = { ...create("fine"), operation: "rename", before: BEFORE, fromPath: path } as const;
@@ -214,7 +214,7 @@ describe("paths", () => {
 });
 
 describe("hostile input", () => {
-  test("is no resource", () => {
+  test("is not a resource", () => {
     withEveryHostileString((text) => expect(paths({ ...create("a"), resource: text })).toEqual(["resource"]));
   });
 
@@ -263,7 +263,7 @@ function create(path: string): HashedEntryInput {
   return { resource: "api", path, operation: "create", after: AFTER };
 }
 
-function refusal(input: HashedEntryInput): ValidationError {
+function refusalError(input: HashedEntryInput): ValidationError {
   try {
     parseChangeEntry(input);
   } catch (error) {
@@ -274,5 +274,5 @@ function refusal(input: HashedEntryInput): ValidationError {
 }
 
 function paths(input: HashedEntryInput): string[] {
-  return refusal(input).issues.map(({ path }) => path);
+  return refusalError(input).issues.map(({ path }) => path);
 }

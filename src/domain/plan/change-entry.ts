@@ -4,6 +4,7 @@ import { lineProblem, shown, textProblem } from "../text/text.ts";
 
 /** One changed path, credited to one tool call and one decision. */
 export const CHANGE_OPERATIONS = ["create", "modify", "delete", "rename", "mode"] as const;
+/** The kind of a change, derived from the file before and after. */
 export type ChangeOperation = (typeof CHANGE_OPERATIONS)[number];
 
 /** The content of a path at one moment: what it holds (SHA-256) and its mode bits. */
@@ -15,6 +16,7 @@ export interface FileImage {
 /** A file as a caller has it: the bytes themselves, which are then kept, or only their hash. */
 export type FileImageInput = FileImage | { readonly content: Uint8Array; readonly mode: number };
 
+/** A change as its caller reports it. */
 export interface ChangeEntryInput {
   readonly resource: string;
   readonly path: string;
@@ -27,6 +29,7 @@ export interface ChangeEntryInput {
   readonly decision?: string | undefined;
 }
 
+/** One recorded change of one file. */
 export interface ChangeEntry {
   readonly changesetId: ChangesetId;
   /** 1, 2, 3 … without a gap within its changeset. */
@@ -56,7 +59,7 @@ const IMAGES = {
   mode: { before: true, after: true },
 } as const satisfies Record<ChangeOperation, { before: boolean; after: boolean }>;
 
-/** What kind of change leads from one content to another; undefined when there is none. */
+/** The kind of change from one content to another; undefined when they are the same. */
 export function operationBetween(
   before: FileImage | undefined,
   after: FileImage | undefined,
@@ -94,7 +97,7 @@ export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   for (const key of ["toolInvocation", "decision"] as const) {
     const value: unknown = input[key];
     if (value === undefined) continue;
-    const problem = typeof value === "string" ? lineProblem(value, 200) : "is no text";
+    const problem = typeof value === "string" ? lineProblem(value, 200) : "is not text";
     if (problem !== undefined) complain(key, `${key} ${problem}`);
   }
   if (issues.length > 0) {
@@ -116,7 +119,7 @@ export function parseChangeEntry(input: HashedEntryInput): CheckedEntry {
   };
 }
 
-/** Deeper paths are refused: whoever goes along one holds a directory for each segment, or calls itself for each. */
+/** Deeper paths are refused: code that walks one holds an open directory, or a stack frame, for each segment. */
 export const PATH_SEGMENTS = 200;
 
 /** Undefined when `path` names something below a resource's root, by segments and not by string prefix. */
@@ -135,7 +138,10 @@ export function relativePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether some file system takes the segment for ".git": case, compatibility forms, ignored characters, Windows' short names. */
+/**
+ * Whether some file system takes the segment for ".git": case, compatibility forms, ignored characters, Windows' short
+ * names.
+ */
 function namesGitDirectory(segment: string): boolean {
   const folded = segment
     .normalize("NFKC")

@@ -17,7 +17,7 @@ test.each([-0.01, 1.01, Number.NaN])("a factor of %d is refused", (risk) => {
   expect(() => assess({ successRate: 1, familiarity: 1, risk, invariantComplexity: 0 })).toThrow(RangeError);
 });
 
-test("0 always goes on, 1 always asks, between the confidence must reach the threshold", () => {
+test("0 always continues, 1 always asks, between the confidence must reach the threshold", () => {
   expect([0, 0.5, 1].map((confidence) => decide(0, confidence))).toEqual(["go", "go", "go"]);
   expect([0, 0.5, 1].map((confidence) => decide(1, confidence))).toEqual(["ask", "ask", "ask"]);
   expect([0.79, 0.8, 0.81].map((confidence) => decide(0.8, confidence))).toEqual(["ask", "go", "go"]);

@@ -1,11 +1,11 @@
 /**
- * How sure one can be that a step of a plan goes well, from what is on record and from what it is about to do. A profile's thresholds
- * are compared with it: whoever is sure enough goes on, everybody else asks.
+ * The confidence that a step of a plan goes well, from earlier records and from the step itself. It is compared with
+ * the thresholds of the profile: a plan with enough confidence continues, any other asks.
  */
 export interface ConfidenceFactors {
   /** How often the same kind of operation went well lately; 0.5 for one that is new. */
   readonly successRate: number;
-  /** How well the projects are known from plans that landed there. */
+  /** How well the projects are known from plans that were applied there. */
   readonly familiarity: number;
   readonly risk: number;
   /** How many rules are to be kept at once. */
@@ -36,7 +36,7 @@ export function assess(factors: ConfidenceFactors): Assessment {
   return { confidence, factors, explanation: `Confidence ${shownShare(confidence)}: 0.50 + ${parts.join(", ")}.` };
 }
 
-/** 0 goes on always, 1 asks always; between, the confidence must reach it. */
+/** 0 always continues, 1 always asks; in between, the confidence must reach it. */
 export function decide(threshold: number, confidence: number): "go" | "ask" {
   if (threshold <= 0) return "go";
   if (threshold >= 1) return "ask";

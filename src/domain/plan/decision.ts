@@ -4,21 +4,16 @@ import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { Phase } from "./transitions.ts";
 
 /**
- * What was decided on the way through a plan, and by whom everything it did can be explained: a tree that begins with what the plan
- * is asked to do. A decision is never changed and never deleted; what replaces it supersedes it. Every tool call is made for one
- * decision, and every change by one tool call.
+ * The decisions of a plan, which explain everything it did: a tree that begins with the plan's request. A decision is
+ * never changed and never deleted; a later one supersedes it. Every tool call is made for one decision, and every
+ * change by one tool call.
  */
 export const DECISION_TYPES = [
   "prompt_definition",
-  "invariant_enforced",
   "strategy_choice",
-  "resource_selection",
-  "subplan_spawn",
-  "subplan_parallel_spawn",
   "implementation_choice",
   "tool_invocation",
   "error_recovery",
-  "validation_response",
   "user_intervention",
 ] as const;
 export type DecisionType = (typeof DECISION_TYPES)[number];
@@ -32,12 +27,15 @@ export interface Decision {
   readonly type: DecisionType;
   /** The phase whose question it answers. */
   readonly phase: Phase;
-  /** The step it decides on; the same step of another attempt, or after a rollback, is decided on anew. */
+  /** The step it decides on; the same step of another attempt, or after a rollback, is decided on again. */
   readonly step: string | undefined;
   readonly question: string;
   /** With secrets masked. */
   readonly chosen: JsonValue;
-  /** Where the choice is kept as it was made, if something in it is masked: contents are kept apart, like those of files. */
+  /**
+   * Where the choice is kept as it was made, if something in it is masked: contents are kept apart, like those of
+   * files.
+   */
   readonly exactHash: string | undefined;
   /** Only the first of an attempt has none. */
   readonly parent: DecisionId | undefined;
@@ -49,21 +47,19 @@ export interface Decision {
   readonly supersededBy: DecisionId | undefined;
 }
 
-/** What is known of why it was decided so. All of it is empty for what no model decided. */
+/** The known reasons for the decision. All of it is empty for a decision that no model made. */
 export interface Thought {
   /** From 0 to 1, as the decider said. */
   readonly confidence?: number;
   readonly rationale?: string;
   readonly alternatives?: readonly string[];
-  /** What the model wrote, as it came. */
+  /** The text of the model, unchanged. */
   readonly reasoning?: string;
   /** SHA-256 of exactly what the model was shown; its bytes are among the recorded contents. */
   readonly snapshot?: string;
 }
 
-const ANYWHERE: readonly DecisionType[] = ["resource_selection", "subplan_spawn", "subplan_parallel_spawn"];
-
-/** What may be decided while a plan is in a phase. */
+/** The types of decisions allowed in each phase. */
 export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
   strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
   execute: [
@@ -79,7 +75,7 @@ export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
   apply: ["user_intervention"],
 };
 
-/** What is chosen for a step that somebody works out on the way: a model with tools, or a graph. */
+/** The choice for a step that an actor works out while it runs: a model with tools, or a graph. */
 export interface ChosenWork extends JsonObject {
   readonly description: string;
   /** Aliases; empty for all that the plan has. */
@@ -91,7 +87,7 @@ export interface ChosenWork extends JsonObject {
   readonly answer?: string;
 }
 
-/** What is chosen for a step of a tool actor. */
+/** The choice for a step of a tool actor. */
 export interface ChosenCall extends JsonObject {
   readonly tool: string;
   readonly params: JsonObject;
@@ -107,13 +103,14 @@ export interface ToolInvocation {
   /** Of the lease it was called under. */
   readonly epoch: number | undefined;
   readonly startedAt: number;
-  /** Undefined while it runs, and for ever when whoever ran it was stopped. */
+  /** Undefined while it runs, and forever when its process was stopped. */
   readonly end: InvocationEnd | undefined;
   readonly supersededAt: number | undefined;
   /** The guard that did not let it through. */
   readonly refusedBy: GuardName | undefined;
 }
 
+/** How a tool call ended, for the record. */
 export type InvocationEnd =
   | { readonly outcome: "ok"; readonly durationMs: number; readonly resultSize: number }
   | { readonly outcome: "failed"; readonly durationMs: number; readonly error: string };

@@ -1,4 +1,4 @@
-/** What hangs on a decision, against the simplest way of finding it out. */
+/** The dependants of a decision, compared with the simplest way to find them. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { dependantsOf, type Related, type Touch } from "./dependants.ts";
@@ -32,7 +32,9 @@ function model(start: DecisionId, decisions: readonly Related[], touches: readon
   }
 }
 
-/** Up to a dozen decisions, each below an earlier one and with needs among the earlier ones, and changes in any order. */
+/**
+ * Up to a dozen decisions, each below an earlier one and with needs among the earlier ones, and changes in any order.
+ */
 const worlds = fc.integer({ min: 1, max: 12 }).chain((size) =>
   fc.record({
     decisions: fc.tuple(

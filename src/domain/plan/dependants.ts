@@ -15,8 +15,9 @@ export interface Touch {
 }
 
 /**
- * The decision and everything that cannot stand without it: what was decided below it, what needs it, and what later changed a path
- * that one of these had changed, or one above or below it, until nothing more is found. `touches` are in the order in which they were made.
+ * The decision and everything that cannot stand without it: what was decided below it, what needs it, and what later
+ * changed a path that one of these had changed, or one above or below it, until nothing more is found. `touches` are in
+ * the order in which they were made.
  */
 export function dependantsOf(
   id: DecisionId,
@@ -32,7 +33,7 @@ export function dependantsOf(
   for (const { id: later, parent, needs } of decisions) {
     for (const earlier of parent === undefined ? needs : [parent, ...needs]) follows(later, earlier);
   }
-  // Whoever touches a path follows the one who touched it last: who was before that is reached through the one in between.
+  // A step that touches a path depends on the step that touched it last; earlier ones are reached through that one.
   const last = new Map<string, DecisionId>();
   const below = new Map<string, Set<DecisionId>>();
   for (const { decision, resource, paths } of touches) {

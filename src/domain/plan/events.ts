@@ -1,7 +1,7 @@
 import type { PlanId } from "../names/ids.ts";
 
-/** What happened, told after it was committed. Each transition of a plan writes exactly one. */
-export const EVENT_TYPES = [
+/** Events, emitted after their transaction was committed. Each transition of a plan writes exactly one. */
+const EVENT_TYPES = [
   "plan.created",
   "plan.phase_changed",
   "plan.state_changed",
@@ -45,8 +45,10 @@ export const EVENT_TYPES = [
   "plan.answered",
   "plan.guided",
 ] as const;
+/** The kinds of stored events. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** An event as it is stored, committed together with the change it tells of. */
 export interface DomainEvent {
   /** Position in commit order; resume a subscription after it. */
   readonly sequence: number;

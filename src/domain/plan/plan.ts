@@ -8,6 +8,7 @@ import type { Phase, PlanStatus } from "./transitions.ts";
 /** A unit of work made from an action: everything it needs is frozen into it when it is made. */
 export type Plan = PlanFields & PlanStatus;
 
+/** A project of a plan, with the alias its files have. */
 export interface ProjectLink {
   readonly project: QualifiedName;
   /** How steps of the plan refer to the project; unique within the plan. */
@@ -19,7 +20,9 @@ interface PlanFields {
   readonly id: PlanId;
   readonly name: QualifiedName;
   readonly action: QualifiedName;
-  /** Counts how often the plan was planned: 1, and one more for each reversion. Recorded steps belong to one attempt. */
+  /**
+   * Counts how often the plan was planned: 1, and one more for each reversion. Recorded steps belong to one attempt.
+   */
   readonly attempt: number;
   readonly reversionCount: number;
   /** Goes up by exactly one with each transition; the audit log has one entry for each. */
@@ -41,12 +44,13 @@ interface PlanFields {
   readonly phaseTimes: Readonly<Record<Phase, PhaseTimes>>;
 }
 
+/** When each phase began and ended. */
 export interface PhaseTimes {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
 }
 
-/** Why a phase stopped. Kept for ever, also after the plan went on. */
+/** Why a phase stopped. Kept forever, also after the plan continued. */
 export interface PlanFailure {
   readonly position: number;
   readonly phase: Phase;
@@ -59,4 +63,5 @@ export interface PlanFailure {
 }
 
 export const FAILURE_CATEGORIES = ["transient", "strategy"] as const;
+/** Whether the same strategy may be tried again. */
 export type FailureCategory = (typeof FAILURE_CATEGORIES)[number];

@@ -17,7 +17,7 @@ import {
 
 function parsed(key: StatusKey): PlanStatus {
   const status = parseStatusKey(key);
-  if (status === undefined) throw new Error(`${key} is no status`);
+  if (status === undefined) throw new Error(`${key} is not a status`);
   return status;
 }
 

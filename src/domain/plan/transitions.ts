@@ -1,7 +1,7 @@
 /**
- * The state machine of plans. A status is a pair (phase, state); the two tables below are all the moves there are. Going on and
- * going back are separate tables, so that "revert" can never name a later phase. Because the tables `satisfies` a record over
- * every status, a status without its row is a type error.
+ * The state machine of plans. A status is a pair (phase, state); the two tables below are all the moves there are.
+ * Going on and going back are separate tables, so that "revert" can never name a later phase. Because the tables
+ * `satisfies` a record over every status, a status without its row is a type error.
  */
 
 type WorkState = "queued" | "processing" | "complete" | "errored" | "cancelled";
@@ -11,7 +11,9 @@ export type PlanStatus =
   | { readonly phase: "strategize" | "execute"; readonly state: WorkState }
   | { readonly phase: "apply"; readonly state: ApplyState };
 
+/** A phase of a plan. */
 export type Phase = PlanStatus["phase"];
+/** A state within a phase. */
 export type State = PlanStatus["state"];
 export type StatusKey = `${"strategize" | "execute"}/${WorkState}` | `apply/${ApplyState}`;
 
@@ -48,8 +50,8 @@ type ForwardOperation =
  * `reviseStrategy` has the strategy made anew within the attempt, for guidance that came before its first step;
  * `continuePlan` has more done on an executed plan, in the same attempt and sandbox;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
- * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once its lease
- * has lapsed.
+ * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once
+ * its lease has lapsed.
  */
 type BackwardOperation =
   | "reviseStrategy"
@@ -72,7 +74,7 @@ const FORWARD = {
     cancelPlan: "strategize/cancelled",
   },
   "strategize/complete": { executePlan: "execute/queued", cancelPlan: "strategize/cancelled" },
-  // What was recorded before it failed is not asked again.
+  // Steps recorded before the failure are not run again.
   "strategize/errored": { startStrategize: "strategize/processing", cancelPlan: "strategize/cancelled" },
   "strategize/cancelled": {},
   "execute/queued": { startExecute: "execute/processing", cancelPlan: "execute/cancelled" },
@@ -82,7 +84,7 @@ const FORWARD = {
     failExecute: "execute/errored",
     cancelPlan: "execute/cancelled",
   },
-  // What works in place has changes to take out as soon as it stands still, applied or not.
+  // A plan that works in place has changes to undo as soon as it stops, applied or not.
   "execute/complete": {
     applyPlan: "apply/queued",
     undoPlan: "execute/complete",
@@ -103,7 +105,7 @@ const FORWARD = {
     failApply: "apply/errored",
     cancelPlan: "apply/cancelled",
   },
-  // Taking the changes out of the resources and bringing them back leaves the plan applied; whether they are in is `undoneAt`.
+  // Undo and redo leave the plan applied; `undoneAt` says whether its changes are in the resources.
   "apply/applied": { undoPlan: "apply/applied", redoPlan: "apply/applied" },
   "apply/constrained": { undoPlan: "apply/constrained", redoPlan: "apply/constrained", cancelPlan: "apply/cancelled" },
   "apply/errored": { undoPlan: "apply/errored", redoPlan: "apply/errored", cancelPlan: "apply/cancelled" },
@@ -159,7 +161,7 @@ export function sources(operation: Operation): StatusKey[] {
   return (Object.keys(FORWARD) as StatusKey[]).filter((key) => target(key, operation) !== undefined);
 }
 
-/** `applied` and `cancelled` are final; everything else can still go on. */
+/** `applied` and `cancelled` are final; every other state is active. */
 export function isTerminal({ state }: PlanStatus): boolean {
   return state === "applied" || state === "cancelled";
 }

@@ -1,4 +1,7 @@
-/** The page about autonomy says what is true: its table is the built-in profiles, its files are valid, its words are known. */
+/**
+ * The page about autonomy says what is true: its table is the built-in profiles, its files are valid, its words are
+ * known.
+ */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { expect, test } from "vitest";

@@ -30,22 +30,28 @@ describe("the built-in profiles", () => {
   });
 
   test.each<[string, Partial<Record<Threshold, number>>]>([
-    ["manual", { autoStrategize: 1, autoExecute: 1, autoApply: 1, autoRetryTransient: 1 }],
-    ["review", { autoStrategize: 0, autoExecute: 0, autoDecisionsStrategize: 1, autoApply: 1 }],
-    ["supervised", { autoStrategize: 0, autoDecisionsStrategize: 0, autoExecute: 1, autoApply: 1 }],
-    ["cautious", { autoStrategize: 0.8, autoExecute: 0.8, autoApply: 1 }],
-    ["trusted", { autoExecute: 0, autoApply: 1, autoStrategyRevision: 1, autoReversionFromApply: 1 }],
-    ["auto", { autoExecute: 0, autoStrategyRevision: 0, autoApply: 1 }],
-    ["ci", { autoApply: 0 }],
-    ["full-auto", { autoApply: 0 }],
+    ["manual", { autoDecisionsStrategize: 1, autoExecute: 1, autoApply: 1 }],
+    ["review", { autoDecisionsStrategize: 1, autoExecute: 0, autoApply: 1 }],
+    ["supervised", { autoDecisionsStrategize: 0, autoExecute: 1, autoApply: 1 }],
+    ["cautious", { autoDecisionsStrategize: 0.8, autoExecute: 0.8, autoApply: 1 }],
+    ["trusted", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 1 }],
+    ["auto", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 1 }],
+    ["ci", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 0 }],
+    ["full-auto", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 0 }],
   ])("%s", (name, thresholds) => {
-    expect(findProfile(name).thresholds).toMatchObject(thresholds);
+    expect(findProfile(name).thresholds).toEqual(thresholds);
   });
 
   test("the default is one of them, and names are found in any case", () => {
     expect(PROFILE_NAMES).toContain(DEFAULT_PROFILE);
     expect(findProfile("Full-AUTO").name).toBe("full-auto");
   });
+});
+
+test("a profile that was stored with thresholds that had no effect is read without them", () => {
+  const now = findProfile("cautious");
+  const old = { ...now, thresholds: { autoStrategize: 0.8, ...now.thresholds, autoChildPlans: 0.8 } };
+  expect(keptProfile(JSON.stringify(old))).toEqual(now);
 });
 
 test("a profile that was written down before confinement could be required requires it, unless it is full-auto", () => {
@@ -61,19 +67,19 @@ test("a profile that was written down before confinement could be required requi
 
 describe("an unknown profile", () => {
   test("is an error with a suggestion, never another profile", () => {
-    expect(refusal("supervisd").issues[0]).toMatchObject({ path: "automation_profile", suggestion: "supervised" });
-    expect(refusal("zebra", "core.profile").issues[0]).toMatchObject({ path: "core.profile" });
-    expect(refusal("zebra").issues[0]).not.toHaveProperty("suggestion");
-    expect(refusal("zebra").message).toContain(PROFILE_NAMES.join(", "));
+    expect(refusalError("supervisd").issues[0]).toMatchObject({ path: "automation_profile", suggestion: "supervised" });
+    expect(refusalError("zebra", "core.profile").issues[0]).toMatchObject({ path: "core.profile" });
+    expect(refusalError("zebra").issues[0]).not.toHaveProperty("suggestion");
+    expect(refusalError("zebra").message).toContain(PROFILE_NAMES.join(", "));
   });
 
   test.each(LOADED_WORDS)("is %s", (word) => {
-    expect(refusal(word).message).toContain(word);
+    expect(refusalError(word).message).toContain(word);
   });
 
   test("is any hostile string, and its message is fit to be shown", () => {
     withEveryHostileString((text) => {
-      const { message } = refusal(text);
+      const { message } = refusalError(text);
       expect(message.length).toBeLessThan(1_000);
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not be there
       expect(message).not.toMatch(/[\u0000-\u001f]/u);
@@ -82,7 +88,7 @@ describe("an unknown profile", () => {
   });
 });
 
-function refusal(name: string, path?: string): ValidationError {
+function refusalError(name: string, path?: string): ValidationError {
   try {
     findProfile(name, path);
   } catch (error) {

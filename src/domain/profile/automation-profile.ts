@@ -5,36 +5,28 @@ import { nearest } from "../text/suggest.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between is the
- * confidence a step needs to go on by itself. A plan carries the whole profile it was made with, so that a later change of a
- * profile never changes a running plan.
+ * How far a plan may go without asking. A threshold of 0 means always automatic, 1 means always ask, anything between
+ * is the confidence a step needs to continue without asking. A plan carries the whole profile it was made with, so that
+ * a later change of a profile never changes a running plan.
  */
-export const THRESHOLDS = [
-  "autoStrategize",
-  "autoExecute",
-  "autoApply",
-  "autoDecisionsStrategize",
-  "autoDecisionsExecute",
-  "autoValidationFix",
-  "autoStrategyRevision",
-  "autoReversionFromApply",
-  "autoChildPlans",
-  "autoRetryTransient",
-  "autoCheckpointRestore",
-] as const;
+export const THRESHOLDS = ["autoExecute", "autoApply", "autoDecisionsStrategize"] as const;
+/** A step that a profile lets a plan take by itself from a confidence on. */
 export type Threshold = (typeof THRESHOLDS)[number];
 
+/** How far plans may go without asking. */
 export interface AutomationProfile {
   readonly name: string;
   readonly description: string;
   readonly thresholds: Readonly<Record<Threshold, number>>;
   readonly requireSandbox: boolean;
   readonly requireCheckpoints: boolean;
-  /** Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox. */
+  /**
+   * Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox.
+   */
   readonly requireConfinement: boolean;
   /** Commands, hooks and validations may use the network. */
   readonly allowUnsafeTools: boolean;
-  /** Never applied by itself, whatever the threshold says. */
+  /** Never applied by itself, even if the threshold allows it. */
   readonly requireHumanApproval: boolean;
   /** How often a step that failed may be tried again in one attempt at the plan. */
   readonly maxRetriesPerStep: number;
@@ -42,7 +34,7 @@ export interface AutomationProfile {
   readonly budget: ProfileBudget;
 }
 
-/** What a plan may cost together with all its children; undefined is no limit. */
+/** The budget of a plan together with all its children; undefined means without a limit. */
 export interface ProfileBudget {
   readonly maxCostUsd: number | undefined;
 }
@@ -69,11 +61,10 @@ function profile(
   exceptions: Partial<Record<Threshold, number>> = {},
   safety = true,
 ): AutomationProfile {
-  const thresholds = Object.fromEntries(THRESHOLDS.map((key) => [key, exceptions[key] ?? base]));
   return {
     name,
     description,
-    thresholds: thresholds as Record<Threshold, number>,
+    thresholds: thresholdsFrom((key) => exceptions[key] ?? base),
     requireSandbox: safety,
     requireCheckpoints: safety,
     requireConfinement: safety,
@@ -82,12 +73,20 @@ function profile(
   };
 }
 
-/** A profile as it was written down, which may have been before some of its parts existed. */
+function thresholdsFrom(valueOf: (name: Threshold) => number): Record<Threshold, number> {
+  return Object.fromEntries(THRESHOLDS.map((name) => [name, valueOf(name)])) as Record<Threshold, number>;
+}
+
+/**
+ * A profile as it was stored, perhaps by a version with fewer parts, or with thresholds that do not exist now. Those
+ * had no effect, so they are left out.
+ */
 export function keptProfile(text: string): AutomationProfile {
   const kept = JSON.parse(text) as AutomationProfile & { readonly requireConfinement?: boolean };
   return {
     ...SAFE,
     ...kept,
+    thresholds: thresholdsFrom((name) => kept.thresholds[name]),
     // One that does not say is held to it, except the one that holds nothing back.
     requireConfinement: kept.requireConfinement ?? kept.name !== UNHELD,
     guards: { ...NO_GUARDS, ...kept.guards },
@@ -114,16 +113,13 @@ export const BUILT_IN: readonly AutomationProfile[] = [
     autoValidationFix: 0,
   }),
   profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1 }),
-  profile("trusted", "Executes by itself, apply and going back wait", 0, {
-    autoApply: 1,
-    autoStrategyRevision: 1,
-    autoReversionFromApply: 1,
-  }),
-  profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }),
+  profile("trusted", "Decides and executes by itself, apply waits", 0, { autoApply: 1 }),
+  profile("auto", "As trusted; everything but apply runs by itself", 0, { autoApply: 1 }),
   profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0),
   profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
 ];
 
+/** The names of the built-in profiles. */
 export const PROFILE_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name);
 
 /** The built-in profile or one of `own`. An unknown name is an error, never silently another profile. */
@@ -149,7 +145,7 @@ function ownKey(name: string): string | undefined {
   try {
     return nameKey(parseQualifiedName(name));
   } catch {
-    // No name at all is no profile's name; the caller says which there are.
+    // An empty name matches no profile; the caller lists the known ones.
     return undefined;
   }
 }

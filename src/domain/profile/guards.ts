@@ -1,9 +1,10 @@
 import { toolWord } from "../names/tool-names.ts";
 
 /**
- * What holds a plan's tools back, whatever its thresholds say. Guards are part of the plan's frozen profile; afterwards they can only be
- * made tighter. They are judged here, without any input or output, and asked before every call in the transaction that puts the call on
- * record, so that no two calls can take the last place of a limit.
+ * Guards hold a plan's tools back, even where its thresholds allow a step. Guards are part of the plan's frozen
+ * profile; afterwards they can only be made tighter. They are judged here, without any input or output, and asked
+ * before every call in the transaction that puts the call on record, so that no two calls can take the last place of a
+ * limit.
  */
 export interface Guards {
   /** Patterns of tools that may not be called; `*` stands for any characters. */
@@ -29,7 +30,7 @@ export const NO_GUARDS: Guards = {
   requireApprovalForApply: false,
 };
 
-/** What a plan's guards were made tighter by after it was made. */
+/** The additions that made a plan's guards tighter after the plan was created. */
 export interface Tightening {
   readonly denied: readonly string[];
   readonly maxToolCalls: number | undefined;
@@ -112,7 +113,7 @@ export function judgeCall(
     (call.writes && guards.requireApprovalForWrites && !approved
       ? {
           guard: "require_approval_for_writes",
-          reason: `The step "${step}" wants to write with "${tool}", and nobody has allowed it to yet.`,
+          reason: `The step "${step}" wants to write with "${tool}", and you have not allowed it yet.`,
         }
       : undefined)
   );
@@ -152,7 +153,7 @@ export function callsOf(pattern: string, tools: ReadonlyMap<string, number>): nu
   return sum([...tools].flatMap(([tool, calls]) => (toolMatches(pattern, tool) ? [calls] : [])));
 }
 
-/** Whether somebody has to be asked how often tools were called before. */
+/** Whether the decision needs the number of earlier tool calls. */
 export function hasLimits({ maxToolCalls, maxToolCallsPerStep, maxCallsPerTool }: Guards): boolean {
   return maxToolCalls !== undefined || maxToolCallsPerStep !== undefined || Object.keys(maxCallsPerTool).length > 0;
 }

@@ -15,8 +15,8 @@ import { shown } from "../text/text.ts";
 import { TOOL_NAMES } from "../names/tool-names.ts";
 
 /**
- * A profile somebody defines. What the file does not say is as in the profile it extends, or as in `manual`; either way the whole of it
- * is kept, so that what becomes of the other profile later does not matter.
+ * A custom profile. A setting missing in the file is taken from the profile it extends, or from `manual`; the complete
+ * result is stored, so that later changes of the other profile do not matter.
  */
 export interface ProfileDefinition {
   readonly profile: AutomationProfile & { readonly name: QualifiedName };
@@ -25,17 +25,31 @@ export interface ProfileDefinition {
 
 /** The names the original system has for the thresholds; its own documents say what each really decides. */
 const ALIASES: Readonly<Record<string, Threshold>> = {
-  decompose_task: "autoStrategize",
   create_tool: "autoExecute",
   select_tool: "autoApply",
   edit_code: "autoDecisionsStrategize",
-  execute_command: "autoDecisionsExecute",
-  create_file: "autoValidationFix",
-  delete_content: "autoStrategyRevision",
-  access_network: "autoReversionFromApply",
-  install_dependency: "autoChildPlans",
-  modify_config: "autoRetryTransient",
-  approve_plan: "autoCheckpointRestore",
+};
+
+const NO_EFFECT = "is not implemented: it would have no effect; remove the line";
+
+/** Keys of files made for the original system, or for earlier versions, whose meaning does not exist here. */
+const REFUSED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      ["auto_strategize", "decompose_task"],
+      ["auto_decisions_execute", "execute_command"],
+      ["auto_validation_fix", "create_file"],
+      ["auto_strategy_revision", "delete_content"],
+      ["auto_reversion_from_apply", "access_network"],
+      ["auto_child_plans", "install_dependency"],
+      ["auto_retry_transient", "modify_config"],
+      ["auto_checkpoint_restore", "approve_plan"],
+    ]
+      .flat()
+      .map((key) => [key, NO_EFFECT]),
+  ),
+  allowed_skill_categories: "is not implemented: there are no skills yet; remove the line",
+  max_tokens: "is not implemented: only money is limited; use max_cost_usd",
 };
 
 /** Where a key of the file goes to, and what it takes. */
@@ -67,10 +81,6 @@ const SAFETY_KEYS: Keys = {
   allow_unsafe_tools: { to: "allowUnsafeTools", takes: z.boolean() },
   max_retries_per_step: { to: "maxRetriesPerStep", takes: z.int().min(0).max(100) },
   max_cost_per_plan: { to: "budget.maxCostUsd", takes: cost },
-  allowed_skill_categories: {
-    to: "skills",
-    takes: z.array(z.string()).max(0, "cannot be kept: there are no skills yet"),
-  },
 };
 const GUARD_KEYS: Keys = {
   tool_denylist: { to: "guards.toolDenylist", takes: z.array(pattern) },
@@ -84,7 +94,6 @@ const GUARD_KEYS: Keys = {
 };
 const BUDGET_KEYS: Keys = {
   max_cost_usd: { to: "budget.maxCostUsd", takes: cost },
-  max_tokens: { to: "tokens", takes: z.never("cannot be kept: only money is counted, so say max_cost_usd") },
 };
 const OWN_KEYS: Keys = {
   name: { to: "name", takes: z.string() },
@@ -100,7 +109,10 @@ const SECTIONS: Readonly<Record<string, Keys>> = {
 };
 const TOP_KEYS: Keys = { ...OWN_KEYS, ...THRESHOLD_KEYS, ...SAFETY_KEYS };
 
-/** Parses and checks a profile completely; every problem is in the one error. `own` are those that can be extended besides the built-in ones. */
+/**
+ * Parses and checks a profile completely; every problem is in the one error. `own` are those that can be extended
+ * besides the built-in ones.
+ */
 export function parseProfile(input: unknown, own: readonly AutomationProfile[]): ProfileDefinition {
   const issues: ValidationIssue[] = [];
   const found = readKeys(input, issues);
@@ -146,6 +158,11 @@ function readKeys(input: unknown, issues: ValidationIssue[]): Found {
         continue;
       }
       const key = Object.hasOwn(keys, word) ? keys[word] : undefined;
+      const refused = Object.hasOwn(REFUSED, word) ? REFUSED[word] : undefined;
+      if (key === undefined && refused !== undefined) {
+        issues.push({ path, message: refused });
+        continue;
+      }
       if (key === undefined) {
         const known = parent === "" ? [...Object.keys(keys), ...Object.keys(SECTIONS)] : Object.keys(keys);
         issues.push({ path, message: "unknown key", ...suggested(word, known) });
@@ -168,7 +185,7 @@ function readKeys(input: unknown, issues: ValidationIssue[]): Found {
   const below = (prefix: string): string[] => [...values.keys()].filter((to) => to.startsWith(prefix));
   return {
     own: part(["name", "description", "extends"]),
-    safety: part(Object.values(SAFETY_KEYS).flatMap(({ to }) => (to.includes(".") || to === "skills" ? [] : [to]))),
+    safety: part(Object.values(SAFETY_KEYS).flatMap(({ to }) => (to.includes(".") ? [] : [to]))),
     thresholds: part(THRESHOLDS),
     guards: part(below("guards."), "guards."),
     budget: part(below("budget."), "budget."),
@@ -196,7 +213,7 @@ function profileName(text: string): QualifiedName {
   return name;
 }
 
-/** A pattern that fits no tool would hold nothing back, and nobody would notice. */
+/** A pattern that fits no tool would hold nothing back, without any sign of it. */
 export function patternProblem(text: string): string | undefined {
   if (TOOL_NAMES.some((tool) => toolMatches(text, tool))) return undefined;
   const { suggestion } = suggested(text, TOOL_NAMES);

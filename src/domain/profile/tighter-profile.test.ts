@@ -53,7 +53,7 @@ const profiles: fc.Arbitrary<AutomationProfile> = fc
 const strictness = (profile: AutomationProfile): unknown => ({ ...profile, name: "", description: "" });
 
 describe("the stricter of two profiles", () => {
-  test("lets nothing through that one of them holds back, whatever is asked", () => {
+  test("holds back every call that one of them holds back", () => {
     const calls = fc.record({
       tool: fc.constantFrom(...TOOL_NAMES),
       writes: fc.boolean(),

@@ -4,8 +4,8 @@ import { snake } from "./profile-definition.ts";
 import { TOOL_NAMES } from "../names/tool-names.ts";
 
 /**
- * The stricter of two automation profiles, field by field. An action may come from another person, so its profile can hold a plan back
- * further than the user's own setting does, and never let it go further.
+ * The stricter of two automation profiles, field by field. An action may come from another person, so its profile can
+ * hold a plan back further than the user's own setting does, and never let it go further.
  *
  * | field | the stricter one |
  * |---|---|
@@ -29,7 +29,9 @@ export function tighterProfile(wanted: AutomationProfile, own: AutomationProfile
   };
 }
 
-/** Where a profile goes further than another, by the names of the file: empty if it is at least as strict everywhere. */
+/**
+ * Where a profile goes further than another, by the names of the file: empty if it is at least as strict everywhere.
+ */
 export function looserFields(profile: AutomationProfile, than: AutomationProfile): string[] {
   const [given, held] = [measures(profile), measures(tighterProfile(profile, than))];
   return Object.keys(held).filter((name) => given[name] !== held[name]);
@@ -39,7 +41,9 @@ type Switch = {
   [K in keyof AutomationProfile]: AutomationProfile[K] extends boolean ? K : never;
 }[keyof AutomationProfile];
 
-/** All that are on or off, those of later versions included: what such a field means is in the first word of its name. */
+/**
+ * All that are on or off, those of later versions included: what such a field means is in the first word of its name.
+ */
 function switchesOf(profile: AutomationProfile): Switch[] {
   const names = Object.keys(profile) as (keyof AutomationProfile)[];
   return names.filter((name): name is Switch => typeof profile[name] === "boolean");

@@ -49,7 +49,7 @@ describe("a resource", () => {
       expect(issuesOf(checkout({ path: "/a", sandbox }))).toMatchObject([{ path: "sandbox" }]);
   });
 
-  test.each(LOADED_WORDS)("may be called %s, but that is no type", (word) => {
+  test.each(LOADED_WORDS)("may be called %s, but that is not a type", (word) => {
     expect(parseResource({ ...checkout({ path: "/a" }), name: word }).name).toBe(`local/${word}`);
     expect(issuesOf({ ...checkout({ path: "/a" }), type: word })).toMatchObject([{ path: "type" }]);
     expect(findResourceType(word)).toBeUndefined();

@@ -1,13 +1,13 @@
 import { isAbsolute } from "node:path";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { nearest } from "../text/suggest.ts";
 import { checkText, lineProblem, shown, textProblem } from "../text/text.ts";
 
 /**
- * Something a plan works on: a git checkout, a directory. What a resource of each type is made of stands in one table; the
- * parser, the flags of `agents resource add` and `agents resource type show` all read it, so that they cannot disagree.
+ * Something a plan works on: a git checkout, a directory. One table lists the arguments of each type; the parser, the
+ * flags of `agents resource add` and `agents resource type show` all read it, so that they cannot disagree.
  */
 export interface ResourceTypeArgument {
   readonly name: "path" | "branch" | "sandbox";
@@ -33,7 +33,7 @@ export interface ResourceType {
   readonly name: string;
   readonly description: string;
   readonly arguments: readonly ResourceTypeArgument[];
-  /** What plans of such a resource work in unless it says otherwise. */
+  /** The sandbox strategy for plans of such a resource unless it says otherwise. */
   readonly sandbox: SandboxStrategy;
 }
 
@@ -87,7 +87,7 @@ export interface Resource extends ResourceDefinition {
   readonly updatedAt: number;
 }
 
-/** What `addResource` takes: `arguments` are the ones that the type declares. */
+/** The input of `addResource`: `arguments` are the ones that the type declares. */
 export interface ResourceInput {
   readonly type: string;
   readonly name: string;
@@ -105,7 +105,7 @@ export interface ProjectResource {
   readonly path: string;
   readonly branch: string | undefined;
   readonly sandbox: SandboxStrategy;
-  /** What tools call it in plans of the project; unique there, whatever the case. */
+  /** The name tools use for it in plans of the project; unique there in any letter case. */
   readonly alias: string;
   readonly readOnly: boolean;
   readonly linkedAt: number;
@@ -115,7 +115,9 @@ export function findResourceType(name: string): ResourceType | undefined {
   return RESOURCE_TYPES.find((type) => type.name === name);
 }
 
-/** Parses and checks a resource completely, except for what only the disk can tell; every problem is in the one error. */
+/**
+ * Parses and checks a resource completely, except for what only the disk can tell; every problem is in the one error.
+ */
 export function parseResource(input: ResourceInput): ResourceDefinition {
   const issues: ValidationIssue[] = [];
   const name = ownName(input.name, issues);
@@ -208,7 +210,7 @@ export function branchProblem(branch: string): string | undefined {
   if (branch.startsWith("-")) return 'starts with "-"';
   if (/[\s~^:?*[\\]/u.test(branch)) return 'contains a space or one of ~ ^ : ? * [ "\\"';
   if (branch.includes("..") || branch.includes("@{")) return 'contains ".." or "@{"';
-  if (branch === "@" || branch === "HEAD" || branch.endsWith(".")) return "is no name of a branch";
+  if (branch === "@" || branch === "HEAD" || branch.endsWith(".")) return "is not the name of a branch";
   const unusable = (part: string): boolean => part === "" || part.startsWith(".") || part.endsWith(".lock");
   return branch.split("/").some(unusable) ? 'has a part that is empty, starts with "." or ends in ".lock"' : undefined;
 }

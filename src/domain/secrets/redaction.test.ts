@@ -41,7 +41,7 @@ const SECRETS: readonly (readonly [name: string, secret: string])[] = [
 ];
 
 describe("known kinds of secrets", () => {
-  test.each(SECRETS)("%s is masked wherever it stands", (name, secret) => {
+  test.each(SECRETS)("%s is masked in every place", (name, secret) => {
     for (const [before, after] of [
       ["", ""],
       ["see ", " there"],
@@ -56,7 +56,7 @@ describe("known kinds of secrets", () => {
       expect(text).toMatch(/\[masked: [A-Za-z ]+\]/);
       expect(text).not.toContain(secret.slice(-12));
       expect(text.startsWith(before ?? "")).toBe(true);
-      // Where a key that was cut ends, nobody knows.
+      // The end of a key that was cut is not known.
       if (!name.includes("cut")) expect(text.endsWith(after ?? "")).toBe(true);
     }
   });
@@ -129,17 +129,14 @@ describe("what only looks like one", () => {
     base32: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     base36: "abcdefghijklmnopqrstuvwxyz0123456789",
   };
-  test.each(Object.entries(ALPHABETS))(
-    "and what was drawn by lot is hardly ever taken for a name: %s",
-    (_, alphabet) => {
-      const random = seededRandom(20_261);
-      const missed = Array.from({ length: 2_000 }, () => {
-        const drawn = Array.from({ length: 32 }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
-        return maskSecrets(`api_token = "${drawn}"`).masked;
-      }).filter((masked) => masked !== 1).length;
-      expect(missed / 2_000).toBeLessThan(0.01);
-    },
-  );
+  test.each(Object.entries(ALPHABETS))("and random text is hardly ever taken for a name: %s", (_, alphabet) => {
+    const random = seededRandom(20_261);
+    const missed = Array.from({ length: 2_000 }, () => {
+      const drawn = Array.from({ length: 32 }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
+      return maskSecrets(`api_token = "${drawn}"`).masked;
+    }).filter((masked) => masked !== 1).length;
+    expect(missed / 2_000).toBeLessThan(0.01);
+  });
 
   test("our own source has none", async () => {
     const { globSync, readFileSync } = await import("node:fs");
@@ -151,7 +148,7 @@ describe("what only looks like one", () => {
 });
 
 describe("configured values", () => {
-  test("are masked whatever they look like, the longer first", () => {
+  test("are masked in any form, the longer first", () => {
     const known = secretValues({
       MY_TOKEN: "plain words",
       A_KEY: "correct-horse",
@@ -284,9 +281,9 @@ describe("masking", () => {
       maskSecrets(text);
       return performance.now() - begun;
     };
-    // What is slow by nature is slow every time; what the machine does besides is not.
-    const ratios = [1, 2, 3].map(() => took(large) / Math.max(took(small), 5));
     // Time that grows with the square of the size would be sixteen times as long.
-    expect(Math.min(...ratios)).toBeLessThan(10);
+    const linear = (): boolean => took(large) / Math.max(took(small), 5) < 10;
+    // An expression that is slow by nature is slow every time; what the machine does besides is not.
+    expect([1, 2, 3].some(linear)).toBe(true);
   });
 });

@@ -4,10 +4,10 @@ import { looksRandom } from "./secret-likeness.ts";
 import { SECRET_LINES, SECRET_PLACES, SECRET_SHAPES, type SecretPlace } from "./secret-places.ts";
 
 /**
- * Secrets masked in any text, before it reaches a model, a log, an event, the audit log or an export. Four ways to know one: it is the
- * value of a configured key; it has the form of a known kind of key; it stands where a password or key stands; or it is assigned to
- * something called a key, token or password and looks random. No expression has an unlimited repetition inside another, so the time grows
- * with the text and not faster.
+ * Secrets masked in any text, before it reaches a model, a log, an event, the audit log or an export. Four ways to know
+ * one: it is the value of a configured key; it has the form of a known kind of key; it stands where a password or key
+ * stands; or it is assigned to something called a key, token or password and looks random. No expression has an
+ * unlimited repetition inside another, so the time grows with the text and not faster.
  */
 export interface Masked {
   readonly text: string;
@@ -44,7 +44,10 @@ interface Found {
   readonly secret: string;
 }
 
-/** Known by their form: where a key must not be at all, these are looked for. The others are judged by what stands around them. */
+/**
+ * Known by their form: where a key must not be at all, these are looked for. The others are judged by what stands
+ * around them.
+ */
 interface Walks {
   readonly forms: readonly Walk[];
   readonly places: readonly Walk[];
@@ -53,7 +56,7 @@ interface Walks {
 const WALKS = walksOf(SECRET_RULES);
 const SHORTEST_KNOWN = 8;
 
-/** `known` are exact values that must not show, whatever they look like. */
+/** `known` are exact values that must not show, in any form. */
 export function maskSecrets(text: string, known: readonly string[] = []): Masked {
   return maskedBy(WALKS, text, known);
 }
@@ -86,7 +89,10 @@ function maskedBy({ forms, places }: Walks, text: string, known: readonly string
   return { text: result, masked };
 }
 
-/** What kind of key a text holds, known by its form or its value: where one must not be at all, rather than be masked. */
+/**
+ * The kind of key that a text holds, found by its form or its value. For places where a key must be refused rather than
+ * masked.
+ */
 export function heldKey(text: string, known: readonly string[] = []): string | undefined {
   if (known.some((value) => value.length >= SHORTEST_KNOWN && text.includes(value))) return "configured key";
   for (const { expression, found } of WALKS.forms) {
@@ -131,8 +137,8 @@ const SECRET_NAME =
 const NEAR_SECRET_NAME = /PASS|KEY|AUTH/i;
 
 /**
- * The values of variables that are named like secrets, and the passwords in the addresses of others: to be masked wherever they turn up.
- * The longest first, as one may hold another.
+ * The values of variables that are named like secrets, and the passwords in the addresses of others: to be masked in
+ * every output. The longest first, as one may hold another.
  */
 export function secretValues(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment).flatMap(([name, value = ""]) => [
@@ -168,7 +174,7 @@ export function holdsMask(text: string): boolean {
   return masksIn(text).length > 0;
 }
 
-/** What stands for secrets in the text, each once. */
+/** The placeholders for secrets in the text, each once. */
 export function masksIn(text: string): string[] {
   return [...new Set(text.match(/\[masked: [A-Za-z ]{3,30}\]/g))];
 }
@@ -188,8 +194,9 @@ function walksOf({ kinds, shapes, places, lines }: SecretRules): Walks {
 }
 
 /**
- * All kinds in one expression without groups: the engine sorts the beginnings into a tree, so that a hundred kinds cost hardly more than ten
- * (with a group for each: four times as long). Which kind it was is found out afterwards, for the few that matched.
+ * All kinds in one expression without groups: the engine sorts the beginnings into a tree, so that a hundred kinds cost
+ * hardly more than ten (with a group for each: four times as long). Which kind it was is found out afterwards, for the
+ * few that matched.
  */
 function walkKinds(kinds: readonly SecretKind[]): Walk {
   const patterns = kinds.map(({ begins, body }) => begins.map((begin) => `${escaped(begin)}${body}`).join("|"));
@@ -208,7 +215,9 @@ function escaped(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, (character) => `\\${character}`);
 }
 
-/** One expression for all places, so that the text is walked once; which one it was is told by the group that matched. */
+/**
+ * One expression for all places, so that the text is walked once; which one it was is told by the group that matched.
+ */
 function walkPlaces(rules: readonly SecretPlace[], flags: string, needs?: string): Walk[] {
   if (rules.length === 0) return [];
   return [
@@ -228,7 +237,7 @@ function walkPlaces(rules: readonly SecretPlace[], flags: string, needs?: string
   ];
 }
 
-/** What stands before a match in its line, as far as it matters; `rest` ends with where it is and the whole text. */
+/** The text before a match in its line, as far as it matters; `rest` ends with where it is and the whole text. */
 function lineBefore(rest: readonly unknown[]): string {
   const [offset, text] = rest.slice(-2);
   if (typeof offset !== "number" || typeof text !== "string") return "";

@@ -58,8 +58,8 @@ describe("each rule", () => {
 });
 
 /**
- * Public code with as many masks as it had when rules knew 17 kinds: test data with addresses that hold passwords, and signed tokens. More
- * of them would be false ones.
+ * Public code with as many masks as it had when rules knew 17 kinds: test data with addresses that hold passwords, and
+ * signed tokens. More of them would be false ones.
  */
 const PUBLIC_CODE = [
   { name: "zod", pattern: "zod/src/**/*.ts", masks: 12 },

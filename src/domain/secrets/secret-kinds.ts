@@ -1,9 +1,9 @@
 import { isWords } from "./secret-likeness.ts";
 
 /**
- * Kinds of secrets that are known by their form: how each begins, which characters follow and how many. The facts (prefixes, alphabets,
- * lengths) are those that the companies document and public rule sets agree on. Each begins with something fixed and has no repetition
- * inside another, so that the time grows with the text and not faster.
+ * Kinds of secrets that are known by their form: how each begins, which characters follow and how many. The facts
+ * (prefixes, alphabets, lengths) are those that the companies document and public rule sets agree on. Each begins with
+ * something fixed and has no repetition inside another, so that the time grows with the text and not faster.
  */
 export interface SecretKind {
   /** Its own; the tests have an example for each. */
@@ -12,7 +12,7 @@ export interface SecretKind {
   readonly name: string;
   /** The ways it begins; each is literal text. */
   readonly begins: readonly string[];
-  /** What follows, as a regular expression. */
+  /** The part after the prefix, as a regular expression. */
   readonly body: string;
   /** Not a secret although it has the form. */
   readonly unless?: (secret: string) => boolean;
@@ -181,7 +181,7 @@ const SERVICES: readonly SecretKind[] = [
 
 export const SECRET_KINDS: readonly SecretKind[] = [...MODELS, ...CLOUDS, ...CODE, ...MESSAGES, ...MONEY, ...SERVICES];
 
-/** Where the beginning says little: what follows has small letters, capitals and digits, as what is drawn by lot has. */
+/** Where the beginning says little: the rest has small letters, capitals and digits, as random text has. */
 function isNoDraw(secret: string): boolean {
   const drawn = secret.slice(2);
   return !(/[a-z]/.test(drawn) && /[A-Z]/.test(drawn) && /\d/.test(drawn)) || /[a-z]{7}/.test(drawn);

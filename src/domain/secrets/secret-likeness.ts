@@ -1,4 +1,7 @@
-/** Whether a text that stands where a secret could stand is one. All of them look at a short text once, so they take no time. */
+/**
+ * Whether a text that stands where a secret could stand is one. All of them look at a short text once, so they take no
+ * time.
+ */
 
 /** `${PASSWORD}`, `<password>`, `process.env.KEY`, `***`: something stands for the secret, or it was masked already. */
 export function isPlaceholder(value: string): boolean {
@@ -7,15 +10,15 @@ export function isPlaceholder(value: string): boolean {
   );
 }
 
-/** "sk-fading-circle-container": words and nothing that looks drawn by lot. */
+/** "sk-fading-circle-container": words and nothing that looks random. */
 export function isWords(value: string): boolean {
   return !/\d/.test(value) && !/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value);
 }
 
 /**
- * `senderCurve25519Key`, "org.matrix.msc3231.login.registration_token", `P256.getPublicKey`: names in code have digits too, but few, between
- * words that can be spoken. A password may be made of words, so under that name only a member of something counts. An address of a
- * contract is not a secret either.
+ * `senderCurve25519Key`, "org.matrix.msc3231.login.registration_token", `P256.getPublicKey`: names in code have digits
+ * too, but few, between words that can be spoken. A password may be made of words, so under that name only a member of
+ * something counts. An address of a contract is not a secret either.
  */
 export function isName(value: string, before: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(value)) return true;
@@ -34,7 +37,10 @@ export function isMember(value: string): boolean {
   return /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value);
 }
 
-/** Hexadecimal, or at least 3.2 bits for each character, with letters and digits; a path, a call or a version is not random. */
+/**
+ * Hexadecimal, or at least 3.2 bits for each character, with letters and digits; a path, a call or a version is not
+ * random.
+ */
 export function looksRandom(value: string): boolean {
   if (!/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
   if (/^(?:[a-z]+[._-])+[a-z]*\d{0,4}$/i.test(value)) return false;
@@ -58,14 +64,19 @@ function entropy(value: string): number {
   return bits;
 }
 
-/** A password that a person made up: it has a digit or a sign besides its letters, and is neither a path nor an expression in code. */
+/**
+ * A password that a person made up: it has a digit or a sign besides its letters, and is neither a path nor an
+ * expression in code.
+ */
 export function looksChosen(value: string): boolean {
   if (isPlaceholder(value) || isMember(value) || /^[~/.]|[()[\]{}<>`\\]/.test(value)) return false;
   if (/^[a-z]+(?:[-_.:][a-z]+)*$/i.test(value)) return false;
   return /[A-Za-z]/.test(value) && /[^A-Za-z]/.test(value) && !/^[\d.]+[a-z]{0,3}$|^0x[\da-f]+$/i.test(value);
 }
 
-/** What an environment gives to a name that ends in PASS: a switch, a number, a path or a reference to another variable. */
+/**
+ * Harmless values of a variable whose name ends in PASS: a switch, a number, a path or a reference to another variable.
+ */
 export function isSwitch(value: string): boolean {
   return (
     isPlaceholder(value) || /^(?:\d{1,3}|true|false|yes|no|on|off|none|null|undefined|""|'')$|^[~/.`]/i.test(value)

@@ -1,8 +1,8 @@
 import { isMember, isName, isPlaceholder, isSwitch, isWords, looksChosen, looksRandom } from "./secret-likeness.ts";
 
 /**
- * Secrets that are known by their shape or by the place where they stand. Each pattern has two groups: what stays, and the secret. Every
- * repetition has a limit, so that the time grows with the text and not faster.
+ * Secrets that are known by their shape or by the place where they stand. Each pattern has two groups: what stays, and
+ * the secret. Every repetition has a limit, so that the time grows with the text and not faster.
  */
 export interface SecretPlace {
   /** Its own; the tests have an example for each. */
@@ -16,7 +16,10 @@ export interface SecretPlace {
   readonly unless?: (secret: string, before: string, line: string) => boolean;
 }
 
-/** Stands at the beginning of the one kind of secret that takes several lines: a piece of it could not be told by itself. */
+/**
+ * Stands at the beginning of the one kind of secret that takes several lines: a piece of it could not be told by
+ * itself.
+ */
 export const SEVERAL_LINES = "PRIVATE KEY";
 
 const W = "[A-Za-z0-9_-]";
@@ -82,7 +85,7 @@ export const SECRET_SHAPES: readonly SecretPlace[] = [
   },
 ];
 
-/** What a name of a secret is followed by, up to the value: quotes, a bracket, a type, the sign, quotes. */
+/** The text between a secret's name and its value: quotes, a bracket, a type, the sign, quotes. */
 const CLOSED = "[\"'`\\\\\\]]{0,3}[ \\t]{0,4}";
 const SIGN = "(?:=>|:=|[:=])";
 const ASSIGNED = `${CLOSED}(?::[ \\t]{0,2}&?(?:'static )?[A-Za-z]{1,20}[ \\t]{0,2}=|${SIGN})[ \\t]{0,4}(?:[bru]{1,2}(?=["']))?`;

@@ -25,5 +25,5 @@ export class Secret {
   }
 }
 
-/** What is shown in place of a secret. */
+/** The text shown in place of a secret. */
 export const HIDDEN = "(secret)";

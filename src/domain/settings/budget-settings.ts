@@ -1,7 +1,7 @@
 import { parseDollars, type Microdollars } from "../money/money.ts";
 import type { Setting } from "./settings.ts";
 
-/** What models may cost. "none" takes a limit back; 0 is a limit, under which only what is free may be asked. */
+/** The budgets for models. "none" removes a limit; 0 is a limit, under which only what is free may be asked. */
 const NO_LIMIT = "none";
 
 /** Undefined for no limit. */

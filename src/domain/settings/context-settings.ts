@@ -4,8 +4,9 @@ import type { Setting } from "./settings.ts";
 import { lineProblem, shown, textProblem } from "../text/text.ts";
 
 /**
- * The configuration of context assembly. What loads code (strategies and stages of one's own) only names it: a module is loaded when
- * its file, or a directory above it, is among `context.trusted-modules`, which only the user's own configuration can say.
+ * The configuration of context assembly. Settings that load code (custom strategies and stages) only name it: a module
+ * is loaded when its file, or a directory above it, is among `context.trusted-modules`, which only the user's own
+ * configuration can set.
  */
 export const STAGE_NAMES = [
   "select",
@@ -24,7 +25,7 @@ export const TOKENIZER_NAMES = ["o200k_base", "cl100k_base"] as const;
 const STRATEGY_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The items of a value that is a list: divided by commas, without the blanks around them. */
+/** The items of a comma-separated value, without the blanks around them. */
 export function listOf(value: string | undefined): string[] {
   return (value ?? "")
     .split(",")
@@ -46,7 +47,7 @@ function isModulePath(text: string): boolean {
 function each(problem: (item: string) => string | undefined): Setting["problem"] {
   return (value) => {
     const items = listOf(value);
-    if (items.length === 0) return "must name at least one, divided by commas";
+    if (items.length === 0) return "must name at least one, comma-separated";
     return items.map(problem).find((found) => found !== undefined);
   };
 }
@@ -78,14 +79,14 @@ const DESCRIBED: readonly Described[] = [
   {
     key: "context.strategies.enabled",
     default: undefined,
-    description: "The strategies that may be selected, divided by commas (otherwise all)",
+    description: "The strategies that may be selected, comma-separated (otherwise all)",
     perProject: true,
-    problem: each((name) => (STRATEGY_NAME.test(name) ? undefined : `${shown(name)} is no name of a strategy`)),
+    problem: each((name) => (STRATEGY_NAME.test(name) ? undefined : `${shown(name)} is not the name of a strategy`)),
   },
   {
     key: "context.strategies.own",
     default: undefined,
-    description: "Strategies of your own: name=/path/to/module.mjs, divided by commas; must be trusted",
+    description: "Strategies of your own: name=/path/to/module.mjs, comma-separated; must be trusted",
     perProject: true,
     problem: each((item) =>
       ownStrategy(item) === undefined ? `${shown(item)} is not name=/path/to/module.mjs` : undefined,
@@ -94,9 +95,9 @@ const DESCRIBED: readonly Described[] = [
   {
     key: "context.trusted-modules",
     default: undefined,
-    description: "Files and directories whose code may be loaded as strategies and stages, divided by commas",
+    description: "Files and directories whose code may be loaded as strategies and stages, comma-separated",
     perProject: false,
-    problem: each((path) => (isModulePath(path) ? undefined : `${shown(path)} is no absolute path`)),
+    problem: each((path) => (isModulePath(path) ? undefined : `${shown(path)} is not an absolute path`)),
   },
   ...STAGE_NAMES.map((stage) => ({
     key: `context.stage.${stage}`,

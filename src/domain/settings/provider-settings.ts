@@ -4,8 +4,8 @@ import { lineProblem } from "../text/text.ts";
 import type { Setting } from "./settings.ts";
 
 /**
- * The settings of providers of models. There are as many as the user has endpoints: `provider.<name>.<field>`, where "ollama" or "vllm"
- * is simply the name of an endpoint that speaks OpenAI's language.
+ * The settings of providers of models. There are as many as the user has endpoints: `provider.<name>.<field>`, where
+ * "ollama" or "vllm" is simply the name of an endpoint that speaks OpenAI's language.
  */
 export const PROVIDER_TYPES = ["openai", "anthropic", "google", "openai-compatible", "scripted"] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
@@ -27,7 +27,7 @@ const KEY = /^provider\.([^.]+)\.([^.]+)$/;
 export const PROVIDER_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const TIMEOUT_LIMIT_S = 3_600;
 
-/** What the companies' own programs read; whoever set them means them here too. */
+/** The variables that the companies' own programs read; a user who set them means them here too. */
 const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
   openai: "OPENAI_BASE_URL",
   anthropic: "ANTHROPIC_BASE_URL",
@@ -61,7 +61,7 @@ export function providerSetting(key: string): Setting | undefined {
   };
 }
 
-/** The key somebody may have meant. */
+/** The key the user may have meant. */
 export function nearProviderSetting(key: string): string | undefined {
   const [, name = "", word = ""] = KEY.exec(key) ?? [];
   if (!PROVIDER_NAME.test(name)) return undefined;
@@ -95,7 +95,7 @@ function upper(words: string): string {
 }
 
 const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
-  type: `What <name> speaks: ${PROVIDER_TYPES.join(", ")}`,
+  type: `The protocol of <name>: ${PROVIDER_TYPES.join(", ")}`,
   "base-url": "The endpoint of <name>; its models are asked there and nowhere else",
   "api-key": "The key for <name>, kept in a private file of its own; better kept in the environment",
   "api-key-env": "The environment variable that holds the key for <name>",
@@ -118,7 +118,8 @@ const PROBLEMS: Readonly<Record<ProviderField, (value: string) => string | undef
     /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(value)
       ? undefined
       : "must be the name of an environment variable, not the key itself",
-  models: (value) => firstProblem(value, (item) => (/^\S{1,200}$/.test(item) ? undefined : "is no name of a model")),
+  models: (value) =>
+    firstProblem(value, (item) => (/^\S{1,200}$/.test(item) ? undefined : "is not the name of a model")),
   prices: (value) =>
     firstProblem(value, (item) =>
       parsePrice(item) === undefined ? 'is not of the form model=input/output, as in "gpt-4o=2.50/10"' : undefined,
@@ -166,8 +167,8 @@ export function parsePrice(item: string): { model: string; price: Price } | unde
 }
 
 /**
- * Prompts and keys go there, so it is https, except on this machine or its own network. A name and a password in it would get into
- * every message about it.
+ * Prompts and keys go there, so it is https, except on this machine or its own network. A name and a password in it
+ * would get into every message about it.
  */
 export function baseUrlProblem(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;

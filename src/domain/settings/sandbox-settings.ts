@@ -3,9 +3,9 @@ import type { Setting } from "./settings.ts";
 import { shown, textProblem } from "../text/text.ts";
 
 /**
- * Where tools are that people install for themselves, below their home: commands of plans see these, read-only, and nothing else there.
- * None of them holds keys or passwords: of `.cargo`, `.gem` and `go` they are only the parts that hold none, and no place for settings
- * is among them (`.config`, `.npmrc`, `.m2`, `.gradle`).
+ * Where tools are that people install for themselves, below their home: commands of plans see these, read-only, and
+ * nothing else there. None of them holds keys or passwords: of `.cargo`, `.gem` and `go` they are only the parts that
+ * hold none, and no place for settings is among them (`.config`, `.npmrc`, `.m2`, `.gradle`).
  */
 export const TOOL_DIRECTORIES: readonly string[] = `
   .asdf .bun/bin .bun/install .cabal/bin .cargo/bin .cargo/registry .deno/bin .dotnet .fnm .gem/ruby .ghcup
@@ -37,7 +37,7 @@ export const SANDBOX_SETTINGS: readonly Setting[] = [
     key: "sandbox.tool-directories",
     env: "CLEVERAGENTS_SANDBOX_TOOL_DIRECTORIES",
     default: BUILT_IN,
-    description: `Directories that commands of plans can read although they are hidden, divided by commas: absolute, or below your home; "${BUILT_IN}" stands for the usual ones, "${NONE}" for no directory`,
+    description: `Directories that commands of plans can read although they are hidden, comma-separated: absolute, or below your home; "${BUILT_IN}" stands for the usual ones, "${NONE}" for no directory`,
     perProject: false,
     problem: (value) => {
       const items = listOf(value);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, UsageError } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { findSetting, OUTPUT_FORMATS, resolveSetting, SETTINGS, type SettingSources } from "./settings.ts";
 
 const NOTHING: SettingSources = { environment: {}, global: new Map(), project: new Map() };
@@ -17,7 +17,7 @@ describe("the list of settings", () => {
   });
 
   test("an unknown key is an error, with a suggestion when one is near", () => {
-    const unknown = (key: string): UsageError => {
+    const unknownKeyError = (key: string): UsageError => {
       try {
         findSetting(key);
       } catch (error) {
@@ -26,11 +26,11 @@ describe("the list of settings", () => {
       }
       throw new Error("It was found.");
     };
-    expect(unknown("core.fromat")).toMatchObject({ detail: { suggestion: "core.format" } });
-    expect(unknown("core.fromat").next).toEqual([nextStep("config.get", { key: "core.format" })]);
-    expect(unknown("zebra").detail).toEqual({ key: "zebra" });
-    expect(unknown("zebra").next).toEqual([nextStep("config.list")]);
-    for (const key of ["", "__proto__", "constructor", "CORE.FORMAT"]) expect(unknown(key).code).toBe("usage");
+    expect(unknownKeyError("core.fromat")).toMatchObject({ detail: { suggestion: "core.format" } });
+    expect(unknownKeyError("core.fromat").next).toEqual([nextStep("config.get", { key: "core.format" })]);
+    expect(unknownKeyError("zebra").detail).toEqual({ key: "zebra" });
+    expect(unknownKeyError("zebra").next).toEqual([nextStep("config.list")]);
+    for (const key of ["", "__proto__", "constructor", "CORE.FORMAT"]) expect(unknownKeyError(key).code).toBe("usage");
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { findProfile } from "../profile/automation-profile.ts";
 import { BUDGET_SETTINGS } from "./budget-settings.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "../errors/errors.ts";
-import { nextStep } from "../next-step.ts";
+import { nextStep } from "../errors/next-step.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
 import { parseQualifiedName } from "../names/qualified-name.ts";
 import { maskSecrets } from "../secrets/redaction.ts";
@@ -47,7 +47,8 @@ export const SETTINGS: readonly Setting[] = [
     perProject: true,
     problem: (value) => {
       try {
-        // Own ones are named with their namespace here, so that a mistyped built-in one is told from them without the database.
+        // Own ones are named with their namespace here, so that a mistyped built-in one is told from them without the
+        // database.
         if (value.includes("/")) parseQualifiedName(value);
         else findProfile(value);
         return undefined;
@@ -89,6 +90,7 @@ export function shownValue({ secret = false, problem }: Setting, value: string):
 
 type SettingLevel = "flag" | "environment" | "project" | "global" | "default";
 
+/** The value of a setting, and the level it comes from. */
 export interface ResolvedSetting {
   readonly key: string;
   readonly value: string | undefined;

@@ -1,9 +1,10 @@
 import { createContext, Script } from "node:vm";
 
 /**
- * Regular expressions that people write may take longer than the universe lasts ("(a+)+$" does, on forty letters), and nothing on the
- * same thread can stop one by waiting. Node's own watchdog can: it ends a script in the middle of an expression. Measured: 0.3 ms
- * for each look, against 100 ms to start a worker thread, which would need an own file in the bundle besides.
+ * Regular expressions that people write may take longer than the universe lasts ("(a+)+$" does, on forty letters), and
+ * nothing on the same thread can stop one by waiting. Node's own watchdog can: it ends a script in the middle of an
+ * expression. Measured: 0.3 ms for each look, against 100 ms to start a worker thread, which would also need a separate
+ * file in the bundle.
  */
 const SCRIPT = new Script("texts.flatMap((text, index) => (expression.test(text) ? [index] : []))");
 
@@ -22,5 +23,5 @@ export function matching(expression: RegExp, texts: readonly string[]): number[]
   }
 }
 
-/** As part of a sentence, for whoever wrote the expression. */
+/** As part of a sentence, for the author of the expression. */
 export const TOO_SLOW = `takes more than ${MATCH_LIMIT_MS / 1000} s; repetitions inside repetitions, as in "(a+)+", do that`;

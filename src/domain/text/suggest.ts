@@ -9,7 +9,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best !== undefined && best.distance <= Math.max(1, Math.floor(wanted.length / 3)) ? best.word : undefined;
 }
 
-/** Levenshtein distance, counting a swap of two neighbours as one. */
+/** Levenshtein distance, counting a swap of two neighbors as one. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
   let beforePrevious: number[] = [];

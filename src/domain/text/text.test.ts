@@ -131,7 +131,7 @@ describe("shown", () => {
     [null, '"null"'],
     [true, '"true"'],
     [Symbol("s"), '"Symbol(s)"'],
-  ])("takes %s, which is no string", (value, text) => {
+  ])("takes %s, which is not a string", (value, text) => {
     expect(shown(value)).toBe(text);
   });
 
@@ -152,7 +152,7 @@ describe("shown", () => {
     expect(codes.filter((code) => control.test(shown(String.fromCharCode(code))))).toEqual([]);
   });
 
-  test("is short and valid Unicode whatever it is given", () => {
+  test("is short and valid Unicode for any input", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
         const result = shown(text);
@@ -174,7 +174,7 @@ test("what a program printed can be stored and shown once it is made printable, 
 });
 
 describe("storable", () => {
-  test("passes the gate whatever a program put out, and keeps what would have passed anyway", () => {
+  test("passes the gate for any output of a program, and keeps text that would have passed anyway", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.integer({ min: 1, max: 200 }), (text, limit) => {
         const stored = storable(text, limit);

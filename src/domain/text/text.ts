@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * The gate every string from outside passes. NUL cannot be stored by every database, lone surrogates change when encoded as
- * UTF-8, and other control characters can forge terminal output: each would come back different from what was given, so it is
- * refused rather than cleaned.
+ * The gate every string from outside passes. NUL cannot be stored by every database, lone surrogates change when
+ * encoded as UTF-8, and other control characters can forge terminal output: each would come back different from what
+ * was given, so it is refused rather than cleaned.
  */
 
 export const TEXT_LIMIT = 64 * 1024;
@@ -13,20 +13,23 @@ const CONTROL = /[\p{Cc}--[\t\n\r]]/v;
 const EACH_CONTROL = new RegExp(CONTROL, "gv");
 
 /**
- * What a terminal obeys, or shows as nothing: control characters but the tab and the line feed, direction changes, every character that
- * Unicode lets a program leave out when drawing (zero-width characters, variation selectors, tags), line and paragraph separators, halves
- * of surrogate pairs. Unicode counts a few Arabic and Indic signs among its format characters, which are drawn: they stay.
+ * Characters that a terminal obeys, or shows as nothing: control characters but the tab and the line feed, direction
+ * changes, every character that Unicode lets a program leave out when drawing (zero-width characters, variation
+ * selectors, tags), line and paragraph separators, halves of surrogate pairs. Unicode counts a few Arabic and Indic
+ * signs among its format characters, which are drawn: they stay.
  *
- * Emoji stay whole: the joiner between two pictures, the selector of a picture or a keycap. Elsewhere a joiner or a selector can make two
- * names that look alike, or carry a hidden text, so it is shown, although Persian and some Indic scripts have uses for the joiners.
+ * Emoji stay whole: the joiner between two pictures, the selector of a picture or a keycap. Elsewhere a joiner or a
+ * selector can make two names that look alike, or carry a hidden text, so it is shown, although Persian and some Indic
+ * scripts have uses for the joiners.
  */
 const HIDDEN =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\t\n\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]](?<!\p{Extended_Pictographic}[\ufe0e\ufe0f]|[0-9#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic}))/v;
 const EACH_HIDDEN = new RegExp(HIDDEN, "gv");
 
 /**
- * The text with everything hidden made visible: "a<U+001B>[2J". The one place that decides how: the gate at the streams, widths, tables
- * and names all use it, so that each counts the columns that are really drawn. A line that ends in CR LF ends in LF; any other CR is shown.
+ * The text with everything hidden made visible: "a<U+001B>[2J". The one place that decides how: the gate at the
+ * streams, widths, tables and names all use it, so that each counts the columns that are really drawn. A line that ends
+ * in CR LF ends in LF; any other CR is shown.
  */
 export function visible(text: string): string {
   if (!HIDDEN.test(text)) return text;
@@ -88,7 +91,7 @@ export function checkText(
   return problem === undefined;
 }
 
-/** What a program printed, as it may be stored and shown: without colours, cursor movements and other control characters. */
+/** A program's output as it may be stored and shown: without colors, cursor movements and other control characters. */
 export function printable(output: string): string {
   return stripVTControlCharacters(output.toWellFormed()).replaceAll(EACH_CONTROL, "");
 }

@@ -2,7 +2,9 @@ import type { AttachmentId, PlanId } from "../names/ids.ts";
 import type { QualifiedName } from "../names/qualified-name.ts";
 import type { Validation, ValidationMode } from "./validation.ts";
 
-/** Where an attached validation is run: everywhere the resource is used, in the plans of one project, or in one plan. */
+/**
+ * Where an attached validation is run: everywhere the resource is used, in the plans of one project, or in one plan.
+ */
 export type AttachmentScope =
   | { readonly kind: "everywhere" }
   | { readonly kind: "project"; readonly project: QualifiedName }

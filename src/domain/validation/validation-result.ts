@@ -23,10 +23,10 @@ export interface ValidationResult {
   readonly passed: boolean;
   /** How it ended, in words. */
   readonly message: string;
-  /** What it printed; of a long output the end. */
+  /** Its output; of a long output only the end. */
   readonly output: string;
   readonly outputCut: boolean;
-  /** What it changed although it should not have; the files were put back. */
+  /** The files it changed although it must not; they were put back. */
   readonly changedFiles: readonly string[];
   readonly durationMs: number;
 }
@@ -39,7 +39,7 @@ export interface ValidationSummary {
   readonly informationalFailed: number;
 }
 
-export function summarise(results: readonly ValidationResult[]): ValidationSummary {
+export function summarize(results: readonly ValidationResult[]): ValidationSummary {
   const number = (mode: ValidationMode, passed: boolean): number =>
     results.filter((result) => result.mode === mode && result.passed === passed).length;
   return {

@@ -17,13 +17,14 @@ import { shown } from "../text/text.ts";
 import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
 /**
- * A check of what a plan made: a command that must succeed, or a tool that must not fail. It is registered once and attached to
- * resources; a required one that fails keeps the plan from being applied, an informational one only tells.
+ * A check of what a plan made: a command that must succeed, or a tool that must not fail. It is registered once and
+ * attached to resources; a required one that fails keeps the plan from being applied, an informational one only tells.
  */
 export const VALIDATION_MODES = ["required", "informational"] as const;
+/** Whether a failure blocks the apply. */
 export type ValidationMode = (typeof VALIDATION_MODES)[number];
 
-/** What is checked: exactly one of the two. */
+/** The check itself: exactly one of the two. */
 export type Check =
   | {
       readonly kind: "command";
@@ -34,6 +35,7 @@ export type Check =
     }
   | { readonly kind: "tool"; readonly tool: ReadOnlyTool; readonly params: JsonObject };
 
+/** A validation as its file defines it, checked. */
 export interface ValidationDefinition {
   readonly name: QualifiedName;
   readonly description: string;
@@ -58,6 +60,7 @@ export const READ_ONLY_TOOLS = [
   "git_log",
   "git_blame",
 ] as const satisfies readonly (typeof TOOL_NAMES)[number][];
+/** A tool that a validation may use: it changes nothing. */
 export type ReadOnlyTool = (typeof READ_ONLY_TOOLS)[number];
 
 export const DEFAULT_TIMEOUT_MS = 600_000;
@@ -81,12 +84,15 @@ const validationSchema = z.strictObject({
   params: z.custom<object>(isObject, { message: "must be a set of parameters, name: value" }).optional(),
 });
 
-/** What `addValidation` takes: the same keys as the YAML file. */
+/** The input of `addValidation`: the same keys as the YAML file. */
 export type ValidationInput = z.input<typeof validationSchema>;
 
 const KNOWN_KEYS: KnownKeys = { own: Object.keys(validationSchema.shape), list: "", items: [] };
 
-/** Parses and checks a validation completely, except for what only the tool can tell of its parameters; every problem is in the one error. */
+/**
+ * Parses and checks a validation completely, except for what only the tool can tell of its parameters; every problem is
+ * in the one error.
+ */
 export function parseValidation(input: unknown): ValidationDefinition {
   const form = validationSchema.safeParse(input);
   const issues = form.success ? [] : formIssues(form.error, KNOWN_KEYS);

@@ -3,8 +3,9 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import { shown } from "../text/text.ts";
 
 /**
- * The language of the checks in graphs: comparisons of what the state holds. It has no assignment, no arithmetic and no calls but
- * `length`, so evaluating a check ends, changes nothing and cannot fail; what is wrong with one is found when its file is read.
+ * The language of the checks in graphs: comparisons of what the state holds. It has no assignment, no arithmetic and no
+ * calls but `length`, so evaluating a check ends, changes nothing and cannot fail; what is wrong with one is found when
+ * its file is read.
  *
  *     review.verdict == "pass" and (length(findings) == 0 or attempts >= 3)
  */
@@ -27,7 +28,7 @@ type Comparison = (typeof COMPARISONS)[number];
 const LENGTH_LIMIT = 2_000;
 const DEPTH_LIMIT = 32;
 
-/** Refuses everything that is no expression, with the place and what was expected there. */
+/** Refuses text that is not an expression, with the place and what was expected there. */
 export function parseExpression(text: string, path = "check"): Expression {
   const refuse = (message: string): never => {
     throw new ValidationError(`The check is not valid: ${message}.`, [{ path, message }]);
@@ -36,7 +37,7 @@ export function parseExpression(text: string, path = "check"): Expression {
   return new Parser(text, refuse).parse();
 }
 
-/** What the expression comes to. A key that the state does not have is null. */
+/** The value of the expression. A key that the state does not have is null. */
 export function evaluate(expression: Expression, state: JsonObject): JsonValue {
   switch (expression.kind) {
     case "value":
@@ -74,7 +75,9 @@ function at(state: JsonObject, path: readonly (string | number)[]): JsonValue {
   return value;
 }
 
-/** Characters, items or keys. What is not there has none, so that a list can be asked about before its first item. */
+/**
+ * Characters, items or keys. A missing value has none, so that a condition can ask about a list before its first item.
+ */
 function lengthOf(value: JsonValue): JsonValue {
   if (value === null) return 0;
   if (typeof value === "string") return Array.from(value).length;
@@ -123,7 +126,7 @@ function isList(value: readonly JsonValue[] | JsonObject): value is readonly Jso
   return Array.isArray(value);
 }
 
-/** Words that are not keys. Whoever is used to Python writes the constants with a capital. */
+/** Words that are not keys. Authors who are used to Python write the constants with a capital. */
 const CONSTANTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ["true", true],
   ["True", true],

@@ -20,7 +20,7 @@ test("what JSON holds comes back as an equal copy", () => {
   );
 });
 
-test("whatever is accepted goes through JSON unchanged", () => {
+test("every accepted value goes through JSON unchanged", () => {
   fc.assert(
     fc.property(fc.anything({ withNullPrototype: true, withDate: true, withMap: true }), (value) => {
       const { copy, issues } = parsed(value);

@@ -1,7 +1,9 @@
 import type { ValidationIssue } from "../errors/errors.ts";
 import { shown, textProblem } from "../text/text.ts";
 
+/** Any value that JSON can hold. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
@@ -14,8 +16,9 @@ export interface JsonLimits {
 }
 
 /**
- * A copy of `value` that JSON keeps exactly as it is, or undefined with every reason in `issues`. What JSON would silently change
- * on the way through the store (dates, `undefined`, NaN, integers beyond 2^53) is refused instead.
+ * A copy of `value` that JSON keeps exactly as it is, or undefined with every reason in `issues`. Values that JSON
+ * would silently change on the way through the store (dates, `undefined`, NaN, integers beyond 2^53) are refused
+ * instead.
  */
 export function parseJson(
   value: unknown,
@@ -36,8 +39,8 @@ interface Walk {
   readonly limits: JsonLimits;
   readonly issues: ValidationIssue[];
   /**
-   * Bytes left, counted no higher than they are. The walk ends below zero: a value that refers to the same list a thousand
-   * times on each of sixteen levels would otherwise never end.
+   * Bytes left, counted no higher than they are. The walk ends below zero: a value that refers to the same list a
+   * thousand times on each of sixteen levels would otherwise never end.
    */
   left: number;
 }
@@ -55,7 +58,7 @@ function copied(walk: Walk, value: unknown, path: string, depth: number): JsonVa
     return problem === undefined ? value : refused(problem);
   }
   if (typeof value === "number") {
-    if (!Number.isFinite(value)) return refused(`is ${value}, which is no number in JSON`);
+    if (!Number.isFinite(value)) return refused(`is ${value}, which is not a number in JSON`);
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
       return refused("is an integer beyond 2^53, which would not be kept exactly; write it as a string");
     }
@@ -81,7 +84,7 @@ function copiedObject(walk: Walk, object: object, path: string, depth: number): 
   for (const [key, value] of Object.entries(object)) {
     walk.left -= key.length;
     if (walk.left < 0) break;
-    const problem = key === "__proto__" ? "is no key that can be used" : textProblem(key);
+    const problem = key === "__proto__" ? "cannot be used as a key" : textProblem(key);
     if (problem !== undefined) walk.issues.push({ path, message: `the key ${shown(key)} ${problem}` });
     else entries.push([key, copied(walk, value, `${path}.${key}`, depth + 1)]);
   }

@@ -36,7 +36,7 @@ describe("rendering", () => {
     expect(render("{a}", { a: "$& $1 $` $'" })).toBe("$& $1 $` $'");
   });
 
-  test("knows only its own arguments, whatever the words mean in JavaScript", () => {
+  test("knows only its own arguments, also for words that JavaScript knows", () => {
     expect(render("{constructor}{toString}{hasOwnProperty}")).toBe("");
   });
 
@@ -53,12 +53,12 @@ describe("rendering", () => {
   test("is limited", () => {
     const limit = 256 * 1024;
     expect(render("{a}", { a: "x".repeat(limit) })).toHaveLength(limit);
-    const error = refusal(() => render("{a}!", { a: "x".repeat(limit) }));
+    const error = refusalError(() => render("{a}!", { a: "x".repeat(limit) }));
     expect(error.issues).toEqual([{ path: "description", message: expect.stringContaining(String(limit)) }]);
   });
 
   test("is limited before it takes memory: many placeholders of a long value are an error like any other", () => {
-    const error = refusal(() => render("{a}".repeat(20_000), { a: "x".repeat(64 * 1024) }));
+    const error = refusalError(() => render("{a}".repeat(20_000), { a: "x".repeat(64 * 1024) }));
     expect(error.issues[0]?.path).toBe("description");
   });
 });
@@ -79,7 +79,7 @@ describe("checking", () => {
   });
 });
 
-function refusal(work: () => unknown): ValidationError {
+function refusalError(work: () => unknown): ValidationError {
   try {
     work();
   } catch (error) {

@@ -2,9 +2,9 @@ import { ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { nearest } from "../text/suggest.ts";
 
 /**
- * The only templating there is: `{argument}` is replaced by that argument's value, once, left to right; values are never looked
- * at again. `{argument|sh}` is the value as one word of a shell, with quotes of its own. `{{argument}}` stands for the literal text
- * `{argument}`. Anything else in braces is left alone.
+ * The only templating there is: `{argument}` is replaced by that argument's value, once, left to right; values are
+ * never looked at again. `{argument|sh}` is the value as one word of a shell, with quotes of its own. `{{argument}}`
+ * stands for the literal text `{argument}`. Anything else in braces is left alone.
  */
 const PLACEHOLDER = /\{\{([A-Za-z][A-Za-z0-9_-]*(?:\|sh)?)\}\}|\{([A-Za-z][A-Za-z0-9_-]*)(\|sh)?\}/g;
 const RENDERED_LIMIT = 256 * 1024;
@@ -48,14 +48,14 @@ export function renderTemplate(template: string, values: ReadonlyMap<string, str
   });
 }
 
-/** One word for a POSIX shell, whatever is in it. */
+/** One word for a POSIX shell, with any content. */
 function shellQuoted(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
- * What is wrong with the arguments in a text that a shell reads: one without `|sh` could become commands, and so could one whose own quotes
- * stand inside others.
+ * The problems of arguments in a text that a shell reads: one without `|sh` could become commands, and so could one
+ * whose own quotes stand inside others.
  */
 export function shellProblems(command: string): string[] {
   return [...command.matchAll(PLACEHOLDER)].flatMap(({ 2: used, 3: quoted, index }) => {

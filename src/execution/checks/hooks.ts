@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { mkdtemp, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { monotonicIds, type ChangesetId, type DecisionId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { printable, TEXT_LIMIT, textProblem } from "../../domain/text/text.ts";

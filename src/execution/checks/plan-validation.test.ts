@@ -6,19 +6,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  latestValidations,
-  PlanLifecycleService,
-  ProjectService,
-  ResourceService,
-  StaleLeaseError,
-  validationGate,
-  ValidationService,
-  type AttachedValidation,
-  type Lease,
-  type ValidationGate,
-  type ValidationInput,
-} from "../../index.ts";
+import { latestValidations } from "../../ledger/validation-runs.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import { ProjectService } from "../../catalog/project-service.ts";
+import { ResourceService } from "../../catalog/resource-service.ts";
+import { StaleLeaseError } from "../../domain/errors/errors.ts";
+import { validationGate, type ValidationGate } from "./validation-gate.ts";
+import { ValidationService } from "../../catalog/validation-service.ts";
+import type { AttachedValidation } from "../../domain/validation/attachment.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import type { ValidationInput } from "../../domain/validation/validation.ts";
 import { tellNothing } from "../../domain/run-event.ts";
 import { attachedValidations } from "../../store/tables/validations.ts";
 import { ACTION_NAME, actionInput, moveTo } from "../../testing/fixtures.ts";

@@ -8,7 +8,7 @@ import type { Store } from "../../store/port.ts";
 import { attachedValidations } from "../../store/tables/validations.ts";
 
 /** Why a plan may not be applied: a required validation that failed, or that says nothing about these files. */
-export interface GateFailure {
+interface GateFailure {
   readonly attachment: AttachmentId;
   /** The resource's alias in the plan. */
   readonly resource: string;

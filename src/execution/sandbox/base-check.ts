@@ -4,7 +4,7 @@
  * have changed meanwhile, and then the plan has nothing to continue from.
  */
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import { BaseContent } from "./base-content.ts";
 import { stateHash } from "../../platform/file-state.ts";
@@ -30,7 +30,7 @@ export async function requireSameBeginning(
       "tool_failed",
       `The sandbox of "${sandbox.alias}" was lost, and ${shown(path)} in ${sandbox.path} is not what it was when the plan began.`,
       {
-        kept: "What the plan changed is recorded; nothing of yours was changed.",
+        kept: "The plan's changes are recorded; nothing of yours was changed.",
         next: [nextStep("plan.diff", { plan: place.planId }), nextStep("plan.revert", { plan: place.planId })],
         detail: { resource: sandbox.alias, path },
       },

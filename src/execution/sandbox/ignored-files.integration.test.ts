@@ -9,8 +9,8 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../testing/random.ts";
 import type { PlannedStep } from "../testing/decide.ts";
 import { ExecutingPlan, step } from "../testing/executing-plan.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
 const shell = (id: string, command: string): PlannedStep => step(id, "shell_execute", { command });
@@ -192,7 +192,7 @@ test(`any mixture of rules, nested repositories and files (seed ${SEED})`, async
   const directories = ["", "src/", "sub/", "sub/in/", "ignored/"];
   const rules = ["", "*.log\n", "ignored/\n*.log\n", "!*.log\n", "sub/\n", "*\n!*/\n!*.txt\n", "in\n/src\n"];
   const path = (): string => `${pick(directories)}${pick(["a.txt", "b.log", "c", "d.log"])}`;
-  for (let round = 0; round < (FULL ? 60 : 4); round += 1) {
+  for (let round = 0; round < sized({ normal: 4, full: 60 }); round += 1) {
     await using plan = await ExecutingPlan.start();
     const commands: (() => string)[] = [
       () => `echo ${round} >> ${path()}`,

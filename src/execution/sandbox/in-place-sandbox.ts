@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import { checkoutProblem } from "../../git/checkout.ts";
 import { git } from "../../git/git.ts";
@@ -53,7 +53,7 @@ function unfitError(message: string, next: readonly NextStep[] = []): AgentsErro
 export function notInPlaceError(what: string, { alias, path }: Pick<Sandbox, "alias" | "path">): AgentsError {
   return new AgentsError(
     "policy",
-    `${what} cannot run in place: what it changes in ${path} could not be told from what a person changes there meanwhile.`,
+    `${what} cannot run in place: its changes in ${path} could not be told apart from a person's changes there.`,
     {
       kept: "It was not run, and nothing was changed.",
       next: [{ text: `add the resource "${alias}" again without --sandbox none` }, nextStep("resource.type.list")],

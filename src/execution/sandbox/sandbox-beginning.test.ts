@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { monotonicIds, type PlanId } from "../../index.ts";
+import { monotonicIds, type PlanId } from "../../domain/names/ids.ts";
 import { openSandbox, pinningRef, type SandboxPlace, type SandboxTarget } from "./sandbox.ts";
 import { fill, readTree } from "../testing/trees.ts";
 import { UserRepository } from "../testing/user-repository.ts";

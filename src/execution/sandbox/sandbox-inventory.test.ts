@@ -56,7 +56,7 @@ test("what is left beside a whole sandbox goes at once, but not the ref of the w
   expect(await plan.user.git("for-each-ref", "refs/cleveragents")).toBe(pinned);
 });
 
-test("a half-made one of a plan that can go on stays, because it alone knows where its ref is", async () => {
+test("a half-made one of an active plan stays, because it alone knows where its ref is", async () => {
   const { plan, attempt } = await begun();
   await using _plan = plan;
   await rename(join(attempt, "api"), join(attempt, `${NAME}.tmp`));

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { mkdir, rename } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { AgentsError, StoreError } from "../../domain/errors/errors.ts";
-import { nextStep, type NextStep } from "../../domain/next-step.ts";
+import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
 import { requireProgram, searchPath } from "../../platform/programs.ts";
 import { checkoutProblem, commitAt } from "../../git/checkout.ts";
@@ -30,7 +30,7 @@ export async function makeSandbox(home: string, pin: string, target: SandboxTarg
       return facts;
     });
   } catch (error) {
-    throw unmakable(error, home);
+    throw sandboxCreationError(error, home);
   }
 }
 
@@ -149,7 +149,7 @@ export async function copyDirectory(from: string, to: string): Promise<void> {
 }
 
 /** A full or read-only disk is reported as such, also when git was the first to fail. */
-function unmakable(error: unknown, home: string): unknown {
+function sandboxCreationError(error: unknown, home: string): unknown {
   const text = error instanceof Error ? error.message : "";
   const extras = { cause: error, kept: "Nothing of yours was changed, and the half-made sandbox is removed." };
   if (/ENOSPC|EDQUOT|no space left on device|out of disk ?space|disk quota exceeded/i.test(text)) {

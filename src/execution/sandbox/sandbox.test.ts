@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { monotonicIds, type PlanId } from "../../index.ts";
+import { monotonicIds, type PlanId } from "../../domain/names/ids.ts";
 import { gone, uniqueSeconds } from "../../testing/processes.ts";
 import { BaseContent } from "./base-content.ts";
 import type { FileState } from "../../platform/file-state.ts";

@@ -12,11 +12,11 @@ import type { PlanChange } from "../../changes/plan-changes.ts";
 import { ExecutingPlan, step } from "../testing/executing-plan.ts";
 import { UserRepository } from "../testing/user-repository.ts";
 import { WAVES } from "../testing/interrupted-waves.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const FILES = FULL ? 20_000 : 1_000;
-const MEGABYTES = FULL ? 50 : 5;
-const ROUNDS = FULL ? 60 : 10;
+const FILES = sized({ normal: 1_000, full: 20_000 });
+const MEGABYTES = sized({ normal: 5, full: 50 });
+const ROUNDS = sized({ normal: 10, full: 60 });
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
 async function expectOracle(plan: ExecutingPlan): Promise<PlanChange[]> {

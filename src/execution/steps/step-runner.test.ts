@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { StaleLeaseError } from "../../index.ts";
+import { StaleLeaseError } from "../../domain/errors/errors.ts";
 import { recordedSteps } from "../../changes/plan-changes.ts";
 import { ExecutingPlan, step } from "../testing/executing-plan.ts";
 

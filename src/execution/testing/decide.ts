@@ -24,7 +24,7 @@ export async function decided(
         ...common,
         type: "prompt_definition",
         step: undefined,
-        question: "What is to become true?",
+        question: "What do you want done?",
         chosen: lease.plan.description,
         parent: undefined,
         needs: [],

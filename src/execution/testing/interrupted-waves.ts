@@ -2,7 +2,9 @@
  * Run by a test in a process of its own, and killed by it at some moment: executes a plan's steps. Arguments: the
  * store's url, the plan, where sandboxes are kept, the user's checkout.
  */
-import { openStore, PlanLifecycleService, type PlanId } from "../../index.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
 import { runToolSteps } from "../steps/step-runner.ts";
 import { decided, type PlannedStep } from "./decide.ts";
 

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { ChangeEntry, ChangesetStore, FileImage } from "../../index.ts";
+import type { ChangeEntry, FileImage } from "../../domain/plan/change-entry.ts";
+import type { ChangesetStore } from "../../ledger/changesets.ts";
 
 /** Path to mode and content; equal texts are equal files. */
 export type Tree = ReadonlyMap<string, string>;

@@ -15,7 +15,7 @@ export function refuseMasks(given: string, before: FileState | undefined, path: 
   if (lost === undefined) return;
   throw new AgentsError(
     "tool_failed",
-    `What is to be written to ${shown(path)} holds "${lost}", which only stands for a secret that was not shown.`,
+    `The new content of ${shown(path)} holds "${lost}", which only stands for a secret that was not shown.`,
     {
       kept: "Nothing was changed, and the secret is where it was.",
       next: [

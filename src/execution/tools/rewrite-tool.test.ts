@@ -1,6 +1,6 @@
 /** Structural rewriting: holes are filled, nothing else is touched, and what does not fit changes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ValidationError } from "../../index.ts";
+import { ValidationError } from "../../domain/errors/errors.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { UserRepository } from "../testing/user-repository.ts";
 import { rewriter, type Language } from "./structural-rewrite.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gone, running, uniqueSeconds } from "../../testing/processes.ts";
-import { canConfine } from "../../confinement/availability.ts";
+import { confinementHere } from "../../confinement/availability.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 
 let plan: ExecutingPlan;
@@ -24,7 +24,7 @@ test("tells output of both kinds and whether it was confined", async () => {
     output: "out\nerr\n",
     cut: false,
     timedOut: false,
-    confined: await canConfine(),
+    confined: (await confinementHere()).kind !== "none",
   });
   expect(await shell("pwd", { cwd: "src/deep" })).toMatchObject({ output: `${plan.root}/src/deep\n` });
   expect(await shell("pwd", { cwd: "." })).toMatchObject({ output: `${plan.root}\n` });
@@ -34,7 +34,7 @@ test("a failing command is told with its code and last words; what it changed is
   await expect(shell("echo x > new; echo reason; exit 3")).rejects.toMatchObject({
     code: "tool_failed",
     message: "The command ended with exit code 3: reason",
-    kept: "What it changed before is recorded.",
+    kept: "Its earlier changes are recorded.",
     detail: { code: 3 },
   });
   expect(await open.entries()).toMatchObject([{ operation: "create", path: "new" }]);

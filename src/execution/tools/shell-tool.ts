@@ -34,7 +34,7 @@ export const SHELL_TOOL: Tool = tool({
     const failure = failureOf(result, timeoutMs);
     if (failure === undefined) return result;
     throw new AgentsError("tool_failed", `The command ${failure}: ${result.output.trim().split("\n").at(-1) ?? ""}`, {
-      kept: "What it changed before is recorded.",
+      kept: "Its earlier changes are recorded.",
       detail: { ...result },
     });
   },

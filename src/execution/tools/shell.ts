@@ -7,13 +7,13 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { relativePathProblem } from "../../domain/plan/change-entry.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { searchPath } from "../../platform/programs.ts";
 import type { Launch } from "../../confinement/backend.ts";
 import { borrowedFrom } from "../../git/confined-git.ts";
 import { findConfinement } from "../../confinement/confinement.ts";
 import { COMPLAINT, NOT_CONFINED } from "../../confinement/kernel-calls.ts";
-import { RunningCommand, takenOver } from "../../confinement/running-command.ts";
+import { RunningCommand, takenOverError } from "../../confinement/running-command.ts";
 import { NOT_BEGUN, startLaunched } from "../../confinement/start.ts";
 import { requireConfinement } from "../../confinement/require-confinement.ts";
 import { toolVariables } from "../../confinement/tool-directories.ts";
@@ -95,7 +95,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
       child.on("close", (exit) => resolve(exit ?? 137));
     });
     await record?.gone();
-    if (code === NOT_BEGUN && record?.taken() === true) throw takenOver();
+    if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
     if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfinedError(output);
     return { code, output, cut, timedOut, confined: launch.confined };
   } finally {

@@ -3,13 +3,16 @@
  * decision.
  */
 import { expect, test } from "vitest";
-import { PlanError, PlanExecutionContext, StaleLeaseError, type JsonObject, type Store } from "../../index.ts";
+import { PlanError, StaleLeaseError } from "../../domain/errors/errors.ts";
+import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
+import type { JsonObject } from "../../domain/values/json.ts";
+import type { Store } from "../../store/port.ts";
 import { findDecisions } from "../../ledger/decisions.ts";
 import { findInvocations } from "../../ledger/invocations.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { planRows } from "../../testing/plan-rows.ts";
 import { decisionOutcomes } from "../../changes/decision-outcomes.ts";
-import { dependants, stepsOfDecision } from "../../changes/decided-steps.ts";
+import { dependants, stepsOfDecisions } from "../../changes/decided-steps.ts";
 import { recordedSteps } from "../../changes/plan-changes.ts";
 import { ExecutingPlan, step } from "../testing/executing-plan.ts";
 
@@ -154,7 +157,7 @@ test("the steps of a decision, and the decisions that hang on one, follow from w
   expect(await named("c")).toEqual(["c"]);
   expect(await named("look")).toEqual(["look"]);
   const steps = await recordedSteps(store, id, 1);
-  const own = await stepsOfDecision(store, id, 1, await plan.decision("on-b"));
+  const own = await stepsOfDecisions(store, id, 1, new Set([await plan.decision("on-b")]));
   expect([...own]).toEqual([["on-b", steps.get("on-b")]]);
   await expect(dependants(store, id, 1, "01HZZZZZZZZZZZZZZZZZZZZZZZ" as never)).rejects.toThrow("There is no decision");
 });

@@ -2,7 +2,7 @@
 import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AgentsError, ValidationError } from "../../index.ts";
+import { AgentsError, ValidationError } from "../../domain/errors/errors.ts";
 import { callTool, TOOLS } from "./tool-pipeline.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { fill } from "../testing/trees.ts";
@@ -98,7 +98,7 @@ describe("writing", () => {
     await call("write_file", { path: "w/new", content: "b", mode: "644" });
     expect(await call("get_file_info", { path: "w/new" })).toMatchObject({ executable: false });
     await expect(call("write_file", { path: "src", content: "" })).rejects.toThrow("is a directory");
-    await expect(call("write_file", { path: "a.txt/x", content: "" })).rejects.toThrow("no directory");
+    await expect(call("write_file", { path: "a.txt/x", content: "" })).rejects.toThrow("not a directory");
     await expect(call("write_file", { path: "half", content: "\ud800" })).rejects.toThrow("half of a surrogate pair");
   });
 

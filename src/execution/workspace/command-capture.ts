@@ -15,7 +15,7 @@ import {
 import { resetSandbox } from "../sandbox/sandbox.ts";
 import { requireSwept } from "../sandbox/swept-tree.ts";
 import { changedPaths, type SeenFile, type Snapshot } from "./file-listing.ts";
-import type { PlanTree } from "./plan-tree.ts";
+import type { PlanTree } from "./resource-files.ts";
 import { notPutBackError, putBackError, requireRecordable, unknownBeforeError } from "./workspace-failures.ts";
 
 /** Changes are recorded in portions: each is one commit, and not more than one is in memory at a time. */

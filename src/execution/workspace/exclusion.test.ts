@@ -2,8 +2,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Exclusion } from "./exclusion.ts";
+import { sized } from "../../testing/size.ts";
 
-const RUNS = process.env["CLEVERAGENTS_TEST_FULL"] === "1" ? 5_000 : 300;
+const RUNS = sized({ quick: 60, normal: 300, full: 5_000 });
 
 test("in any schedule: one path one at a time, alone means alone, all get through, also when some fail", async () => {
   const section = fc.record({

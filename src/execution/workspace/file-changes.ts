@@ -5,7 +5,7 @@
 import { requireDirectory } from "../../platform/contained-directories.ts";
 import { operationOf, readState, sameBytes, sameState, type FileState } from "../../platform/file-state.ts";
 import type { PendingChange } from "./pending-changes.ts";
-import type { PlanTree } from "./plan-tree.ts";
+import type { PlanTree } from "./resource-files.ts";
 import { notThereError, occupiedError } from "./workspace-failures.ts";
 
 export interface ChangeWriter {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { monotonicIds, type PlanId } from "../../index.ts";
+import { monotonicIds, type PlanId } from "../../domain/names/ids.ts";
 import { openSandbox, type Sandbox } from "../sandbox/sandbox.ts";
 import { changedPaths, takeSnapshot } from "./file-listing.ts";
 import { fill } from "../testing/trees.ts";

@@ -39,7 +39,9 @@ export interface KnownPaths {
   readonly submodules: readonly string[];
 }
 
-/** Time stamps are no finer than this: a file this young when it was read may have changed again without showing it. */
+/**
+ * Time stamps are not finer than this: a file this young when it was read may have changed again without showing it.
+ */
 const TICK_MS = 20;
 
 /** Larger files are read in pieces. */

@@ -13,7 +13,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { changeFile, moveFile, removeFilesBelow, type ChangeWriter } from "./file-changes.ts";
 import type { Snapshot } from "./file-listing.ts";
 import { PendingCalls, type PendingChange, type PendingChanges } from "./pending-changes.ts";
-import { PlanTree } from "./plan-tree.ts";
+import { PlanTree } from "./resource-files.ts";
 import type { Workspace, WorkspaceParts } from "./workspace.ts";
 
 export class InPlaceWorkspace implements Workspace {

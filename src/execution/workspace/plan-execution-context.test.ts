@@ -4,28 +4,22 @@
  */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ChangesetStore,
-  PlanError,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  StaleLeaseError,
-  StoreError,
-  ValidationError,
-  type ChangeEntry,
-  type ChangesetHandle,
-  type ChangesetId,
-  type Store,
-} from "../../index.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import { PlanError, StaleLeaseError, StoreError, ValidationError } from "../../domain/errors/errors.ts";
+import { PlanExecutionContext, type ChangesetHandle } from "./plan-execution-context.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
+import type { ChangesetId } from "../../domain/names/ids.ts";
+import type { Store } from "../../store/port.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { actionInput, created, planAt } from "../../testing/fixtures.ts";
 import { planRows } from "../../testing/plan-rows.ts";
 import { scheduledStore } from "../../testing/scheduled-store.ts";
 import { STORE_KINDS, TemporaryStore } from "../../testing/temporary-store.ts";
+import { sized } from "../../testing/size.ts";
 
-const FULL = process.env["CLEVERAGENTS_TEST_FULL"] === "1";
-const SCHEDULES = FULL ? 20_000 : 1_000;
+const SCHEDULES = sized({ quick: 200, normal: 1_000, full: 20_000 });
 const TTL_MS = 600_000;
 
 describe.each(STORE_KINDS)("on a %s store", (kind) => {

@@ -15,7 +15,7 @@ import { CommandCapture } from "./command-capture.ts";
 import { changeFile, moveFile, removeFilesBelow, type ChangeWriter } from "./file-changes.ts";
 import type { Snapshot } from "./file-listing.ts";
 import type { PendingChange } from "./pending-changes.ts";
-import { PlanTree } from "./plan-tree.ts";
+import { PlanTree } from "./resource-files.ts";
 import type { Workspace, WorkspaceParts } from "./workspace.ts";
 
 export class SandboxWorkspace implements Workspace {

@@ -11,7 +11,7 @@ import { refusedPathError } from "../../platform/contained-path.ts";
 
 /** Not a failure of the tool: its changes cannot be recorded, so no caller may continue from there. */
 export function unknownBeforeError(path: string): AgentsError {
-  return new AgentsError("resource_failed", `What ${shown(path)} held before the command is not known.`, {
+  return new AgentsError("resource_failed", `The content of ${shown(path)} before the command is not known.`, {
     detail: { path },
   });
 }
@@ -39,7 +39,7 @@ export function requireRecordable(path: string): void {
 /** A failure of the tool: its caller may continue from the files as they were before. */
 export function putBackError(error: unknown): AgentsError {
   const { code, message, next, detail } = asAgentsError(error);
-  const kept = "The files are as they were before the command. What git ignores stays as the command left it.";
+  const kept = "The files are as they were before the command. Files that git ignores stay as the command left them.";
   return new AgentsError(code, message, { cause: error, kept, next, detail });
 }
 
@@ -53,5 +53,5 @@ export function notPutBackError(error: unknown): AgentsError {
 function asAgentsError(error: unknown): AgentsError {
   if (error instanceof AgentsError) return error;
   const why = error instanceof Error ? error.message : String(error);
-  return new AgentsError("tool_failed", `What the command left cannot be read: ${why}`);
+  return new AgentsError("tool_failed", `The files that the command left cannot be read: ${why}`);
 }

@@ -173,10 +173,10 @@ test("a content that is lost is told, not made up", async () => {
   // The sandbox got a file that was never recorded.
   await fill(join(plan.root), { stranger: "x", "crlf.txt": "not what the base holds" });
   await expect(call("shell_execute", { command: "echo y > stranger" })).rejects.toThrow(
-    'What "stranger" held before the command is not known.',
+    'The content of "stranger" before the command is not known.',
   );
   await expect(call("shell_execute", { command: "echo y > crlf.txt" })).rejects.toThrow(
-    'What "crlf.txt" held before the command is not known.',
+    'The content of "crlf.txt" before the command is not known.',
   );
 });
 

@@ -2,15 +2,15 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLMap } from "yaml";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { makeDirectories } from "../directories.ts";
 import { withFileLock } from "../file-lock.ts";
 import { requireOwn } from "../ownership.ts";
 
 /**
- * The user's configuration: a YAML file of `key: value` with a section `projects` for values of single projects. Edits keep the
- * user's comments and order. Read-modify-write happens under a lock between processes and ends in one rename, so two processes
- * that set different keys both survive and a crash leaves the old file or the new one.
+ * The user's configuration: a YAML file of `key: value` with a section `projects` for values of single projects. Edits
+ * keep the user's comments and order. Read-modify-write happens under a lock between processes and ends in one rename,
+ * so two processes that set different keys both survive and a crash leaves the old file or the new one.
  */
 export interface ConfigValues {
   readonly global: ReadonlyMap<string, string>;
@@ -32,11 +32,12 @@ export function readConfig(file: string): ConfigValues {
   const projects = new Map<string, ReadonlyMap<string, string>>();
   const section = document.get("projects");
   if (section !== undefined && !isMap(section))
-    throw malformed(file, '"projects" must hold one section for each project');
+    throw malformedConfigError(file, '"projects" must hold one section for each project');
   if (isMap(section)) {
     for (const { key, value } of section.items) {
       const name = isScalar(key) ? String(key.value) : "";
-      if (!isMap(value)) throw malformed(file, `the section of project "${name}" must hold key: value lines`);
+      if (!isMap(value))
+        throw malformedConfigError(file, `the section of project "${name}" must hold key: value lines`);
       projects.set(name.toLowerCase(), scalars(value, file));
     }
   }
@@ -104,7 +105,7 @@ export function createConfig(file: string): boolean {
     return true;
   } catch (error) {
     if (isCode(error, "EEXIST") && existsSync(file)) return false;
-    throw unusable(file, error);
+    throw unusableConfigError(file, error);
   }
 }
 
@@ -115,16 +116,17 @@ function load(file: string, template: string = CONFIG_TEMPLATE): Document {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (isCode(error, "ENOENT")) return parseDocument(template);
-    throw unusable(file, error);
+    throw unusableConfigError(file, error);
   }
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter });
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = lineCounter.linePos(error.pos[0]);
-    throw malformed(file, `line ${line}, column ${col}: ${error.message.split("\n")[0]}`);
+    throw malformedConfigError(file, `line ${line}, column ${col}: ${error.message.split("\n")[0]}`);
   }
-  if (document.contents !== null && !isMap(document.contents)) throw malformed(file, "it must hold key: value lines");
+  if (document.contents !== null && !isMap(document.contents))
+    throw malformedConfigError(file, "it must hold key: value lines");
   return document;
 }
 
@@ -134,7 +136,7 @@ function scalars(map: YAMLMap, file: string, except?: string): Map<string, strin
     const name = isScalar(key) ? String(key.value) : "";
     if (name === except) continue;
     const text = isScalar(value) ? scalarText(value.value) : undefined;
-    if (text === undefined) throw malformed(file, `"${name}" needs a single value`);
+    if (text === undefined) throw malformedConfigError(file, `"${name}" needs a single value`);
     values.set(name, text);
   }
   return values;
@@ -159,7 +161,7 @@ export function replaceFile(file: string, text: string): void {
     fsyncSync(directory);
     closeSync(directory);
   } catch (error) {
-    throw unusable(file, error);
+    throw unusableConfigError(file, error);
   }
 }
 
@@ -167,14 +169,14 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-function malformed(file: string, why: string): ConfigurationError {
+function malformedConfigError(file: string, why: string): ConfigurationError {
   return new ConfigurationError(`The configuration file ${file} is not usable: ${why}.`, {
     kept: "The file was left as it is.",
     next: [{ text: `correct ${file}` }, { text: "or name another with --config-path" }],
   });
 }
 
-function unusable(file: string, error: unknown): ConfigurationError {
+function unusableConfigError(file: string, error: unknown): ConfigurationError {
   const why = error instanceof Error ? error.message : String(error);
   return new ConfigurationError(`The configuration file ${file} cannot be used: ${why}.`, {
     cause: error,

@@ -6,8 +6,9 @@ import { readConfig, setConfigValue, takeConfigKeys, type ConfigValues } from ".
 import { isReadableByOthers, requireOwn } from "../ownership.ts";
 
 /**
- * API keys that the user set are kept apart from the configuration: in the data directory, which is hidden from the commands of plans, in a
- * file that only the user can read. A configuration is shown to others and kept in repositories; keys are not.
+ * API keys that the user set are kept apart from the configuration: in the data directory, which is hidden from the
+ * commands of plans, in a file that only the user can read. A configuration is shown to others and kept in
+ * repositories; keys are not.
  */
 const TEMPLATE = "# API keys of CleverAgents; `agents config set provider.<name>.api-key <key>` writes them.\n";
 
@@ -29,8 +30,8 @@ export async function setCredential(
 }
 
 /**
- * The configuration with its keys. Keys that an older version, or a person, wrote into the configuration file are moved; a file of keys that
- * others could read is made private. Both are told.
+ * The configuration with its keys. Keys that an older version, or a person, wrote into the configuration file are
+ * moved; a file of keys that others could read is made private. Both are told.
  */
 export async function withCredentials(
   config: ConfigValues,

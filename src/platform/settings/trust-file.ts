@@ -8,8 +8,8 @@ import { withFileLock } from "../file-lock.ts";
 import { requireOwn } from "../ownership.ts";
 
 /**
- * What the user allowed files to do: the contents of files that were shown and accepted, and the variables that may go to an endpoint. In
- * the data directory, which commands of plans do not see.
+ * The user's permissions for files: the contents of files that were shown and accepted, and the variables that may go
+ * to an endpoint. In the data directory, which commands of plans do not see.
  */
 export interface Trust {
   /** Hashes of accepted contents. */
@@ -30,12 +30,12 @@ export function readTrust(dataDir: string): Trust {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return { files: [], variables: [] };
-    throw damaged(file, error);
+    throw damagedTrustFileError(file, error);
   }
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
-    throw damaged(file, error);
+    throw damagedTrustFileError(file, error);
   }
 }
 
@@ -62,7 +62,7 @@ function trustFile(dataDir: string): string {
   return new DataDirectory(dataDir).trust;
 }
 
-function damaged(file: string, cause: unknown): ConfigurationError {
+function damagedTrustFileError(file: string, cause: unknown): ConfigurationError {
   return new ConfigurationError(`The record of accepted files, ${file}, cannot be read.`, {
     cause,
     kept: "It was left as it is.",

@@ -1,9 +1,15 @@
 /**
- * Run by a test in a process of its own: executes a plan of a model behind HTTP, and kills itself right after so many commits (0 for
- * never). Arguments: the store's url, the plan's id, the data directory, the model's endpoint, the number of commits.
+ * Run by a test in a process of its own: executes a plan of a model behind HTTP, and kills itself right after so many
+ * commits (0 for never). Arguments: the store's url, the plan's id, the data directory, the model's endpoint, the
+ * number of commits.
  */
 import { DataDirectory } from "../../platform/data-directory.ts";
-import { ModelGateway, openStore, PlanExecutor, PlanLifecycleService, type PlanId, type Tx } from "../../index.ts";
+import { ModelGateway } from "../../actors/model-gateway.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import { PlanExecutor } from "../plan-executor.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import type { Tx } from "../../store/port.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { endWithParent, tell } from "../../testing/program.ts";
 

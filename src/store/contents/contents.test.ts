@@ -1,14 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  ChangesetStore,
-  openStore,
-  PlanError,
-  PlanLifecycleService,
-  StoreError,
-  ValidationError,
-} from "../../index.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import { openStore } from "../sqlite/open-store.ts";
+import { PlanError, StoreError, ValidationError } from "../../domain/errors/errors.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
 import { commitContents, contentHash, stageContent } from "./contents.ts";
 import { actionInput } from "../../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";

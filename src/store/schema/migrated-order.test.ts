@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { monotonicIds, type ChangesetId, type PlanId } from "../../domain/names/ids.ts";
 import { insertChangeset } from "../../ledger/changesets.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { openStore } from "../sqlite/open.ts";
+import { openStore } from "../sqlite/open-store.ts";
 import { TestDirectory } from "../testing/fixtures.ts";
 
 const NUMBERED = 15;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { daySpending } from "../../ledger/budget-report.ts";
-import { openStore } from "../sqlite/open.ts";
+import { openStore } from "../sqlite/open-store.ts";
 import { olderStore } from "../testing/older-store.ts";
 
 let directory: string;

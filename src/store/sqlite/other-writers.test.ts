@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { openStore } from "./open.ts";
+import { openStore } from "./open-store.ts";
 
 /** Holds the write lock nearly all of the time; lets go for moments in between. */
 const WRITER = `

@@ -56,7 +56,7 @@ describe("a connection", () => {
 });
 
 describe("what SQLite's result codes mean", () => {
-  const raised = (errcode: number): Error => Object.assign(new Error("as SQLite says"), { errcode });
+  const raisedError = (errcode: number): Error => Object.assign(new Error("as SQLite says"), { errcode });
 
   test.each([
     [5, "store_busy"],
@@ -71,7 +71,7 @@ describe("what SQLite's result codes mean", () => {
     [1, "store_failed"],
     [19, "store_failed"],
   ])("%i is %s", (errcode, code) => {
-    const cause = raised(errcode);
+    const cause = raisedError(errcode);
     const error = storeError(cause, "/data/store.db");
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code, cause, kept: expect.any(String), detail: { file: "/data/store.db" } });
@@ -94,8 +94,14 @@ describe("what SQLite's result codes mean", () => {
   });
 
   test("which of them leave nothing of the transaction to trust", () => {
-    expect([7, 8, 10, 11, 13].map((code) => endsTransaction(raised(code)))).toEqual([true, true, true, true, true]);
-    expect([1, 5, 14, 19, 26].map((code) => endsTransaction(raised(code)))).toEqual([
+    expect([7, 8, 10, 11, 13].map((code) => endsTransaction(raisedError(code)))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect([1, 5, 14, 19, 26].map((code) => endsTransaction(raisedError(code)))).toEqual([
       false,
       false,
       false,

@@ -40,9 +40,8 @@ export async function insertAction(tx: Tx, action: ActionDefinition, at: number)
   const key = nameKey(action.name);
   const inserted = await tx.run(
     `INSERT INTO actions (key, name, namespace, description, long_description, definition_of_done, strategy_actor,
-       execution_actor, estimation_actor, review_actor, apply_actor, invariant_actor, automation_profile, reusable,
-       read_only, state, version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'available', 1, ?, ?)
+       execution_actor, automation_profile, reusable, read_only, state, version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'available', 1, ?, ?)
      ON CONFLICT (key) DO NOTHING`,
     key,
     action.name,

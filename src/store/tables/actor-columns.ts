@@ -3,7 +3,10 @@ import type { Actors } from "../../domain/action/action.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/names/actor-roles.ts";
 import type { QualifiedName } from "../../domain/names/qualified-name.ts";
 
-/** The six actor columns that actions and plans share, in the order of ACTOR_ROLES. */
+/**
+ * The actor columns that actions and plans share, in the order of ACTOR_ROLES. Both tables also have columns for four
+ * roles of earlier versions (estimation, review, apply, invariant), which had no effect; no statement uses them.
+ */
 export type ActorColumns = { readonly [R in ActorRole as `${R}_actor`]: string | null };
 
 export function actorColumns(actors: Actors): (string | null)[] {
@@ -15,9 +18,5 @@ export function readActors(row: ActorColumns): Actors {
   return {
     strategy: read(row.strategy_actor),
     execution: read(row.execution_actor),
-    estimation: read(row.estimation_actor),
-    review: read(row.review_actor),
-    apply: read(row.apply_actor),
-    invariant: read(row.invariant_actor),
   };
 }

@@ -91,8 +91,7 @@ export async function actorNames(reader: Reader): Promise<string[]> {
 export async function actionsUsing(reader: Reader, actor: QualifiedName): Promise<string[]> {
   const rows = await reader.all<{ name: string }>(
     `SELECT name FROM actions WHERE state = 'available'
-        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor), LOWER(estimation_actor), LOWER(review_actor),
-                  LOWER(apply_actor), LOWER(invariant_actor))
+        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor))
       ORDER BY key`,
     nameKey(actor),
   );
@@ -109,13 +108,23 @@ export async function findGraphs(reader: Reader): Promise<Actor[]> {
 
 async function readActor(reader: Reader, row: ActorRow): Promise<Actor> {
   const facts = { version: row.version, createdAt: row.created_at, updatedAt: row.updated_at };
-  if (row.definition !== null) return { ...(JSON.parse(row.definition) as ActorDefinition), ...facts };
+  if (row.definition !== null) return { ...readDefinition(row.definition), ...facts };
   const steps = await reader.all<StepRow>(
     "SELECT id, tool, parameters, needs FROM actor_steps WHERE actor_key = ? ORDER BY position",
     row.key,
   );
   const { description } = row;
   return { name: row.name as QualifiedName, type: "tool", description, steps: steps.map(readStep), ...facts };
+}
+
+/**
+ * A definition as it was stored. Earlier versions had a role hint without effect, and the view "apply", which inherited
+ * from "execute".
+ */
+function readDefinition(text: string): ActorDefinition {
+  const { roleHint: _, ...kept } = JSON.parse(text) as Record<string, unknown>;
+  const contextView = kept["contextView"] === "apply" ? "execute" : kept["contextView"];
+  return { ...kept, contextView } as ActorDefinition;
 }
 
 function readStep(row: StepRow): ToolStep {
@@ -131,8 +140,7 @@ function readStep(row: StepRow): ToolStep {
 export async function activePlansUsing(reader: Reader, actor: QualifiedName): Promise<string[]> {
   const rows = await reader.all<{ id: string }>(
     `SELECT id FROM plans WHERE ${IS_ACTIVE}
-        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor), LOWER(estimation_actor), LOWER(review_actor),
-                  LOWER(apply_actor), LOWER(invariant_actor))
+        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor))
       ORDER BY sequence LIMIT 20`,
     nameKey(actor),
   );

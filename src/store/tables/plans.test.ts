@@ -2,7 +2,7 @@
  * The compare-and-swap under every move of a plan, asked directly: no transaction around it can hide that it compares.
  */
 import { expect, test } from "vitest";
-import { PlanLifecycleService } from "../../index.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";
 import { findPlan, movePlan } from "./plans.ts";

@@ -41,9 +41,8 @@ interface PlanRow extends ActorColumns {
 export async function insertPlan(tx: Tx, plan: Plan): Promise<void> {
   await tx.run(
     `INSERT INTO plans (sequence, id, name, action_key, action_name, attempt, reversion_count, version, phase, state, description,
-       definition_of_done, read_only, strategy_actor, execution_actor, estimation_actor, review_actor, apply_actor,
-       invariant_actor, profile, profile_source, created_at, updated_at)
-     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM plans`,
+       definition_of_done, read_only, strategy_actor, execution_actor, profile, profile_source, created_at, updated_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM plans`,
     plan.id,
     plan.name,
     nameKey(plan.action),
@@ -150,6 +149,7 @@ export interface PlanFilter {
   readonly project?: QualifiedName | undefined;
 }
 
+/** A plan as lists show it. */
 export interface PlanSummary {
   readonly id: PlanId;
   /** The shortest beginning of the id that no other plan has now, for people. */

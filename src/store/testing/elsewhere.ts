@@ -4,8 +4,8 @@
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import type { NextStep } from "../../domain/next-step.ts";
-import { openStore } from "../sqlite/open.ts";
+import type { NextStep } from "../../domain/errors/next-step.ts";
+import { openStore } from "../sqlite/open-store.ts";
 import type { Store, Tx } from "../port.ts";
 
 export type ElsewhereCommand =
@@ -98,7 +98,7 @@ async function fill(command: Extract<ElsewhereCommand, { kind: "fill" }>): Promi
       await add();
       acknowledged += 1;
     } catch (thrown) {
-      error = describe(thrown);
+      error = elsewhereError(thrown);
     }
   }
   if (error === undefined) return { acknowledged };
@@ -113,7 +113,7 @@ async function fill(command: Extract<ElsewhereCommand, { kind: "fill" }>): Promi
   return { acknowledged, error, found: [whileFull, await count(store), await count(fresh)] };
 }
 
-function describe(error: unknown): ElsewhereError {
+function elsewhereError(error: unknown): ElsewhereError {
   if (!(error instanceof AgentsError)) {
     return {
       class: "not part of the interface",
@@ -131,7 +131,7 @@ const given: unknown = isMainThread ? process.argv[2] : workerData;
 // Imported for its types and helpers there is nothing to obey.
 if (!isMainThread || process.argv[1] === import.meta.filename) {
   const command = (isMainThread ? JSON.parse(String(given)) : given) as ElsewhereCommand;
-  const answer = await obey(command).catch((error: unknown) => ({ acknowledged: 0, error: describe(error) }));
+  const answer = await obey(command).catch((error: unknown) => ({ acknowledged: 0, error: elsewhereError(error) }));
   if (isMainThread) process.stdout.write(`${JSON.stringify(answer)}\n`);
   else parentPort?.postMessage(answer, []);
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type OpenStoreOptions } from "../sqlite/open.ts";
+import { openStore, type OpenStoreOptions } from "../sqlite/open-store.ts";
 import type { Store } from "../port.ts";
 
 export class TestDirectory implements AsyncDisposable {

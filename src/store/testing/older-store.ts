@@ -1,7 +1,7 @@
 /** A database as an earlier version of the program left it. */
 import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../schema/migrations.ts";
-import { spellSqlite } from "../sqlite/open.ts";
+import { spellSqlite } from "../sqlite/open-store.ts";
 
 /** With every migration before the one of this name. */
 export function olderStore(file: string, before: string): DatabaseSync {

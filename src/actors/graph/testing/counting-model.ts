@@ -1,6 +1,6 @@
 /**
- * A model server on loopback that speaks OpenAI's language and counts. What it answers is a function of what it is asked, and the system
- * prompt says by which step it is asked.
+ * A model server on loopback that speaks OpenAI's language and counts. Its answer is a function of the question, and
+ * the system prompt says which step asks.
  */
 import { createHash } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";

@@ -25,7 +25,6 @@ const MODEL_PARTS = {
   memory: {},
   responseFormat: undefined,
   unsafe: false,
-  roleHint: undefined,
 } as const;
 
 export function graph(

@@ -1,4 +1,7 @@
-/** Hands whose steps are those of a lease and nothing more: without decisions, sandboxes and budgets, which are the business of plans. */
+/**
+ * Effects whose steps are those of a lease and nothing more: without decisions, sandboxes and budgets, which are the
+ * business of plans.
+ */
 import type { DecisionId } from "../../../domain/names/ids.ts";
 import type { JsonValue } from "../../../domain/values/json.ts";
 import type { Lease } from "../../../ledger/leases.ts";
@@ -31,7 +34,7 @@ export class LeasedHands implements ActorEffects {
   async ask(key: string, call: Asked): Promise<{ answer: Told; decision: DecisionId }> {
     const answer = await this.once(key, async () => {
       const answered = await this.#doing.ask?.(call, key);
-      if (answered === undefined) throw new Error("nobody is there to be asked");
+      if (answered === undefined) throw new Error("no model is there to be asked");
       const { text, toolCalls, finish, model, usage } = answered;
       // As it comes back from the store: without what is undefined.
       return JSON.parse(JSON.stringify({ text, toolCalls, finish, model, usage })) as JsonValue;

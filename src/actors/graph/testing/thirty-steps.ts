@@ -4,7 +4,7 @@ import type { Lease } from "../../../ledger/leases.ts";
 import { ModelGateway } from "../../model-gateway.ts";
 import { runGraph, type GraphOutcome } from "../run-graph.ts";
 import { ask, chain, check, choose, compute, DECISION, edge, graph, ports, subgraph, tool } from "./graphs.ts";
-import { LeasedHands } from "./leased-effects.ts";
+import { LeasedEffects } from "./leased-effects.ts";
 
 const inner = graph(
   {
@@ -42,7 +42,7 @@ const thirty = graph({
   state: { notes: "append", drafts: "append" },
 });
 
-/** What a step needs to be done at all. */
+/** The inputs without which a step cannot be done. */
 export interface World {
   readonly lease: Lease;
   readonly modelUrl: string;

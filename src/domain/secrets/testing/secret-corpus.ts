@@ -1,6 +1,7 @@
 /**
- * Secrets of many kinds, drawn when the test runs and put together from parts, so that no scanner takes this repository for a leak. The
- * kinds and their lengths are written down from the companies' documentation, independently of the rules that are to find them.
+ * Secrets of many kinds, drawn when the test runs and put together from parts, so that no scanner takes this repository
+ * for a leak. The kinds and their lengths are written down from the companies' documentation, independently of the
+ * rules that are to find them.
  */
 import { seededRandom } from "../../../testing/random.ts";
 
@@ -19,7 +20,7 @@ export interface SecretExample {
   /** The rule that must find it, where it is the one example of that rule. */
   readonly rule?: string;
   readonly text: string;
-  /** What must not be left. */
+  /** The text that must not be left. */
   readonly secret: string;
 }
 

@@ -1,0 +1,53 @@
+/** Settings as a user sees and changes them. */
+import { recordConfigChange } from "../../catalog/config-audit.ts";
+import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
+import { findSetting, shownValue, type ResolvedSetting, type Setting } from "../../domain/settings/settings.ts";
+import { setConfigValue } from "../../platform/settings/config-file.ts";
+import { credentialsFile, isCredential, setCredential } from "../../platform/settings/credentials.ts";
+import type { App } from "../base/app.ts";
+
+/**
+ * Writes a value that fits, with its audit entry: a key into the file of keys, everything else into the configuration
+ * file.
+ */
+export async function storeSetting(
+  app: App,
+  setting: Setting,
+  { value, project }: { readonly value: string; readonly project?: string | undefined },
+): Promise<{ readonly previous: string | undefined; readonly file: string }> {
+  const store = await app.store();
+  const user = await app.user();
+  const shown = shownValue(setting, value);
+  // The value before, as it may be shown.
+  let previous: string | undefined;
+  const record = async (old: string | undefined): Promise<void> => {
+    previous = old === undefined ? undefined : shownValue(setting, old);
+    // Durable before the file changes: a change without its entry would be worse than an entry without its change.
+    await recordConfigChange(store, user, { key: setting.key, from: previous, to: shown, project });
+  };
+  const { config, dataDir } = app.paths;
+  if (isCredential(setting.key)) {
+    await setCredential(dataDir, { key: setting.key, value }, record);
+    return { previous, file: credentialsFile(dataDir) };
+  }
+  await setConfigValue(config, { key: setting.key, value, project }, record);
+  return { previous, file: config };
+}
+
+/** A setting as it may be seen: the values of keys are hidden. */
+export async function shownSetting(app: App, key: string, project: string | undefined): Promise<ResolvedSetting> {
+  const setting = findSetting(key);
+  const resolved = await app.setting(key, { project });
+  return {
+    ...resolved,
+    value: resolved.value === undefined ? undefined : shownValue(setting, resolved.value),
+    chain: resolved.chain.map((one) => ({ ...one, value: shownValue(setting, one.value) })),
+  };
+}
+
+/** The project must exist: a value for a mistyped one would never be used. */
+export async function settingProject(app: App, named: string | undefined): Promise<string | undefined> {
+  if (named === undefined) return undefined;
+  const { name } = await (await app.projects()).getProject(parseQualifiedName(named, "project"));
+  return name;
+}

@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { liveView, type LiveView } from "./live-view.ts";
+import type { RunEvent } from "../../domain/run-event.ts";
+
+const ESCAPE = "\u001b";
+const CODE = new RegExp(`^${ESCAPE}\\[(\\d*)([A-Z])$`);
+const PARTS = new RegExp(`${ESCAPE}\\[\\d*[A-Z]|\\r|\\n|[^${ESCAPE}\\r\\n]+`, "g");
+
+/** A terminal that understands what the view writes, and fails at anything else. */
+class FakeTerminal {
+  readonly lines: string[] = [""];
+  columns: number;
+  rows: number;
+  #row = 0;
+
+  constructor(columns = 60, rows = 10) {
+    this.columns = columns;
+    this.rows = rows;
+  }
+
+  write(text: string): void {
+    for (const [part] of text.matchAll(PARTS)) {
+      const [, amount = "", code = ""] = CODE.exec(part) ?? [];
+      if (part === "\n") this.#row += 1;
+      else if (code === "A") this.#row -= Number(amount);
+      else if (code === "J") this.lines.splice(this.#row);
+      else if (part !== "\r" && code === "") this.lines[this.#row] = part;
+      else if (!["\r", "K"].includes(code || part)) throw new Error(`unknown code ${JSON.stringify(part)}`);
+      while (this.lines.length <= this.#row) this.lines.push("");
+    }
+  }
+
+  get shown(): string[] {
+    return this.lines.slice(0, this.lines.at(-1) === "" ? -1 : undefined);
+  }
+}
+
+let now = 0;
+beforeEach(() => {
+  now = 0;
+  vi.useFakeTimers();
+});
+afterEach(() => vi.useRealTimers());
+
+function drawn(terminal: FakeTerminal, cap?: number): LiveView {
+  return liveView({ stream: terminal, screen: { format: "plain", columns: 60 }, terminal: true, cap, now: () => now });
+}
+
+function pass(milliseconds: number): void {
+  now += milliseconds;
+  vi.advanceTimersByTime(milliseconds);
+}
+
+function step(name: string, event: "started" | "done" | "recorded", durationMs = 0): RunEvent {
+  const about = { step: name, tool: undefined, description: `Do ${name}` };
+  if (event === "done") return { type: "step_done", ...about, durationMs };
+  return { type: event === "started" ? "step_started" : "step_recorded", ...about };
+}
+
+function hook(event: "started" | "done", durationMs: number): RunEvent {
+  return { type: "hook", hook: "pre-commit", resource: "code", event, durationMs };
+}
+
+function validation(name: string, event: "passed" | "failed"): RunEvent {
+  const facts = { where: "sandbox", recorded: false, runsCommand: true, durationMs: 10 } as const;
+  return { type: "validation", validation: name, resource: "code", event, ...facts };
+}
+
+const model = { provider: "scripted", model: "demo" };
+const about = { key: "1", tool: "edit_file", target: "src/health.ts" };
+
+function answered(name: string, cost: number | undefined): RunEvent {
+  const facts = { inputTokens: 12_345, outputTokens: 67, cost, durationMs: 1_500, toolCalls: 0 };
+  return { type: "ask_answered", step: name, key: "1", model, ...facts };
+}
+
+test("a terminal shows each step, what it is doing, and what it has cost", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal, 1_000_000);
+  view.on(step("first", "recorded"));
+  view.on(step("second", "started"));
+  view.on({ type: "tool_started", step: "second", ...about });
+  pass(2_000);
+  expect(terminal.shown).toEqual([
+    "✓ first  Do first                                    before",
+    "▸ second  edit_file src/health.ts                     2.0 s",
+    "  2.0 s",
+  ]);
+  view.on({ type: "tool_ended", step: "second", ...about, durationMs: 3 });
+  view.on(answered("second", 250_000));
+  view.on(step("second", "done", 2_400));
+  pass(500);
+  view.end();
+  expect(terminal.shown).toEqual([
+    "✓ first  Do first                                    before",
+    "✓ second  Do second                               1×  2.4 s",
+    "  2.5 s · 12,345 tokens in, 67 out · $0.25 of $1.00 ███░░░…",
+  ]);
+});
+
+test("text, failures and models that are waited for show in the line of their step", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  const second = (): string | undefined => {
+    pass(100);
+    return terminal.shown[0];
+  };
+  view.on({ type: "context_assembled", step: "one", tokens: 3_412, files: 9 });
+  expect(second()).toContain("read 3,412 tokens of code");
+  view.on({ type: "ask_started", step: "one", key: "1", model });
+  expect(second()).toContain("asking scripted/demo");
+  view.on({ type: "text", step: "one", text: "void" });
+  view.on({ type: "text_void", step: "one" });
+  view.on({ type: "text", step: "one", text: "I will look.\nThen" });
+  view.on({ type: "text", step: "one", text: " \u001b[31mI\u001b[0m edit" });
+  expect(second()).toContain("▸ one  Then <U+001B>[31mI<U+001B>[0m edit");
+  view.on({ type: "ask_failed", step: "one", key: "1", error: "It broke off." });
+  expect(second()).toContain("▸ one  It broke off.");
+  view.on({ type: "tool_ended", step: "one", ...about, durationMs: 1, error: "no such text" });
+  expect(second()).toContain("edit_file failed: no such text");
+  view.on({
+    type: "step_failed",
+    step: "one",
+    tool: undefined,
+    description: "",
+    durationMs: 4_200,
+    error: "It gave up.",
+  });
+  expect(second()).toBe("✗ one  Do one                                         4.2 s");
+  view.on(hook("started", 0));
+  view.on(validation("tests", "failed"));
+  view.on(validation("lint", "passed"));
+  view.end();
+  expect(terminal.shown.map((line) => line.slice(0, 20).trimEnd())).toEqual([
+    "✗ one  Do one",
+    "▸ pre-commit code",
+    "✗ tests code",
+    "✓ lint code",
+    "  600 ms",
+  ]);
+});
+
+test("an unknown price is never shown as none", () => {
+  const terminal = new FakeTerminal(100);
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  view.on(answered("one", undefined));
+  view.on(answered("one", 20_000));
+  view.end();
+  expect(terminal.shown.at(-1)).toBe("  0 ms · 24,690 tokens in, 134 out · $0.02 and more");
+});
+
+test("what is said stands above the drawn lines, and the last state stays", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  pass(100);
+  view.say("stopping");
+  pass(100);
+  view.end();
+  view.on(step("two", "started"));
+  view.say("the end");
+  view.end();
+  expect(terminal.shown).toEqual([
+    "stopping",
+    "▸ one  Do one                                        200 ms",
+    "  200 ms",
+    "the end",
+  ]);
+});
+
+test("no line is wider than the terminal, and never more than fit on it: what is under way and comes next is kept", () => {
+  const terminal = new FakeTerminal(20, 6);
+  const view = drawn(terminal);
+  const names = Array.from({ length: 9 }, (_, index) => `step-${index + 1}-with-a-long-name`);
+  view.on({ type: "decided", before: false, steps: names.map((name) => ({ step: name, description: `Do ${name}` })) });
+  pass(100);
+  expect(terminal.shown).toEqual([
+    "  … 6 more steps",
+    "· step-1-with-a-…",
+    "· step-2-with-a-…",
+    "· step-3-with-a-…",
+    "  100 ms",
+  ]);
+  for (const name of names.slice(0, 3)) view.on(step(name, "done", 61_000));
+  view.on(step(names[3] ?? "", "started"));
+  pass(100);
+  expect(terminal.shown).toEqual([
+    "  … 6 more steps",
+    "✓ step…  1 min 01 s",
+    "▸ step-4-w…  100 ms",
+    "· step-5-with-a-…",
+    "  200 ms",
+  ]);
+  terminal.columns = 200;
+  pass(100);
+  expect(terminal.shown[2]).toContain("step-4-with-a-long-name  Do step-4-with-a-long-name");
+  view.end();
+});
+
+test("once the steps are decided on, the strategy is done and the steps wait", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on({ type: "ask_started", step: "strategy", key: "1", model });
+  pass(1_000);
+  view.on({ type: "decided", before: false, steps: [{ step: "one", description: "Do it" }] });
+  pass(100);
+  view.end();
+  expect(terminal.shown.map((line) => line.trimEnd())).toEqual([
+    "✓ strategy                                            1.0 s",
+    "· one  Do it",
+    "  1.1 s",
+  ]);
+});
+
+test("elsewhere there is one plain line for each thing that happened", () => {
+  const terminal = new FakeTerminal(60, 100);
+  const view = liveView({ stream: terminal, screen: { format: "plain", columns: undefined }, terminal: false });
+  view.on({
+    type: "decided",
+    before: false,
+    steps: ["one", "two"].map((name) => ({ step: name, description: `Do ${name}` })),
+  });
+  view.on({ type: "decided", before: true, steps: [{ step: "one", description: "Do one" }] });
+  view.on(step("one", "recorded"));
+  view.on(step("two", "started"));
+  view.on({ type: "context_assembled", step: "two", tokens: 1_000_000, files: 3 });
+  view.on({ type: "ask_started", step: "two", key: "1", model });
+  view.on({ type: "text", step: "two", text: "I will" });
+  view.on({ type: "text_void", step: "two" });
+  view.on({ type: "ask_failed", step: "two", key: "1", error: "It broke off." });
+  view.on(answered("two", 123));
+  view.on(answered("two", undefined));
+  view.on({ type: "tool_started", step: "two", ...about });
+  view.on({ type: "tool_ended", step: "two", ...about, durationMs: 12 });
+  view.on({ type: "tool_ended", step: "two", ...about, target: "", durationMs: 12, error: "no\nrepository" });
+  view.on(step("two", "done", 125_000));
+  view.on({ type: "step_failed", step: "three", tool: undefined, description: "", durationMs: 1, error: "No." });
+  view.on(hook("started", 0));
+  view.on(hook("done", 59_960));
+  view.say("That was it.");
+  view.end();
+  expect(terminal.shown).toEqual([
+    "decided  one  Do one",
+    "decided  two  Do two",
+    "recorded one  Do one",
+    "started  two  Do two",
+    "context  two  1,000,000 tokens",
+    "failed   two  It broke off.",
+    "answered two  12,345 tokens in, 67 out, $0.000123  (1.5 s)",
+    "answered two  12,345 tokens in, 67 out, price not known  (1.5 s)",
+    "called   two  edit_file src/health.ts  (12 ms)",
+    "failed   two  edit_file  (12 ms)  no repository",
+    "done     two  Do two  (2 min 05 s)",
+    "failed   three  (1 ms)",
+    "started  pre-commit  code",
+    "done     pre-commit  code  (1 min 00 s)",
+    "That was it.",
+  ]);
+});

@@ -1,0 +1,383 @@
+import { performance } from "node:perf_hooks";
+import type { HookEvent, ModelEvent, RunEvent, StepEvent, ValidationEvent } from "../../domain/run-event.ts";
+import { dollars, type Microdollars } from "../../domain/money/money.ts";
+import { count, duration, thousands } from "./format.ts";
+import { print, type Output } from "./gate.ts";
+import { painter, type Screen } from "./render.ts";
+import { fit, oneLine, width, type Text } from "./terminal-text.ts";
+import type { Tone } from "./view.ts";
+
+/**
+ * The display while a plan is carried out: on a terminal a few lines that are drawn over, with each step, what it is
+ * doing, and what it has cost so far; elsewhere one line for each thing that happened, which can be read later as a
+ * log.
+ */
+export interface LiveView {
+  readonly on: (event: RunEvent) => void;
+  /** Something to be said above the drawn lines. */
+  readonly say: (text: string) => void;
+  /** Leaves the last state on the screen and draws no more; called twice it does nothing. */
+  readonly end: () => void;
+}
+
+export interface LiveParts {
+  readonly stream: Output;
+  readonly screen: Screen;
+  /** Whether lines can be drawn over. */
+  readonly terminal: boolean;
+  /** The most the plan may cost, in millionths of a dollar. */
+  readonly cap?: Microdollars | undefined;
+  /** The cost before this command. */
+  readonly spent?: Microdollars;
+  readonly now?: () => number;
+}
+
+export function liveView(parts: LiveParts): LiveView {
+  return parts.terminal ? new DrawnView(parts) : plainView(parts);
+}
+
+function plainView({ stream }: LiveParts): LiveView {
+  return {
+    on: (event) => {
+      const line = plainLine(event);
+      if (line !== undefined) print(stream, `${line}\n`);
+    },
+    say: (text) => print(stream, `${text}\n`),
+    end: () => undefined,
+  };
+}
+
+/** Undefined for what only matters while it lasts. */
+function plainLine(event: RunEvent): string | undefined {
+  const line = (word: string, who: string, ...rest: readonly string[]): string =>
+    `${word.padEnd(8)} ${[who, ...rest]
+      .map(oneLine)
+      .filter((part) => part !== "")
+      .join("  ")}`;
+  const took = (milliseconds: number): string => `(${duration(milliseconds)})`;
+  switch (event.type) {
+    case "decided":
+      if (event.before) return undefined;
+      return event.steps.map(({ step, description }) => line("decided", step, description)).join("\n");
+    case "step_started":
+      return line("started", event.step, event.description);
+    case "step_done":
+      return line("done", event.step, event.description, took(event.durationMs));
+    case "step_recorded":
+      return line("recorded", event.step, event.description);
+    case "step_failed":
+      return line("failed", event.step, took(event.durationMs));
+    case "context_assembled":
+      return line("context", event.step, `${thousands(event.tokens)} tokens`);
+    case "ask_answered":
+      return line("answered", event.step, spent(event), took(event.durationMs));
+    case "ask_failed":
+      return line("failed", event.step, event.error);
+    case "tool_ended":
+      if (event.error === undefined) return line("called", event.step, called(event), took(event.durationMs));
+      return line("failed", event.step, called(event), took(event.durationMs), event.error);
+    case "checklist":
+      return event.items.map(({ text, state }) => line("list", event.step, `${CHECK_MARKS[state]} ${text}`)).join("\n");
+    case "hook":
+    case "validation":
+      if (event.event === "started") return line("started", checkName(event), event.resource);
+      return line(event.event, checkName(event), event.resource, took(event.durationMs));
+    case "ask_started":
+    case "text":
+    case "text_void":
+    case "answer_text":
+    case "answer_void":
+    case "tool_started":
+    case "sandbox":
+    case "kept_files":
+    case "landing":
+    case "budget_warning":
+    case "notice":
+    case "plan_made":
+    case "progress":
+    case "run_started":
+      return undefined;
+  }
+}
+
+const CHECK_MARKS = { open: "[ ]", doing: "[>]", done: "[x]" } as const;
+
+function checkName(event: HookEvent | ValidationEvent): string {
+  return event.type === "hook" ? event.hook : event.validation;
+}
+
+function called({ tool, target }: { readonly tool: string; readonly target: string }): string {
+  return `${tool} ${target}`.trim();
+}
+
+function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { type: "ask_answered" }>): string {
+  const price = cost === undefined ? "price not known" : dollars(cost);
+  return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, ${price}`;
+}
+
+/** The subjects of questions that are asked before there are steps. */
+const STRATEGY = "strategy";
+const FRAME_MS = 100;
+/** More of an answer than one line can show need not be kept for it. */
+const SAID_LIMIT = 1_000;
+const MARKS = { waiting: "·", running: "▸", done: "✓", recorded: "✓", failed: "✗" } as const;
+const TONES = {
+  waiting: "dim",
+  running: "strong",
+  done: "good",
+  recorded: "dim",
+  failed: "bad",
+} as const satisfies Record<keyof typeof MARKS, Tone>;
+
+interface LiveStep {
+  text: string;
+  state: keyof typeof MARKS;
+  /** Its current work. */
+  doing: string;
+  /** The end of what the model has said so far in its answer. */
+  said: string;
+  since: number;
+  tookMs: number;
+  calls: number;
+}
+
+class DrawnView implements LiveView {
+  readonly #parts: LiveParts;
+  readonly #paint: ReturnType<typeof painter>;
+  readonly #now: () => number;
+  readonly #began: number;
+  readonly #steps = new Map<string, LiveStep>();
+  readonly #timer: NodeJS.Timeout;
+  #tokensIn = 0;
+  #tokensOut = 0;
+  #cost: Microdollars;
+  #priceKnown = true;
+  #asked = false;
+  #drawn = 0;
+  #ended = false;
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#paint = painter(parts.screen);
+    this.#cost = parts.spent ?? 0;
+    this.#now = parts.now ?? (() => performance.now());
+    this.#began = this.#now();
+    // Times keep counting when nothing happens.
+    this.#timer = setInterval(() => this.#draw(), FRAME_MS);
+    this.#timer.unref();
+  }
+
+  readonly on = (event: RunEvent): void => {
+    if (this.#ended) return;
+    this.#note(event);
+  };
+
+  readonly say = (text: string): void => {
+    this.#erase();
+    print(this.#parts.stream, `${text}\n`);
+    if (!this.#ended) this.#draw();
+  };
+
+  readonly end = (): void => {
+    if (this.#ended) return;
+    clearInterval(this.#timer);
+    this.#draw();
+    this.#ended = true;
+    this.#drawn = 0;
+  };
+
+  #note(event: RunEvent): void {
+    switch (event.type) {
+      case "decided":
+      case "step_started":
+      case "step_done":
+      case "step_recorded":
+      case "step_failed":
+        this.#noteStep(event);
+        break;
+      case "context_assembled":
+      case "ask_started":
+      case "text":
+      case "text_void":
+      case "ask_answered":
+      case "ask_failed":
+        this.#noteModel(event);
+        break;
+      case "tool_started":
+        this.#doing(event.step, called(event));
+        break;
+      case "tool_ended":
+        if (event.error !== undefined) this.#doing(event.step, `${event.tool} failed: ${event.error}`);
+        break;
+      case "hook":
+      case "validation": {
+        const state = event.event === "started" ? "running" : event.event === "failed" ? "failed" : "done";
+        this.#turn(`${checkName(event)} ${event.resource}`.trim(), state, event.durationMs);
+        break;
+      }
+      case "checklist": {
+        const done = event.items.filter(({ state }) => state === "done").length;
+        const doing = event.items.find(({ state }) => state === "doing")?.text ?? "";
+        this.#doing(event.step, `${done} of ${event.items.length} done${doing === "" ? "" : `, now: ${doing}`}`);
+        break;
+      }
+      case "answer_text":
+      case "answer_void":
+      case "sandbox":
+      case "kept_files":
+      case "landing":
+      case "budget_warning":
+      case "plan_made":
+      case "progress":
+      case "run_started":
+      case "notice":
+        break;
+    }
+  }
+
+  #noteStep(event: StepEvent): void {
+    switch (event.type) {
+      case "decided":
+        if (this.#steps.has(STRATEGY)) this.#turn(STRATEGY, "done", this.#now() - this.#began);
+        for (const { step, description } of event.steps) {
+          this.#turn(step, "waiting", 0);
+          this.#step(step).text = description;
+        }
+        break;
+      case "step_started":
+        this.#turn(event.step, "running", 0);
+        this.#step(event.step).text = event.description;
+        break;
+      case "step_done":
+        this.#turn(event.step, "done", event.durationMs);
+        break;
+      case "step_recorded":
+        this.#turn(event.step, "recorded", 0);
+        this.#step(event.step).text = event.description;
+        break;
+      case "step_failed":
+        this.#turn(event.step, "failed", event.durationMs);
+        break;
+    }
+  }
+
+  #noteModel(event: ModelEvent): void {
+    const step = this.#step(event.step);
+    switch (event.type) {
+      case "context_assembled":
+        this.#doing(event.step, `read ${thousands(event.tokens)} tokens of code`);
+        break;
+      case "ask_started":
+        step.said = "";
+        this.#doing(event.step, `asking ${event.model.provider}/${event.model.model}`);
+        break;
+      case "text":
+        step.said = (step.said + event.text).slice(-SAID_LIMIT);
+        this.#doing(event.step, lastLine(step.said));
+        break;
+      case "text_void":
+        step.said = "";
+        break;
+      case "ask_answered":
+        this.#asked = true;
+        this.#tokensIn += event.inputTokens;
+        this.#tokensOut += event.outputTokens;
+        if (event.cost === undefined) this.#priceKnown = false;
+        else this.#cost += event.cost;
+        step.calls += 1;
+        break;
+      case "ask_failed":
+        this.#doing(event.step, event.error);
+        break;
+    }
+  }
+
+  #turn(id: string, state: LiveStep["state"], tookMs: number): void {
+    Object.assign(this.#step(id), { state, tookMs, doing: "", since: this.#now() });
+  }
+
+  #step(id: string): LiveStep {
+    const known = this.#steps.get(id);
+    if (known !== undefined) return known;
+    const since = this.#now();
+    const made: LiveStep = { text: "", state: "running", doing: "", said: "", since, tookMs: 0, calls: 0 };
+    this.#steps.set(id, made);
+    return made;
+  }
+
+  #doing(step: string, what: string): void {
+    this.#step(step).doing = oneLine(what).trim();
+  }
+
+  #draw(): void {
+    if (this.#ended) return;
+    const lines = this.#lines();
+    // One write for a frame, so that no half of one is ever seen.
+    const text = lines.flatMap((line) => [line, { move: "erase line" } as const, "\n"]);
+    print(this.#parts.stream, [this.#up(), ...text, { move: "erase below" }]);
+    this.#drawn = lines.length;
+  }
+
+  #erase(): void {
+    if (this.#drawn > 0) print(this.#parts.stream, [this.#up(), { move: "erase below" }]);
+    this.#drawn = 0;
+  }
+
+  #up(): Text {
+    return this.#drawn === 0 ? "" : [{ move: "up", lines: this.#drawn }, { move: "line start" }];
+  }
+
+  #lines(): Text[] {
+    const columns = this.#parts.stream.columns || this.#parts.screen.columns || 80;
+    // More lines than the screen has could not be drawn over; what is under way, and comes next, matters most.
+    const room = Math.max(1, (this.#parts.stream.rows || 24) - 3);
+    const all = [...this.#steps];
+    const active = all.findIndex(([, { state }]) => state === "running" || state === "waiting");
+    const first = Math.max(0, Math.min(active === -1 ? all.length : active - 1, all.length - room));
+    const shown = all.slice(first, first + room);
+    const hidden = all.length - shown.length;
+    return [
+      ...(hidden > 0 ? [this.#paint(fit(`  … ${count(hidden, "more step")}`, columns), "dim")] : []),
+      ...shown.map(([id, step]) => this.#stepLine(id, step, columns)),
+      this.#totals(columns),
+    ];
+  }
+
+  #stepLine(id: string, step: LiveStep, columns: number): Text {
+    const running = step.state === "running";
+    const time = running ? duration(this.#now() - step.since) : endOf(step);
+    const calls = step.calls === 0 ? "" : `${step.calls}×  `;
+    const right = `${calls}${time}`;
+    const left = `${MARKS[step.state]} ${id}  ${running && step.doing !== "" ? step.doing : step.text}`;
+    const room = Math.max(4, columns - 1 - width(right) - 2);
+    const text = fit(left, room);
+    const gap = " ".repeat(Math.max(1, columns - 1 - width(text) - width(right)));
+    return this.#paint(`${text}${gap}${right}`.trimEnd(), TONES[step.state]);
+  }
+
+  #totals(columns: number): Text {
+    const { cap } = this.#parts;
+    const parts = [duration(this.#now() - this.#began)];
+    if (this.#asked) {
+      parts.push(`${thousands(this.#tokensIn)} tokens in, ${thousands(this.#tokensOut)} out`);
+      const cost = this.#priceKnown ? dollars(this.#cost) : `${dollars(this.#cost)} and more`;
+      parts.push(cap === undefined ? cost : `${cost} of ${dollars(cap)} ${bar(this.#cost / cap)}`);
+    }
+    return this.#paint(fit(`  ${parts.join(" · ")}`, columns - 1), "dim");
+  }
+}
+
+function endOf({ state, tookMs }: LiveStep): string {
+  return state === "waiting" ? "" : state === "recorded" ? "before" : duration(tookMs);
+}
+
+const BAR = 10;
+
+function bar(share: number): string {
+  const full = Math.min(BAR, Math.max(0, Number.isFinite(share) ? Math.ceil(share * BAR) : BAR));
+  return "█".repeat(full) + "░".repeat(BAR - full);
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split("\n").at(-1) ?? "";
+}

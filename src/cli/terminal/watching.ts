@@ -1,0 +1,142 @@
+/**
+ * The display while an operation runs: the live view of a plan, an answer as it arrives, a line for each thing that is
+ * done, notices at once. An answer is the result, so it goes to standard output, piece by piece only on a terminal.
+ * Where a machine reads nothing is drawn, and warnings become messages of the envelope.
+ */
+import type { RunEvent } from "../../domain/run-event.ts";
+import { dollars } from "../../domain/money/money.ts";
+import type { OutputFormat } from "../../domain/settings/settings.ts";
+import { progressOn, type Progress } from "./file-progress.ts";
+import { print } from "./gate.ts";
+import { interruptible } from "./interrupt.ts";
+import type { Io } from "./io.ts";
+import { liveView, type LiveView } from "./live-view.ts";
+import type { Message } from "./outcome.ts";
+import { screenFor } from "./render.ts";
+import { Pieces } from "./terminal-text.ts";
+
+export class Watching {
+  /** For the envelope: what a machine must be told. */
+  readonly messages: Message[] = [];
+  readonly signal: AbortSignal;
+  readonly #io: Io;
+  readonly #format: OutputFormat;
+  readonly #stop: () => void;
+  #live: LiveView | undefined;
+  #answer: Pieces | undefined;
+  #stopCounting: () => void = () => undefined;
+  readonly #counted = new Map<string, Progress>();
+
+  constructor(io: Io, format: OutputFormat) {
+    this.#io = io;
+    this.#format = format;
+    const { signal, stop } = interruptible(io, (text) => this.#say(text));
+    this.signal = signal;
+    this.#stop = stop;
+  }
+
+  get #machine(): boolean {
+    return this.#format === "json" || this.#format === "yaml";
+  }
+
+  readonly tell = (event: RunEvent): void => {
+    if (event.type === "notice") return this.#notice({ level: event.level, text: event.text });
+    if (event.type === "budget_warning") return this.#notice({ level: "warning", text: budgetText(event) });
+    if (this.#machine) return;
+    if (event.type === "answer_text") return this.#answered(event.text);
+    if (event.type === "answer_void") return this.#void();
+    if (event.type === "progress") return this.#progress(event);
+    if (event.type === "plan_made") return this.#say(planMade(event));
+    if (event.type === "landing") return this.#say(`${event.event === "merging" ? "merging" : "applying"} …`);
+    if (event.type === "run_started") this.#begin(event);
+    if (this.#live === undefined && event.type === "validation" && event.event === "started") {
+      return this.#say(`validating ${event.validation} on the merged ${event.resource} …`);
+    }
+    this.#live?.on(event);
+  };
+
+  /** Leaves the last state on the screen; before a question, and at the end. */
+  readonly pause = (): void => {
+    this.#endAnswer();
+    this.#live?.end();
+    this.#live = undefined;
+    this.#stopCounting();
+    this.#stopCounting = () => undefined;
+    for (const counted of this.#counted.values()) counted.end();
+    this.#counted.clear();
+  };
+
+  end(): void {
+    this.pause();
+    this.#stop();
+  }
+
+  #begin({ spent, cap }: Extract<RunEvent, { type: "run_started" }>): void {
+    if (this.#machine) return;
+    const { stderr, env, errTerminal } = this.#io;
+    const screen = screenFor(this.#format as Exclude<OutputFormat, "json" | "yaml">, errTerminal);
+    const terminal = errTerminal.isTTY && env["TERM"] !== "dumb";
+    this.#live = liveView({ stream: stderr, screen, terminal, spent, cap });
+  }
+
+  /** Where files are counted, one line for each thing that is done. */
+  #progress({ doing, done, total }: Extract<RunEvent, { type: "progress" }>): void {
+    if (done === undefined || total === undefined) return this.#count(doing);
+    const counted = this.#counted.get(doing) ?? progressOn(this.#io, doing);
+    this.#counted.set(doing, counted);
+    counted.update(done, total);
+  }
+
+  #answered(text: string): void {
+    const { stdout, outTerminal } = this.#io;
+    if (!outTerminal.isTTY) return;
+    this.#answer ??= new Pieces((piece) => void stdout.write(piece));
+    this.#answer.push(text);
+  }
+
+  #void(): void {
+    if (this.#answer !== undefined) this.#say("the connection broke; the answer begins again");
+  }
+
+  #endAnswer(): void {
+    if (this.#answer === undefined) return;
+    this.#answer.end();
+    this.#answer = undefined;
+    this.#io.stdout.write("\n");
+  }
+
+  /** On a terminal, says after a second that something is still being done. */
+  #count(doing: string): void {
+    const { stderr, errTerminal } = this.#io;
+    if (!errTerminal.isTTY) return;
+    this.#stopCounting();
+    const begun = Date.now();
+    const timer = setInterval(() => {
+      print(stderr, [{ move: "line start" }, `${doing} … ${Math.round((Date.now() - begun) / 1000)} s `]);
+    }, 1000);
+    this.#stopCounting = () => {
+      clearInterval(timer);
+      if (Date.now() - begun >= 1000) print(stderr, [{ move: "line start" }, { move: "erase line" }]);
+    };
+  }
+
+  #notice(message: Message): void {
+    if (!this.#machine) this.#say(message.level === "warning" ? `warning: ${message.text}` : message.text);
+    else if (message.level === "warning") this.messages.push(message);
+  }
+
+  #say(text: string): void {
+    this.#endAnswer();
+    if (this.#live !== undefined) this.#live.say(text);
+    else this.#io.stderr.write(`${text}\n`);
+  }
+}
+
+function planMade({ plan, project, made }: Extract<RunEvent, { type: "plan_made" }>): string {
+  return `plan ${plan} of ${project}${made.length === 0 ? "" : ` (new: ${made.join(", ")})`}`;
+}
+
+function budgetText({ scope, spent, cap }: Extract<RunEvent, { type: "budget_warning" }>): string {
+  const whose = scope === "day" ? "Today's budget (UTC)" : "The plan's budget";
+  return `${whose} is nearly used up: ${dollars(spent)} of ${dollars(cap)}.`;
+}
