@@ -66,7 +66,7 @@ async function ours(dir: string, name: string, shape: Shape): Promise<Contestant
   };
   const execute = async (id: PlanId): Promise<void> => {
     const lease = await service.startExecute(id);
-    const effects = new LeasedHands(lease, { callTool: async () => ({ ok: true, output: 1 }) });
+    const effects = new LeasedEffects(lease, { callTool: async () => ({ ok: true, output: 1 }) });
     const input = { goal: "", state: {}, decision: DECISION, key: "run" };
     const { state } = await runGraph(actor, input, ports(effects));
     expectAll(Number(state["n"]));

@@ -64,7 +64,7 @@ async function waysAt(url: string, service: PlanLifecycleService): Promise<Recor
     tools: [],
     settings: {},
   } as const;
-  const effects: ActorEffects = new LeasedHands(lease, {
+  const effects: ActorEffects = new LeasedEffects(lease, {
     ask: (asked) => gateway.call({ ...asked, signal: lease.signal }),
   });
   const about = { type: "implementation_choice", question: "What?", parent: DECISION } as const;

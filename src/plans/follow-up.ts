@@ -11,7 +11,7 @@ import { storable } from "../domain/text/text.ts";
 import { insertDecision } from "../ledger/decisions.ts";
 import type { Tx } from "../store/port.ts";
 import { isByModel } from "./revise-strategy.ts";
-import { transition, type Ambience } from "./transition.ts";
+import { transition, type RecordSource } from "./transition.ts";
 
 /** Only a model can be asked for more; the steps of a tool actor are in its file. */
 export function canFollowUp(plan: Plan, decisions: readonly Decision[]): boolean {
@@ -21,7 +21,7 @@ export function canFollowUp(plan: Plan, decisions: readonly Decision[]): boolean
 /** In the transaction that records what the user said, as the decision `said`. */
 export async function followUp(
   tx: Tx,
-  ambience: Ambience,
+  recordSource: RecordSource,
   request: {
     readonly plan: Plan;
     readonly decisions: readonly Decision[];
@@ -33,7 +33,7 @@ export async function followUp(
   const waves = decisionWaves(decisions);
   const earlier = decisions.filter(({ step }) => step?.startsWith(FOLLOW_UP) === true).length;
   const work: ChosenWork = { description: text, resources: [], complexity: "medium", risk: null };
-  await insertDecision(tx, ambience.ids, {
+  await insertDecision(tx, recordSource.ids, {
     planId: plan.id,
     attempt: plan.attempt,
     phase: plan.phase,
@@ -45,7 +45,7 @@ export async function followUp(
     needs: (waves.at(-1) ?? []).map(({ id }) => id),
   });
   const lease = { kind: "none" } as const;
-  const moved = await transition(tx, ambience, { planId: plan.id, operation: "continuePlan", lease, facts: { said } });
+  const moved = await transition(tx, recordSource, { planId: plan.id, operation: "continuePlan", lease, facts: { said } });
   return moved.plan;
 }
 

@@ -30,7 +30,7 @@ import type { Reader, Store, Tx } from "../store/port.ts";
 import { canFollowUp, followUp } from "./follow-up.ts";
 import { isByModel, isRevisable } from "./revise-strategy.ts";
 import { insertRootDecision } from "./root-decision.ts";
-import { ambienceOf } from "./transition.ts";
+import { recordSourceOf } from "./transition.ts";
 
 /**
  * Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked.
@@ -121,7 +121,7 @@ export async function promptPlan(
     readonly user: string;
   },
 ): Promise<Prompted> {
-  const ambience = ambienceOf({ store, user: said.user });
+  const recordSource = recordSourceOf({ store, user: said.user });
   const text = said.text.trim();
   const problem = text === "" ? "is empty" : textProblem(text);
   if (problem !== undefined)
@@ -140,8 +140,8 @@ export async function promptPlan(
       throw answeredMeanwhileError(plan, undefined);
     const type = open === undefined ? "plan.guided" : "plan.answered";
     const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
-    await recordSystemEvent(tx, { type, user: ambience.user, planId: plan.id, details });
-    const moved = continues ? await followUp(tx, ambience, { plan, decisions, said: decision, text }) : plan;
+    await recordSystemEvent(tx, { type, user: recordSource.user, planId: plan.id, details });
+    const moved = continues ? await followUp(tx, recordSource, { plan, decisions, said: decision, text }) : plan;
     return { plan: moved, decision, answered: open, revises, continues };
   });
 }

@@ -123,7 +123,7 @@ export async function rollBack(
   await supersedeChangesets(tx, changesets);
   await supersedeInvocations(tx, calls);
   await supersedeDecisions(tx, dropped);
-  await renewDecisions(tx, ambience.ids, renewed, restored);
+  await renewDecisions(tx, recordSource.ids, renewed, restored);
   return { plan, checkpoint, impact };
 }
 

@@ -19,7 +19,7 @@ import {
 describe("llm", () => {
   test("asks the graph's own model, with its system prompt and options", async () => {
     const own = { ...graph({ nodes: [ask("n", "Do {goal}{nothing}")] }), options: { temperature: 0.5, topP: 1 } };
-    const effects = new TestHands();
+    const effects = new TestEffects();
     await runGraph(own, input(), ports(effects));
     expect(effects.asked).toEqual([
       {
@@ -42,7 +42,7 @@ describe("llm", () => {
       systemPrompt: "You review.",
       options: { maxOutputTokens: 9 },
     });
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const nodes = [ask("n", "Review", { actorRef: "local/reviewer", description: "Is it good?" })];
     await runGraph(graph({ nodes }), input(), ports(effects, [reviewer]));
     expect(effects.asked[0]).toMatchObject({
@@ -53,7 +53,7 @@ describe("llm", () => {
 
   test("is told first what all are told, also inside of inner graphs", async () => {
     const inner = graph({ nodes: [ask("in", "x", { systemPrompt: "Inside." })] }, { name: "local/inner" });
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const actor = graph({ nodes: [ask("out", "x"), subgraph("n", "local/inner")], edges: chain("out", "n") });
     await runGraph(actor, { ...input(), briefing: "Never touch main." }, ports(effects, [inner]));
     expect(effects.asked.map(({ call }) => call.system)).toEqual([
@@ -73,7 +73,7 @@ describe("llm", () => {
       callTool: ({ tool: name }) =>
         name === "write_file" ? { ok: false, error: "It is read-only." } : { ok: true, output: [1] },
     };
-    const effects = new TestHands(answers);
+    const effects = new TestEffects(answers);
     const nodes = [ask("n", "Go", { tools: ["read_file", "write_file"] })];
     expect((await runGraph(graph({ nodes }), input(), ports(effects))).output).toBe("done");
     expect(effects.called).toEqual([
@@ -105,7 +105,7 @@ describe("llm", () => {
 
   test("has no tools but those of the node, and hears so; parameters that are none are told too", async () => {
     const said = [wants({ tool: "shell_execute", params: {} }, { tool: "read_file", params: undefined }), "then not"];
-    const effects = new TestHands({ ask: () => said.shift() ?? "" });
+    const effects = new TestEffects({ ask: () => said.shift() ?? "" });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
     await runGraph(graph({ nodes }), input(), ports(effects));
     expect(effects.called).toEqual([]);
@@ -117,7 +117,7 @@ describe("llm", () => {
 
   test("is shown no more of its conversation than its memory holds, and no more of an output than fits", async () => {
     const said = Array.from({ length: 4 }, () => wants({ tool: "read_file", params: {} }));
-    const effects = new TestHands({
+    const effects = new TestEffects({
       ask: () => said.shift() ?? "done",
       callTool: () => ({ ok: true, output: "x".repeat(60_000) }),
     });
@@ -129,7 +129,7 @@ describe("llm", () => {
   });
 
   test("asks for tools for ever: an error that keeps the work", async () => {
-    const effects = new TestHands({ ask: () => wants({ tool: "read_file", params: {} }) });
+    const effects = new TestEffects({ ask: () => wants({ tool: "read_file", params: {} }) });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
     await expect(runGraph(graph({ nodes }), input(), ports(effects))).rejects.toMatchObject({
       code: "graph_limit",
@@ -145,7 +145,7 @@ describe("llm", () => {
     ["nothing", { text: " \n" }, "the model answered nothing"],
     ["half of it", { text: "Once upon a", finish: "length" } as const, "cut off"],
   ])("answers %s", async (_, said, message) => {
-    const effects = new TestHands({ ask: () => said });
+    const effects = new TestEffects({ ask: () => said });
     await expect(runGraph(graph({ nodes: [ask("n", "Go")] }), input(), ports(effects))).rejects.toThrow(message);
   });
 });
@@ -161,7 +161,7 @@ describe("response_format", () => {
   test.each(['{"verdict":"pass","why":"fine"}', '```json\n{"verdict": "pass", "why": "fine"}\n```\n'])(
     "the last answer is the data it stands for: %s",
     async (text) => {
-      const effects = new TestHands({ ask: (_, key) => (key.includes("before") ? "free text" : text) });
+      const effects = new TestEffects({ ask: (_, key) => (key.includes("before") ? "free text" : text) });
       const { output } = await runGraph(judged, input(), ports(effects));
       expect(output).toEqual({ verdict: "pass", why: "fine" });
       expect(effects.asked.map(({ call }) => call.responseSchema)).toEqual([undefined, responseFormat]);

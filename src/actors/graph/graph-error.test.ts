@@ -25,7 +25,7 @@ describe("failures", () => {
 
   test("the others of the round are waited for, and are not repeated; the first one in the file is told", async () => {
     let broken = true;
-    const effects = new TestHands({
+    const effects = new TestEffects({
       ask: async (_, key) => {
         if (key.includes(".b/")) await new Promise((resolve) => setTimeout(resolve, 20));
         else if (broken) throw new ModelError("server", "The provider failed.", { model });
@@ -47,7 +47,7 @@ describe("failures", () => {
 
   test("continued: failed nodes are tried again, recorded steps are not, and limits start again from zero", async () => {
     let [broken, count] = [true, 0];
-    const effects = new TestHands({
+    const effects = new TestEffects({
       callTool: (_, key) => {
         if (key.includes(".work")) count += 1;
         return broken && key.includes(".end") ? { ok: false, error: "no" } : { ok: true, output: count };

@@ -27,7 +27,7 @@ async function result(node: GraphNode, state: JsonObject = {}, answers: Answers 
 
 describe("tool and validation", () => {
   test("parameters are filled in; one that is nothing but a key keeps its kind", async () => {
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const params = { path: "src/{name}.ts", list: ["{items}", "{{name}}"], deep: { n: "{count}" }, flag: true };
     const state = { name: "a", items: [1, 2], count: 3 };
     await runGraph(graph({ nodes: [tool("n", params)] }), input(state), ports(effects));
@@ -42,7 +42,7 @@ describe("tool and validation", () => {
   });
 
   test("a parameter that uses what is not there is refused before the call", async () => {
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const running = runGraph(graph({ nodes: [tool("n", { path: "src/{constructor}" })] }), input(), ports(effects));
     await expect(running).rejects.toThrow("params.path uses {constructor}, and the state has nothing there");
     expect(effects.called).toEqual([]);
@@ -79,7 +79,7 @@ describe("tool and validation", () => {
       ],
     });
     let runs = 0;
-    const effects = new TestHands({ callTool: () => ({ ok: true, output: runs++ }) });
+    const effects = new TestEffects({ callTool: () => ({ ok: true, output: runs++ }) });
     expect((await runGraph(actor, input(), ports(effects))).visits).toEqual({ tests: 3, fix: 2, end: 1 });
   });
 });
@@ -106,7 +106,7 @@ describe("subgraph", () => {
 
   test("has a state of its own; its output comes back, its steps are below the node's", async () => {
     const actor = graph({ nodes: [subgraph("n", "local/inner", { topic: "subject.name", missing: "nothing" })] });
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const state = { subject: { name: "cats" }, secret: "s" };
     const outcome = await runGraph(actor, input(state), ports(effects, [inner]));
     expect(outcome).toEqual({
@@ -127,7 +127,7 @@ describe("subgraph", () => {
       { name: "local/a" },
     );
     const b = graph({ nodes: [subgraph("n", "local/a")] }, { name: "local/b" });
-    const effects = new TestHands();
+    const effects = new TestEffects();
     await expect(runGraph(a, input(), ports(effects, [a, b]))).rejects.toThrow(
       "The graphs lead into each other: local/a → local/b → local/a.",
     );
@@ -148,7 +148,7 @@ describe("subgraph", () => {
     const last = graph({ nodes: [ask("say", "x")] }, { name: "local/l6" });
     const [first] = levels;
     if (first === undefined) throw new Error("there are levels");
-    const effects = new TestHands();
+    const effects = new TestEffects();
     let looked = 0;
     const around = ports(effects, [...levels, last]);
     const counted = {
@@ -208,7 +208,7 @@ describe("function", () => {
   });
 
   test("input that the function does not take is found before anything runs", async () => {
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const nodes = [ask("a", "x"), compute("n", "increment", { kye: "count" })];
     await expect(runGraph(graph({ nodes, edges: chain("a", "n") }), input(), ports(effects))).rejects.toMatchObject({
       code: "validation",

@@ -26,7 +26,7 @@ describe("any graph", () => {
         entry: "n0",
         exits: nodes.map(({ id }) => id),
       });
-      const effects = new TestHands();
+      const effects = new TestEffects();
       const { visits } = await runGraph(actor, input(), ports(effects));
       const reached = new Set([0]);
       for (const [from, to] of pairs.toSorted(([a], [b]) => a - b)) if (reached.has(from)) reached.add(to);
@@ -49,7 +49,7 @@ describe("any graph", () => {
         limits: { maxVisits: 5, maxRounds: 40 },
       });
       const once = async (): Promise<unknown> => {
-        const effects = new TestHands();
+        const effects = new TestEffects();
         const outcome = await runGraph(actor, input(), ports(effects)).then(
           ({ visits }) => visits,
           (error: unknown) => String(error),

@@ -20,8 +20,8 @@ const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.ran
 
 type Graph = ReturnType<typeof graph>;
 
-async function run(actor: Graph, answers: Answers = {}, state = {}): Promise<GraphOutcome & { effects: TestHands }> {
-  const effects = new TestHands(answers);
+async function run(actor: Graph, answers: Answers = {}, state = {}): Promise<GraphOutcome & { effects: TestEffects }> {
+  const effects = new TestEffects(answers);
   return { ...(await runGraph(actor, input(state), ports(effects))), effects };
 }
 
@@ -208,7 +208,7 @@ describe("loops and limits", () => {
     });
 
   test("a node that runs too often ends the graph, before it runs once more", async () => {
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const running = runGraph(loop({ maxVisits: 3, maxRounds: 100 }), input(), ports(effects));
     await expect(running).rejects.toMatchObject({
       code: "graph_limit",
@@ -221,7 +221,7 @@ describe("loops and limits", () => {
   });
 
   test("so do too many rounds", async () => {
-    const effects = new TestHands();
+    const effects = new TestEffects();
     const running = runGraph(loop({ maxVisits: 100, maxRounds: 4 }), input(), ports(effects));
     await expect(running).rejects.toMatchObject({
       code: "graph_limit",
@@ -238,7 +238,7 @@ describe("loops and limits", () => {
         return { ok: true, output: 1 };
       },
     };
-    const effects = new TestHands(stop, controller.signal);
+    const effects = new TestEffects(stop, controller.signal);
     const running = runGraph(loop({ maxVisits: 100, maxRounds: 1_000 }), input(), ports(effects));
     await expect(running).rejects.toThrow("stopped");
     expect(effects.called).toHaveLength(1);
@@ -288,7 +288,7 @@ describe("a second run with the same records", () => {
       ],
       edges: [...chain("a", "b", "count", "again")],
     });
-    const effects = new TestHands({ ask: (_, key) => `answer to ${key}` });
+    const effects = new TestEffects({ ask: (_, key) => `answer to ${key}` });
     const first = await runGraph(actor, input(), ports(effects));
     const [asked, called] = [effects.asked.length, effects.called.length];
     expect(asked).toBe(5);

@@ -4,8 +4,8 @@ import { info, type Message } from "../terminal/outcome.ts";
 import type { Picture, Show } from "../terminal/show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
 import { strategyElement } from "./strategy.ts";
-import { validationView } from "./validations.ts";
-import type { View } from "../view.ts";
+import { validationView } from "./validation-results.ts";
+import type { View } from "../terminal/view.ts";
 
 type Output = OutputOf<"plan.execute">;
 

@@ -11,9 +11,11 @@ import type { Phase } from "./transitions.ts";
 export const DECISION_TYPES = [
   "prompt_definition",
   "strategy_choice",
+  "resource_selection",
   "implementation_choice",
   "tool_invocation",
   "error_recovery",
+  "validation_response",
   "user_intervention",
 ] as const;
 export type DecisionType = (typeof DECISION_TYPES)[number];
@@ -61,7 +63,7 @@ export interface Thought {
 
 /** The types of decisions allowed in each phase. */
 export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
-  strategize: ["prompt_definition", "invariant_enforced", "strategy_choice", ...ANYWHERE, "user_intervention"],
+  strategize: ["prompt_definition", "strategy_choice", "resource_selection", "user_intervention"],
   execute: [
     // The work showed that the strategy must change, or a person asked for more.
     "strategy_choice",
@@ -69,7 +71,6 @@ export const PHASE_TYPES: Readonly<Record<Phase, readonly DecisionType[]>> = {
     "tool_invocation",
     "error_recovery",
     "validation_response",
-    ...ANYWHERE,
     "user_intervention",
   ],
   apply: ["user_intervention"],

@@ -9,7 +9,13 @@ import { shown } from "../text/text.ts";
  * is the confidence a step needs to continue without asking. A plan carries the whole profile it was made with, so that
  * a later change of a profile never changes a running plan.
  */
-export const THRESHOLDS = ["autoExecute", "autoApply", "autoDecisionsStrategize"] as const;
+export const THRESHOLDS = [
+  "autoExecute",
+  "autoApply",
+  "autoDecisionsStrategize",
+  "autoValidationFix",
+  "autoStrategyRevision",
+] as const;
 /** A step that a profile lets a plan take by itself from a confidence on. */
 export type Threshold = (typeof THRESHOLDS)[number];
 
@@ -100,21 +106,22 @@ export function mustBeApproved({ requireHumanApproval, guards }: AutomationProfi
 }
 
 export const BUILT_IN: readonly AutomationProfile[] = [
-  profile("manual", "Every step waits for a person", 1),
-  profile("review", "Phases start by themselves, decisions and apply wait", 1, {
-    autoStrategize: 0,
+  profile("manual", "Strategy, decisions and apply wait for a person", 1),
+  profile("review", "Execution starts by itself, decisions and apply wait", 1, {
     autoExecute: 0,
     autoValidationFix: 0,
   }),
-  profile("supervised", "Planning runs by itself, execution waits", 1, {
-    autoStrategize: 0,
+  profile("supervised", "Planning runs by itself, execution and apply wait", 1, {
     autoDecisionsStrategize: 0,
     // The work was approved, and mending it happens in the same sandbox.
     autoValidationFix: 0,
   }),
-  profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1 }),
-  profile("trusted", "Decides and executes by itself, apply waits", 0, { autoApply: 1 }),
-  profile("auto", "As trusted; everything but apply runs by itself", 0, { autoApply: 1 }),
+  profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1, autoValidationFix: 0 }),
+  profile("trusted", "Decides and executes by itself; another strategy and apply wait", 0, {
+    autoApply: 1,
+    autoStrategyRevision: 1,
+  }),
+  profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }),
   profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0),
   profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
 ];

@@ -28,6 +28,8 @@ const ALIASES: Readonly<Record<string, Threshold>> = {
   create_tool: "autoExecute",
   select_tool: "autoApply",
   edit_code: "autoDecisionsStrategize",
+  create_file: "autoValidationFix",
+  delete_content: "autoStrategyRevision",
 };
 
 const NO_EFFECT = "is not implemented: it would have no effect; remove the line";
@@ -38,8 +40,6 @@ const REFUSED: Readonly<Record<string, string>> = {
     [
       ["auto_strategize", "decompose_task"],
       ["auto_decisions_execute", "execute_command"],
-      ["auto_validation_fix", "create_file"],
-      ["auto_strategy_revision", "delete_content"],
       ["auto_reversion_from_apply", "access_network"],
       ["auto_child_plans", "install_dependency"],
       ["auto_retry_transient", "modify_config"],

@@ -114,7 +114,7 @@ export interface Answers {
 }
 
 /** Records in memory what was answered; a second run with the same effects is a resumed one. */
-export class TestHands implements ActorEffects {
+export class TestEffects implements ActorEffects {
   readonly signal: AbortSignal;
   readonly asked: { readonly key: string; readonly call: Asked; readonly about: About }[] = [];
   readonly called: { readonly key: string; readonly call: EffectCall }[] = [];

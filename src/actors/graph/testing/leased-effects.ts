@@ -18,7 +18,7 @@ export interface Doing {
   readonly onRecorded?: () => void;
 }
 
-export class LeasedHands implements ActorEffects {
+export class LeasedEffects implements ActorEffects {
   readonly #lease: Lease;
   readonly #doing: Doing;
 

@@ -56,7 +56,7 @@ export interface World {
 export async function runThirtySteps({ lease, modelUrl, toolLog, onRecorded }: World): Promise<GraphOutcome> {
   const settings = new Map([["provider.vllm.base-url", modelUrl]]);
   const models = new ModelGateway({ settings, environment: {}, count: (text) => text.length });
-  const effects = new LeasedHands(lease, {
+  const effects = new LeasedEffects(lease, {
     ask: async (call, key) => await models.call({ ...call, system: key, signal: lease.signal }),
     callTool: async ({ tool: name, params }, key) => {
       appendFileSync(toolLog, `${key}\n`);
