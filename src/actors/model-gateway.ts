@@ -4,6 +4,7 @@ import { TryUsage } from "./providers/believed-usage.ts";
 import { modelFacts } from "./providers/model-facts.ts";
 import { ModelError, stopped } from "./models/model-error.ts";
 import type {
+  AnswerOriginal,
   Microdollars,
   ModelAnswer,
   ModelAttempt,
@@ -14,7 +15,7 @@ import type {
   ModelUsage,
   UpperBound,
 } from "./models/model.ts";
-import { costOf, upperBoundOf, type CountTokens } from "./providers/prices.ts";
+import { costOf, planOutputTokens, upperBoundOf, type CountTokens } from "./providers/prices.ts";
 import {
   checkFallbacks,
   configuredProviders,
@@ -62,8 +63,9 @@ export class ModelGateway implements Models {
     const { system, messages, tools, responseSchema, settings } = safe;
     call.onShown?.({ system, messages, tools, settings, ...(responseSchema === undefined ? {} : { responseSchema }) });
     const tries = new Tries(safe, this.#patience.now);
+    const last = fallbacks.at(-1) ?? call.model;
     for (const model of [call.model, ...fallbacks]) {
-      const answered = await this.#ask({ ...tries.call, model }, tries);
+      const answered = await this.#ask({ ...tries.call, model }, tries, model !== last);
       if (answered !== undefined)
         return { ...answered, model, durationMs: tries.duration, attempts: tries.made, masked };
     }
@@ -80,14 +82,21 @@ export class ModelGateway implements Models {
     return modelFacts(requireProvider(this.providers, model).type, model.model)?.contextWindow;
   }
 
+  /** How long an answer may be where its actor does not say. */
+  outputTokensOf(model: ModelRef): number {
+    return planOutputTokens(requireProvider(this.providers, model), model.model);
+  }
+
   /** The most one try of this call can cost: what a budget has to reserve. */
   upperBoundOf(call: ModelCall): UpperBound {
     return upperBoundOf(requireProvider(this.providers, call.model), call, this.#count);
   }
 
   /** Undefined when it failed in a way that lets others be asked. */
-  async #ask(call: ModelCall, tries: Tries): Promise<Answered | undefined> {
+  async #ask(call: ModelCall, tries: Tries, hasFallback: boolean): Promise<Answered | undefined> {
     const provider = requireProvider(this.providers, call.model);
+    const impatient = hasFallback || provider.type === "scripted";
+    let waited = 0;
     for (let attempt = 1; ; attempt += 1) {
       if (call.signal.aborted) throw stopped(call.model).after(tries.made);
       await call.beforeTry?.(call.model, this.upperBoundOf(call));
@@ -95,10 +104,13 @@ export class ModelGateway implements Models {
         return await tries.make(call.model, () => this.#once(call, provider, attempt));
       } catch (error) {
         if (!(error instanceof ModelError)) throw error;
-        const delay = delayBefore(attempt + 1, error, this.#patience.random);
-        if (tries.cannotBeginAgain || (delay === undefined && !error.fallsBack)) throw tries.failure();
-        if (delay === undefined) return undefined;
-        await this.#sleep(delay, call, tries);
+        const trying = { next: attempt + 1, tries: provider.tries, impatient, waited };
+        const wait = delayBefore(trying, error, this.#patience.random);
+        if (tries.cannotBeginAgain || (wait === undefined && !error.fallsBack)) throw tries.failure();
+        if (wait === undefined) return undefined;
+        if (error.retryAfterMs === undefined) waited += wait.delayMs;
+        call.onWait?.(wait);
+        await this.#sleep(wait.delayMs, call, tries);
       }
     }
   }
@@ -151,6 +163,7 @@ export class ModelGateway implements Models {
           return {
             ...message,
             content: text(message.content),
+            ...(message.original === undefined ? {} : { original: this.#maskedParts(message.original) }),
             toolCalls: message.toolCalls.map((one) => ({
               ...one,
               raw: text(one.raw),
@@ -161,6 +174,19 @@ export class ModelGateway implements Models {
     });
     const tools = call.tools.map((tool) => ({ ...tool, description: text(tool.description) }));
     return { safe: { ...call, system: text(call.system), messages, tools }, masked };
+  }
+
+  /**
+   * Texts as everywhere. Thoughts and the provider's data stay as they came: a provider refuses changed ones, and nothing is in them that
+   * the model was not shown with its secrets masked.
+   */
+  #maskedParts({ model, parts }: AnswerOriginal): AnswerOriginal {
+    return {
+      model,
+      parts: parts.map((part) =>
+        part.type === "text" ? { ...part, text: maskSecrets(part.text, this.#known).text } : part,
+      ),
+    };
   }
 }
 

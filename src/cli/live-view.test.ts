@@ -70,7 +70,7 @@ const model = { provider: "scripted", model: "demo" };
 const about = { key: "1", tool: "edit_file", target: "src/health.ts" };
 
 function answered(name: string, cost: number | undefined): RunEvent {
-  const facts = { inputTokens: 12_345, outputTokens: 67, cost, durationMs: 1_500, toolCalls: 0 };
+  const facts = { inputTokens: 12_345, cachedTokens: 0, outputTokens: 67, cost, durationMs: 1_500, toolCalls: 0 };
   return { type: "ask_answered", step: name, key: "1", model, ...facts };
 }
 

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
-import type { HookEvent, RunEvent, ValidationEvent } from "../domain/run-event.ts";
+import type { AskWait, HookEvent, RunEvent, ValidationEvent } from "../domain/run-event.ts";
 import { dollars, type Microdollars } from "../domain/money/money.ts";
-import { count, duration, thousands } from "./format.ts";
+import { count, duration, thousands, tokensText } from "./format.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
 import { fit, oneLine, width, type Text } from "./terminal-text.ts";
@@ -79,11 +79,14 @@ function plainLine(event: RunEvent): string | undefined {
     case "validation":
       if (event.event === "started") return line("started", checkName(event), event.resource);
       return line(event.event, checkName(event), event.resource, took(event.durationMs));
+    case "ask_waits":
+      return line("waiting", event.step, waitText(event, event.delayMs));
     case "ask_started":
     case "text":
     case "text_void":
     case "answer_text":
     case "answer_void":
+    case "answer_waits":
     case "tool_started":
     case "sandbox":
     case "kept_files":
@@ -105,9 +108,14 @@ function called({ tool, target }: { readonly tool: string; readonly target: stri
   return `${tool} ${target}`.trim();
 }
 
-function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { type: "ask_answered" }>): string {
-  const price = cost === undefined ? "price not known" : dollars(cost);
-  return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, ${price}`;
+function spent(event: Extract<RunEvent, { type: "ask_answered" }>): string {
+  const price = event.cost === undefined ? "price not known" : dollars(event.cost);
+  return `${tokensText(event)}, ${price}`;
+}
+
+/** "rate limited, again in 47 s (3 of 10)" */
+export function waitText({ why, next, most }: AskWait, leftMs: number): string {
+  return `${why}, again in ${Math.max(0, Math.ceil(leftMs / 1_000))} s (${next} of ${most})`;
 }
 
 /** What the questions before there are steps are about. */
@@ -129,6 +137,8 @@ interface LiveStep {
   state: keyof typeof MARKS;
   /** What it is doing at the moment. */
   doing: string;
+  /** Its call is sent again at this time. */
+  waits?: (AskWait & { readonly until: number }) | undefined;
   /** The end of what the model has said so far in its answer. */
   said: string;
   since: number;
@@ -144,6 +154,7 @@ class DrawnView implements LiveView {
   readonly #steps = new Map<string, LiveStep>();
   readonly #timer: NodeJS.Timeout;
   #tokensIn = 0;
+  #cached = 0;
   #tokensOut = 0;
   #cost: Microdollars;
   #priceKnown = true;
@@ -223,10 +234,15 @@ class DrawnView implements LiveView {
       case "ask_answered":
         this.#asked = true;
         this.#tokensIn += event.inputTokens;
+        this.#cached += event.cachedTokens;
         this.#tokensOut += event.outputTokens;
         if (event.cost === undefined) this.#priceKnown = false;
         else this.#cost += event.cost;
         this.#step(event.step).calls += 1;
+        break;
+      case "ask_waits":
+        this.#doing(event.step, "");
+        this.#step(event.step).waits = { ...event, until: this.#now() + event.delayMs };
         break;
       case "ask_failed":
         this.#doing(event.step, event.error);
@@ -245,6 +261,7 @@ class DrawnView implements LiveView {
       }
       case "answer_text":
       case "answer_void":
+      case "answer_waits":
       case "sandbox":
       case "kept_files":
       case "landing":
@@ -271,7 +288,7 @@ class DrawnView implements LiveView {
   }
 
   #doing(step: string, what: string): void {
-    this.#step(step).doing = oneLine(what).trim();
+    Object.assign(this.#step(step), { doing: oneLine(what).trim(), waits: undefined });
   }
 
   #draw(): void {
@@ -313,7 +330,8 @@ class DrawnView implements LiveView {
     const time = running ? duration(this.#now() - step.since) : endOf(step);
     const calls = step.calls === 0 ? "" : `${step.calls}×  `;
     const right = `${calls}${time}`;
-    const left = `${MARKS[step.state]} ${id}  ${running && step.doing !== "" ? step.doing : step.text}`;
+    const doing = step.waits === undefined ? step.doing : waitText(step.waits, step.waits.until - this.#now());
+    const left = `${MARKS[step.state]} ${id}  ${running && doing !== "" ? doing : step.text}`;
     const room = Math.max(4, columns - 1 - width(right) - 2);
     const text = fit(left, room);
     const gap = " ".repeat(Math.max(1, columns - 1 - width(text) - width(right)));
@@ -324,7 +342,8 @@ class DrawnView implements LiveView {
     const { cap } = this.#parts;
     const parts = [duration(this.#now() - this.#began)];
     if (this.#asked) {
-      parts.push(`${thousands(this.#tokensIn)} tokens in, ${thousands(this.#tokensOut)} out`);
+      const tokens = { inputTokens: this.#tokensIn, cachedTokens: this.#cached, outputTokens: this.#tokensOut };
+      parts.push(tokensText(tokens));
       const cost = this.#priceKnown ? dollars(this.#cost) : `${dollars(this.#cost)} and more`;
       parts.push(cap === undefined ? cost : `${cost} of ${dollars(cap)} ${bar(this.#cost / cap)}`);
     }

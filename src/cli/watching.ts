@@ -10,7 +10,7 @@ import { progressOn, type Progress } from "./file-progress.ts";
 import { print } from "./gate.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { liveView, type LiveView } from "./live-view.ts";
+import { liveView, waitText, type LiveView } from "./live-view.ts";
 import type { Message } from "./outcome.ts";
 import { screenFor } from "./render.ts";
 import { Pieces } from "./terminal-text.ts";
@@ -45,6 +45,7 @@ export class Watching {
     if (this.#machine) return;
     if (event.type === "answer_text") return this.#answered(event.text);
     if (event.type === "answer_void") return this.#void();
+    if (event.type === "answer_waits") return this.#say(waitText(event, event.delayMs));
     if (event.type === "progress") return this.#progress(event);
     if (event.type === "plan_made") return this.#say(planMade(event));
     if (event.type === "landing") return this.#say(`${event.event === "merging" ? "merging" : "applying"} …`);

@@ -1,3 +1,4 @@
+import type { Reasoning } from "../domain/actor/reasoning.ts";
 import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
 import { parseActorName } from "../domain/names/actor-name.ts";
 import { aliasIssue } from "../domain/names/alias.ts";
@@ -20,6 +21,7 @@ import { renderTemplate } from "../domain/values/template.ts";
 import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
 import { actorVariables } from "../domain/actor/tool-actor.ts";
 import { setOwnBudget } from "../ledger/own-budget.ts";
+import { setPlanEffort } from "../ledger/plan-effort.ts";
 import { actionNames, findAction } from "../store/tables/actions.ts";
 import { findActor } from "../store/tables/actors.ts";
 import { maskedText } from "../platform/masking.ts";
@@ -49,6 +51,8 @@ export interface UseActionInput {
   readonly contextStages?: Readonly<Record<string, string>>;
   /** What its models may cost, if less than what is configured. */
   readonly budget?: Microdollars | undefined;
+  /** How much its models think, instead of what their actors say. */
+  readonly effort?: Reasoning | undefined;
 }
 
 export interface ProjectLinkInput {
@@ -133,6 +137,7 @@ export async function makePlan(
   });
   // A plan may have less than its profile allows, never more.
   await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user, excess: "lower" });
+  if (input.effort !== undefined) await setPlanEffort(tx, { planId: id, effort: input.effort, user: ambience.user });
   return plan;
 }
 

@@ -2,6 +2,7 @@ import { DEFAULT_BREADTH, DEFAULT_DEPTH } from "../domain/context/context-questi
 import { briefed, type BriefedStep, type Briefing } from "../actors/loop/briefing.ts";
 import type { ActorHands } from "../actors/loop/actor-effects.ts";
 import { ModelError } from "../actors/models/model-error.ts";
+import { modelSettings } from "../actors/models/model-settings.ts";
 import type { ModelRef, ModelSettings } from "../actors/models/model.ts";
 import { modelOf } from "../actors/providers/actor-model.ts";
 import { STRATEGIST_ROLE, strategize, type Strategy } from "../actors/loop/strategist.ts";
@@ -17,6 +18,7 @@ import { placedRecords, stepSummaries, type Order } from "../changes/step-record
 import type { DecidedStep, WorkStep } from "../changes/decided-steps.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
 import type { Lease } from "../ledger/leases.ts";
+import { planEffort } from "../ledger/plan-effort.ts";
 import type { Store } from "../store/port.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { StepHands } from "./step-effects.ts";
@@ -78,7 +80,7 @@ export class PlanThinking {
     const wish = {
       goal: plan.description,
       model,
-      settings: settingsOf(actor),
+      settings: { ...this.#defaultsOf(model), ...modelSettings(actor.options), ...(await this.#effortOf(plan)) },
       resources: names,
       decision: root,
       gaveUp,
@@ -139,8 +141,9 @@ export class PlanThinking {
       const { workspaces } = place.environment;
       const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
       const surroundings = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
+      const effort = await this.#effortOf(plan);
       return this.#orGiveUp(plan, hands, gaveUp, async () => {
-        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings, gaveUp });
+        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings, gaveUp, effort });
         const asked = modelOf(actor);
         return workOn(
           {
@@ -148,7 +151,7 @@ export class PlanThinking {
             description,
             decision: step.decision,
             model: asked,
-            settings: settingsOf(actor),
+            settings: { ...this.#defaultsOf(asked), ...modelSettings(actor.options), ...effort },
             system: briefed(WORKER_ROLE, actor.systemPrompt, briefing),
             tools: modelTools(actor.tools, surroundings),
             memory: actor.memory,
@@ -165,9 +168,15 @@ export class PlanThinking {
   async #graph(
     actor: GraphActorDefinition,
     step: WorkStep,
-    parts: { briefing: Briefing; hands: StepHands; surroundings: Parameters<typeof modelTools>[1]; gaveUp: number },
+    parts: {
+      briefing: Briefing;
+      hands: StepHands;
+      surroundings: Parameters<typeof modelTools>[1];
+      gaveUp: number;
+      effort: ModelSettings;
+    },
   ): Promise<string> {
-    const { briefing, hands, surroundings, gaveUp } = parts;
+    const { briefing, hands, surroundings, gaveUp, effort } = parts;
     const { goal, definitionOfDone, constraints, context } = briefing;
     const state = { step: step.id, definition_of_done: definitionOfDone, constraints: [...constraints], context };
     const { runGraph } = await import("../actors/graph/run-graph.ts");
@@ -182,13 +191,23 @@ export class PlanThinking {
         gaveUp,
       },
       {
-        hands: limited(hands),
+        hands: limited(hands, (model) => this.#defaultsOf(model), effort),
         actorOf: (name) => this.#parts.store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
         toolsFor: (names) => modelTools(names, surroundings),
       },
     );
     return typeof output === "string" ? output : JSON.stringify(output);
+  }
+
+  /** An answer has a limit: without one, the budget could not say what a call may cost. */
+  #defaultsOf(model: ModelRef): ModelSettings {
+    return { maxOutputTokens: this.#parts.models.outputTokensOf(model) };
+  }
+
+  async #effortOf({ id }: Plan): Promise<ModelSettings> {
+    const reasoning = await this.#parts.store.read((reader) => planEffort(reader, id));
+    return reasoning === undefined ? {} : { reasoning };
   }
 
   async #guidanceOf(plan: Plan): Promise<Briefing["guidance"]> {
@@ -308,12 +327,12 @@ function below(hands: ActorHands, place: string): ActorHands {
   };
 }
 
-/** The same hands; answers through them have a limit, also where the node's author gave none. */
-function limited(hands: ActorHands): ActorHands {
+/** The same hands; answers through them have a limit, also where the node's author gave none, and the plan's effort. */
+function limited(hands: ActorHands, defaults: (model: ModelRef) => ModelSettings, wish: ModelSettings): ActorHands {
   return {
     signal: hands.signal,
     ask: (key, call, about) =>
-      hands.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
+      hands.ask(key, { ...call, settings: { ...defaults(call.model), ...call.settings, ...wish } }, about),
     callTool: (key, call) => hands.callTool(key, call),
     once: (key, fn) => hands.once(key, fn),
   };
@@ -330,12 +349,4 @@ function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | 
     constraints: plan.invariants,
     arguments: [...plan.arguments].map(([name, value]) => [name, argumentText(value)]),
   };
-}
-
-/** What an answer may be long unless its actor says otherwise: without a limit, nobody could say what a call may cost. */
-const OUTPUT_TOKENS = 8_192;
-
-function settingsOf({ options }: ModelActorDefinition): ModelSettings {
-  const { baseUrl: _endpoint, ...settings } = options;
-  return { maxOutputTokens: OUTPUT_TOKENS, ...settings };
 }

@@ -18,10 +18,10 @@ export interface ActorHands {
   readonly signal: AbortSignal;
 }
 
-export type Asked = Omit<ModelCall, "signal" | "beforeTry" | "afterTry" | "onShown">;
+export type Asked = Omit<ModelCall, "signal" | "cacheKey" | "onWait" | "beforeTry" | "afterTry" | "onShown">;
 
 /** What is kept of an answer, and comes back when it is asked for again. */
-export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "finish" | "model" | "usage">;
+export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "finish" | "model" | "usage">;
 
 /** What the question decides. */
 export interface About {

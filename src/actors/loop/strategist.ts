@@ -6,7 +6,13 @@ import { firstCycles } from "../../domain/actor/step-graph.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ActorHands, Told } from "./actor-effects.ts";
-import type { ModelMessage, ModelRef, ModelSettings, ModelTool } from "../models/model.ts";
+import {
+  assistantMessage,
+  type ModelMessage,
+  type ModelRef,
+  type ModelSettings,
+  type ModelTool,
+} from "../models/model.ts";
 import { nameOf } from "./worker.ts";
 
 /** A model that decides how a plan is carried out: steps, what each needs, and why. It answers by a tool, which every provider has. */
@@ -103,10 +109,7 @@ function answerText({ text, toolCalls }: Told): string {
 /** The model is told exactly what is wrong, where it expects to be told. */
 function repair(answer: Told, problems: string): ModelMessage[] {
   const wish = "Call record_strategy once, with all of it mended.";
-  const said: ModelMessage[] =
-    answer.text === "" && answer.toolCalls.length === 0
-      ? []
-      : [{ role: "assistant", content: answer.text, toolCalls: answer.toolCalls }];
+  const said: ModelMessage[] = answer.text === "" && answer.toolCalls.length === 0 ? [] : [assistantMessage(answer)];
   if (answer.toolCalls.length === 0) return [...said, { role: "user", content: `${problems}. ${wish}` }];
   const results = answer.toolCalls.map(({ id, tool }): ModelMessage => {
     return { role: "tool", callId: id, tool, output: `${problems}. ${wish}`, failed: true };

@@ -6,7 +6,14 @@ import type { ActorMemory } from "../../domain/actor/actor.ts";
 import { remembered } from "./memory.ts";
 import type { ActorHands, Told } from "./actor-effects.ts";
 import { carriedOut, shortened } from "./tool-turn.ts";
-import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
+import {
+  assistantMessage,
+  type ModelMessage,
+  type ModelRef,
+  type ModelSettings,
+  type ModelTool,
+  type ModelToolCall,
+} from "../models/model.ts";
 
 /**
  * A model that carries out one step of a plan: it is shown the step, asks for tools, is shown what came of them, and so on until it
@@ -70,8 +77,7 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
       ...(work.responseSchema === undefined ? {} : { responseSchema: work.responseSchema }),
     };
     const { answer, decision } = await hands.ask(String(turn), call, { type, question, parent });
-    if (answer.text !== "" || answer.toolCalls.length > 0)
-      messages.push({ role: "assistant", content: answer.text, toolCalls: answer.toolCalls });
+    if (answer.text !== "" || answer.toolCalls.length > 0) messages.push(assistantMessage(answer));
     if (answer.toolCalls.length === 0) {
       const reminder = reminderFor(answer, acted || tools.length === 0);
       if (reminder === undefined) return answer.text.trim();

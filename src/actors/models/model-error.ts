@@ -9,6 +9,7 @@ import type { ModelAttempt, ModelRef, ModelUsage } from "./model.ts";
 export type ModelErrorKind =
   | "rate_limit"
   | "network"
+  | "overloaded"
   | "server"
   | "authentication"
   | "unavailable"
@@ -20,12 +21,13 @@ export type ModelErrorKind =
   | "cancelled";
 
 /** Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait. */
-const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "server"]);
+const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "overloaded", "server"]);
 
 /** Another model may well answer. What was wrong with the call itself, or was stopped by the user, would be so with any. */
 const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
   "rate_limit",
   "network",
+  "overloaded",
   "server",
   "authentication",
   "unavailable",
@@ -134,6 +136,7 @@ export function stopped(model: ModelRef): ModelError {
 function nextSteps(kind: ModelErrorKind, { provider, model }: ModelRef): NextStep[] {
   switch (kind) {
     case "rate_limit":
+    case "overloaded":
     case "server":
       return [
         { text: "try again later" },

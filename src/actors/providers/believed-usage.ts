@@ -12,20 +12,26 @@ export interface UsageClaim {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
 }
 
 /** What the library read from the endpoint, whatever that was. */
 export interface ReportedUsage {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
+  readonly inputTokenDetails?: {
+    readonly cacheReadTokens?: number | undefined;
+    readonly cacheWriteTokens?: number | undefined;
+  };
 }
 
 /** Undefined when the endpoint did not say: an impossible number counts as nothing said, and so does 0 and 0, which some servers say. */
 export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: ReportedUsage): UsageClaim | undefined {
   if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens) || inputTokens + outputTokens === 0) return undefined;
-  const cached = inputTokenDetails?.cacheReadTokens;
-  return { inputTokens, outputTokens, cachedInputTokens: isTokenCount(cached) ? Math.min(cached, inputTokens) : 0 };
+  const { cacheReadTokens: read, cacheWriteTokens: written } = inputTokenDetails ?? {};
+  const cachedInputTokens = isTokenCount(read) ? Math.min(read, inputTokens) : 0;
+  const cacheWriteTokens = isTokenCount(written) ? Math.min(written, inputTokens - cachedInputTokens) : 0;
+  return { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
 }
 
 /** What one try used: by its endpoint's claim, as far as it can be true, else by the tokenizer. */
@@ -49,11 +55,12 @@ export class TryUsage {
     const inputTokens = isTooFew(claim.inputTokens, sent) ? input : claim.inputTokens;
     const outputTokens = isTooFew(claim.outputTokens, output) ? output : claim.outputTokens;
     const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;
-    const { cachedInputTokens } = claim;
+    const { cachedInputTokens, cacheWriteTokens } = claim;
     return this.#capped({
       inputTokens,
       outputTokens,
       ...(cachedInputTokens > 0 ? { cachedInputTokens } : {}),
+      ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
       estimated: raised,
     });
   }

@@ -19,6 +19,7 @@ import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ModelRef } from "../models/model.ts";
 import { knownModels } from "./model-facts.ts";
+import { TRIES } from "./retry.ts";
 
 /**
  * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its provider; which
@@ -39,6 +40,8 @@ export interface Provider {
   readonly prices: ReadonlyMap<string, Price>;
   readonly fallbacks: readonly ModelRef[];
   readonly idleTimeoutMs: number;
+  /** How often one call is sent at most. */
+  readonly tries: number;
   /** The file of a scripted provider. */
   readonly transcript: string | undefined;
   /** It is the endpoint of an actor: nobody may stand in for it. */
@@ -159,6 +162,7 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
     ),
     fallbacks: listItems(value("fallbacks") ?? "").map(parseModelRef),
     idleTimeoutMs: Number(value("timeout") ?? IDLE_TIMEOUT_S) * 1000,
+    tries: Number(value("tries") ?? TRIES),
     transcript,
   };
 }
@@ -209,6 +213,7 @@ function makeBound(providers: readonly Provider[], ref: ModelRef, baseUrl: strin
     prices: new Map(),
     fallbacks: [],
     idleTimeoutMs: configured?.idleTimeoutMs ?? IDLE_TIMEOUT_S * 1000,
+    tries: configured?.tries ?? TRIES,
     transcript: undefined,
     bound: true,
   };

@@ -1,4 +1,4 @@
-import type { LanguageModel, ProviderOptions } from "./sdk-types.ts";
+import type { LanguageModel } from "./sdk-types.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
@@ -55,12 +55,6 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
       throw new Error("A scripted provider has its own way of answering.");
   }
 }
-
-/**
- * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out unless told to be
- * lenient: ours are checked by us.
- */
-export const PROVIDER_OPTIONS: ProviderOptions = { openai: { store: false, strictJsonSchema: false } };
 
 /** Servers of one's own often want none, but three of the libraries insist on one. */
 const NO_KEY = "none";

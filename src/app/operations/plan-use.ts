@@ -7,7 +7,7 @@ import { looserFields } from "../../domain/profile/tighter-profile.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
-import { NextSteps } from "../base/schemas.ts";
+import { Effort, NextSteps } from "../base/schemas.ts";
 import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
 import { requireStages } from "../procedures/plan-stages.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
@@ -26,6 +26,7 @@ export const operation = defineOperation({
     /** Where the modules' relative paths begin. */
     directory: z.string(),
     budget: z.string().optional(),
+    effort: Effort.optional(),
   }),
   output: PlanFacts.extend({
     profileDescription: z.string(),
@@ -62,6 +63,7 @@ export const operation = defineOperation({
       defaultActors: await defaultActors(app),
       contextStages,
       budget,
+      effort: input.effort,
     });
     const summary = await (await app.planContext()).summaryOf(plan);
     return {

@@ -3,6 +3,7 @@
  * diff, and applies it after a yes. When anything stops it, the plan stays, and every operation on plans continues from there.
  */
 import * as z from "zod";
+import type { Reasoning } from "../../domain/actor/reasoning.ts";
 import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/next-step.ts";
@@ -14,6 +15,7 @@ import { setUpRun, uncommittedFiles } from "../../runs/run-setup.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";
+import { Effort } from "../base/schemas.ts";
 import {
   announceConfinement,
   Executed,
@@ -43,6 +45,7 @@ export const operation = defineOperation({
     actor: z.string().optional(),
     strategyActor: z.string().optional(),
     budget: z.string().optional(),
+    effort: Effort.optional(),
     automationProfile: z.string().optional(),
     includeDirty: z.boolean().default(false),
     verify: z.boolean().default(true),
@@ -76,6 +79,7 @@ interface Wish extends ExecuteOptions {
   readonly actor?: string | undefined;
   readonly strategyActor?: string | undefined;
   readonly budget?: string | undefined;
+  readonly effort?: Reasoning | undefined;
   readonly automationProfile?: string | undefined;
 }
 
@@ -105,6 +109,7 @@ async function makePlan(
     actors: { execution: actor, strategy: wish.strategyActor },
     defaultActors: await defaultActors(app),
     budget,
+    effort: wish.effort,
   });
   call.tell({ type: "plan_made", plan: plan.id, project, made });
   const clean = wish.project !== undefined || wish.includeDirty;

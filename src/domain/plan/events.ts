@@ -38,6 +38,7 @@ export const EVENT_TYPES = [
   "breaker.closed",
   "breaker.reset",
   "budget.changed",
+  "effort.changed",
   "budget.warning",
   "budget.exceeded",
   "plan.assessed",

@@ -19,6 +19,7 @@ export const PROVIDER_FIELDS = [
   "prices",
   "fallbacks",
   "timeout",
+  "tries",
   "transcript",
 ] as const;
 export type ProviderField = (typeof PROVIDER_FIELDS)[number];
@@ -26,6 +27,7 @@ export type ProviderField = (typeof PROVIDER_FIELDS)[number];
 const KEY = /^provider\.([^.]+)\.([^.]+)$/;
 export const PROVIDER_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const TIMEOUT_LIMIT_S = 3_600;
+const TRIES_LIMIT = 20;
 
 /** What the companies' own programs read; whoever set them means them here too. */
 const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
@@ -103,6 +105,7 @@ const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
   prices: "Dollars per million tokens: model=input/output, separated by commas; * is every other model",
   fallbacks: "Whom to ask when <name> cannot be reached: provider/model, separated by commas",
   timeout: "Seconds without a sign of life after which a call of <name> is given up",
+  tries: "How often a call of <name> is sent before it fails, when waiting may help",
   transcript: "The file with the answers of <name>, if it is scripted",
 };
 
@@ -131,6 +134,10 @@ const PROBLEMS: Readonly<Record<ProviderField, (value: string) => string | undef
     /^[1-9]\d{0,3}$/.test(value) && Number(value) <= TIMEOUT_LIMIT_S
       ? undefined
       : `must be a whole number of seconds from 1 to ${TIMEOUT_LIMIT_S}`,
+  tries: (value) =>
+    /^[1-9]\d?$/.test(value) && Number(value) <= TRIES_LIMIT
+      ? undefined
+      : `must be a whole number from 1 to ${TRIES_LIMIT}`,
   transcript: filled,
 };
 
@@ -157,6 +164,8 @@ export interface Price {
   readonly output: number;
   /** Of input the provider kept from before; as `input` when it is not known. */
   readonly cachedInput?: number;
+  /** Of input the provider keeps for later; as `input` when it is not known. */
+  readonly cacheWrite?: number;
 }
 
 export function parsePrice(item: string): { model: string; price: Price } | undefined {
