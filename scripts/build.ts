@@ -28,7 +28,18 @@ const options = {
 } satisfies BuildOptions;
 
 /** Large, and loaded by few commands, all of them through `import()`: each has a file to itself. */
-const HEAVY = ["ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai", "@ai-sdk/openai-compatible", "undici"];
+const HEAVY = [
+  "ai",
+  "@ai-sdk/amazon-bedrock",
+  "@ai-sdk/anthropic",
+  "@ai-sdk/azure",
+  "@ai-sdk/google",
+  "@ai-sdk/google-vertex",
+  "@ai-sdk/google-vertex/anthropic",
+  "@ai-sdk/openai",
+  "@ai-sdk/openai-compatible",
+  "undici",
+];
 
 const heavyApart: Plugin = {
   name: "heavy-apart",
@@ -41,7 +52,7 @@ const heavyApart: Plugin = {
 };
 
 function fileOf(name: string): string {
-  return name.replace("@", "").replace("/", "-");
+  return name.replace("@", "").replaceAll("/", "-");
 }
 
 // What an earlier build left goes first; type declarations, which only a package needs, are not ours to remove.

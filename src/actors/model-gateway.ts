@@ -1,7 +1,8 @@
 import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
-import { modelFacts } from "./providers/model-facts.ts";
+import { callsInText, refusesTools, withoutTools } from "./models/text-protocol.ts";
+import type { FactsCatalog } from "./models/model-facts.ts";
 import { ModelError, stopped } from "./models/model-error.ts";
 import type {
   AnswerOriginal,
@@ -34,9 +35,12 @@ import { Transcripts } from "./scripted/scripted-model.ts";
 export class ModelGateway implements Models {
   readonly providers: readonly Provider[];
   readonly #count: CountTokens;
+  readonly #windows: ReadonlyMap<string, number>;
   readonly #patience: Patience;
   readonly #known: readonly string[];
   readonly #transcripts: Transcripts;
+  /** Models that turned out to take no tools. */
+  readonly #toolless = new Set<string>();
 
   constructor(parts: {
     /** The values of the configuration file. */
@@ -44,11 +48,16 @@ export class ModelGateway implements Models {
     environment: Environment;
     count: CountTokens;
     patience?: Patience;
+    /** What is known of models, besides what comes with the package. */
+    facts?: FactsCatalog;
+    /** Tokens that models are served with, by `provider/model`, where their servers said so. */
+    windows?: ReadonlyMap<string, number>;
     /** What relative paths of transcripts begin from. */
     directory?: string;
   }) {
-    this.providers = configuredProviders(parts.settings, parts.environment);
+    this.providers = configuredProviders(parts.settings, parts.environment, parts.facts);
     this.#count = parts.count;
+    this.#windows = parts.windows ?? new Map();
     this.#patience = parts.patience ?? PATIENCE;
     const keys = this.providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
     this.#known = [...new Set([...keys, ...secretValues(parts.environment)])].sort((a, b) => b.length - a.length);
@@ -79,7 +88,8 @@ export class ModelGateway implements Models {
 
   /** How many tokens the model reads at most; undefined when that is not publicly known. */
   windowOf(model: ModelRef): number | undefined {
-    return modelFacts(requireProvider(this.providers, model).type, model.model)?.contextWindow;
+    const served = this.#windows.get(`${model.provider}/${model.model}`);
+    return served ?? requireProvider(this.providers, model).facts(model.model)?.contextWindow;
   }
 
   /** How long an answer may be where its actor does not say. */
@@ -118,7 +128,18 @@ export class ModelGateway implements Models {
   async #once(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
     if (provider.type === "scripted") return await this.#scripted(call, provider, attempt);
     const { sdkCall } = await import("./providers/sdk-call.ts");
-    return await sdkCall(call, { provider, count: this.#count, known: this.#known });
+    const parts = { provider, count: this.#count, known: this.#known };
+    const name = `${call.model.provider}/${call.model.model}`;
+    const inText = async (): Promise<Answered> => callsInText(await sdkCall(withoutTools(call), parts), call);
+    if (this.#toolless.has(name) || provider.facts(call.model.model)?.tools === false) return await inText();
+    try {
+      return await sdkCall(call, parts);
+    } catch (error) {
+      if (call.tools.length === 0 || !(error instanceof ModelError) || !refusesTools(error)) throw error;
+      // It was refused before it did anything, so the same try goes on in another form.
+      this.#toolless.add(name);
+      return await inText();
+    }
   }
 
   async #scripted(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {

@@ -41,6 +41,8 @@ export interface PlanMadeEvent {
 export interface RunStartedEvent {
   readonly type: "run_started";
   readonly plan: string;
+  /** "provider/model" of each that may be asked; none for a plan of fixed tool calls. */
+  readonly models: readonly string[];
   readonly spent: Microdollars;
   readonly cap: Microdollars | undefined;
 }

@@ -7,6 +7,7 @@ import type { Provider } from "./providers.ts";
 import type { ProviderOptions, SdkMessage } from "./sdk-types.ts";
 
 const MARKED_MESSAGES = 2;
+const CACHE_POINT = { type: "default" } as const;
 const EPHEMERAL = { type: "ephemeral" } as const;
 
 interface CacheMarks {
@@ -15,8 +16,8 @@ interface CacheMarks {
   readonly onMessages: (messages: SdkMessage[]) => SdkMessage[];
 }
 
-export function cacheMarks(provider: Provider): CacheMarks {
-  const providerOptions = markFor(provider);
+export function cacheMarks(provider: Provider, model: string): CacheMarks {
+  const providerOptions = markFor(provider, model);
   if (providerOptions === undefined) return { mark: {}, onMessages: (messages) => messages };
   return {
     mark: { providerOptions },
@@ -27,6 +28,11 @@ export function cacheMarks(provider: Provider): CacheMarks {
   };
 }
 
-function markFor({ type }: Provider): ProviderOptions | undefined {
-  return type === "anthropic" ? { anthropic: { cacheControl: EPHEMERAL } } : undefined;
+function markFor({ type }: Provider, model: string): ProviderOptions | undefined {
+  if (type === "anthropic") return { anthropic: { cacheControl: EPHEMERAL } };
+  if (type === "vertex" && model.startsWith("claude-")) return { anthropic: { cacheControl: EPHEMERAL } };
+  // Only Claude and Nova have caches there; others refuse the mark.
+  if (type === "bedrock" && /anthropic\.claude|amazon\.nova/.test(model))
+    return { bedrock: { cachePoint: CACHE_POINT } };
+  return undefined;
 }

@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../domain/values/json.ts";
 import type { Price } from "../../domain/settings/provider-settings.ts";
 import type { AnswerPart, Microdollars, ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
-import { modelFacts } from "./model-facts.ts";
 import type { Provider } from "./providers.ts";
 import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
 
@@ -13,7 +12,7 @@ export function priceOf(provider: Provider, model: string): Price | undefined {
   const own = provider.prices.get(model) ?? provider.prices.get("*");
   if (own !== undefined) return own;
   if (provider.local) return { input: 0, output: 0 };
-  return modelFacts(provider.type, model)?.price;
+  return provider.facts(model)?.price;
 }
 
 export function costOf(provider: Provider, model: string, usage: ModelUsage): Microdollars | undefined {
@@ -73,7 +72,7 @@ export function planOutputTokens(provider: Provider, model: string): number {
 }
 
 function knownOutputTokens(provider: Provider, model: string): number | undefined {
-  const limit = modelFacts(provider.type, model)?.maxOutputTokens;
+  const limit = provider.facts(model)?.maxOutputTokens;
   return limit === undefined ? undefined : Math.min(limit, OUTPUT_TOKENS);
 }
 
@@ -85,8 +84,8 @@ export function outputLimit(provider: Provider, call: ModelCall): number | undef
 }
 
 /** Whether the tokenizer we count with is the model's own. */
-function isCounted({ type }: Provider, model: string): boolean {
-  return type === "openai" && modelFacts(type, model) !== undefined;
+function isCounted({ type, facts }: Provider, model: string): boolean {
+  return type === "openai" && facts(model) !== undefined;
 }
 
 /**

@@ -35,7 +35,8 @@ export function reasoningOptions(
   if (reasoning === undefined) return { options: {}, addedByLibrary: 0 };
   const word = typeof reasoning === "number" ? wordFor(reasoning) : reasoning === "off" ? "none" : reasoning;
   const plain: ReasoningOptions = { reasoning: word, options: {}, addedByLibrary: 0 };
-  if (provider.type === "anthropic" && BY_BUDGET.test(model)) {
+  const speaksAnthropic = provider.type === "anthropic" || provider.type === "vertex";
+  if (speaksAnthropic && BY_BUDGET.test(model)) {
     if (reasoning === "off") return { options: {}, addedByLibrary: 0 };
     const wanted = typeof reasoning === "number" ? reasoning : BUDGETS[reasoning];
     const budgetTokens = Math.min(wanted, (limit ?? Number.POSITIVE_INFINITY) - ANSWER_TOKENS);
@@ -43,7 +44,8 @@ export function reasoningOptions(
     if (budgetTokens < 1_024) return { options: {}, addedByLibrary: 0 };
     return { options: { thinking: { type: "enabled", budgetTokens } }, addedByLibrary: budgetTokens };
   }
-  if (provider.type === "google" && typeof reasoning === "number")
+  const speaksGoogle = provider.type === "google" || (provider.type === "vertex" && !model.startsWith("claude-"));
+  if (speaksGoogle && typeof reasoning === "number")
     return { options: { thinkingConfig: { thinkingBudget: reasoning } }, addedByLibrary: 0 };
   if (provider.name === "openrouter") {
     const own =
@@ -64,20 +66,26 @@ export function reasoningOptions(
 export function providerOptions(provider: Provider, call: ModelCall, reasoning: JsonObject): ProviderOptions {
   const { cacheKey } = call;
   const own = call.settings.providerOptions ?? {};
-  const group = groupOf(provider);
+  const group = groupOf(provider, call.model.model);
   const openai: Record<string, JsonValue> = {
     store: false,
     strictJsonSchema: false,
     ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
   };
   return {
-    [group]: { ...(provider.type === "openai" ? openai : {}), ...reasoning, ...own } as ProviderOptions[string],
+    [group]: {
+      ...(provider.type === "openai" || provider.type === "azure" ? openai : {}),
+      ...reasoning,
+      ...own,
+    } as ProviderOptions[string],
   };
 }
 
 /** The name under which the library looks for the options of a provider. */
-function groupOf({ type, name }: Provider): string {
-  return type === "openai-compatible" ? name : type;
+function groupOf({ type, name }: Provider, model: string): string {
+  if (type === "openai-compatible") return name;
+  if (type === "vertex") return model.startsWith("claude-") ? "anthropic" : "google";
+  return type;
 }
 
 function wordFor(tokens: number): "low" | "medium" | "high" {

@@ -102,7 +102,7 @@ async function options(call: ModelCall, provider: Provider, names: ToolNames): P
   const { Output, jsonSchema, tool } = await import("ai");
   const { temperature, topP } = call.settings;
   const limit = maxOutputTokens(provider, call);
-  const marks = cacheMarks(provider);
+  const marks = cacheMarks(provider, call.model.model);
   const thinking = reasoningOptions(provider, call.model.model, call.settings.reasoning, limit);
   const tools = call.tools.map((one, index) => [
     names.encode(one.name),

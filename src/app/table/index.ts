@@ -2,10 +2,11 @@
 import type * as z from "zod";
 import { CATALOG_TABLE } from "./catalog.ts";
 import { CONTEXT_TABLE } from "./context.ts";
+import { MODELS_TABLE } from "./models.ts";
 import { PLAN_TABLE } from "./plan.ts";
 import { SYSTEM_TABLE } from "./system.ts";
 
-export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...SYSTEM_TABLE };
+export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...MODELS_TABLE, ...SYSTEM_TABLE };
 
 export type OperationName = keyof typeof OPERATIONS;
 
