@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { ModelGateway } from "./model-gateway.ts";
-import { assistantMessage, type ModelCall, type ModelMessage } from "./models/model.ts";
+import { answerMessage, type ModelCall, type ModelMessage } from "./models/model.ts";
 import { patience, READ_FILE } from "./testing/model-world.ts";
 import { strictServer } from "./testing/strict-server.ts";
 import type { WireScript } from "./testing/wires/wire.ts";
@@ -43,7 +43,7 @@ async function twoTurns(models: ModelGateway, call: ModelCall): Promise<string> 
   const results = first.toolCalls.map(({ id, tool }): ModelMessage => {
     return { role: "tool", callId: id, tool, output: "the content", failed: false };
   });
-  const messages = [...call.messages, assistantMessage(first), ...results];
+  const messages = [...call.messages, answerMessage(first), ...results];
   return (await models.call({ ...call, messages })).text;
 }
 

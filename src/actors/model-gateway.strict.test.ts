@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ModelGateway } from "./model-gateway.ts";
-import { assistantMessage, type ModelCall, type ModelMessage, type ModelTool } from "./models/model.ts";
+import { answerMessage, type ModelCall, type ModelMessage, type ModelTool } from "./models/model.ts";
 import { KEYS, patience } from "./testing/model-world.ts";
 import { strictServer, strictSettings, type StrictServer, type StrictServerOptions } from "./testing/strict-server.ts";
 import type { WireAnswer, WireScript } from "./testing/wires/wire.ts";
@@ -36,7 +36,10 @@ function gatewayAt(server: StrictServer, more: Readonly<Record<string, string>> 
   });
 }
 
-/** Reads so many files, one after the other and the first two at once, with thoughts before each, and ends with a sentence. */
+/**
+ * Reads so many files, one after the other and the first two at once, with thoughts before each, and ends with a
+ * sentence.
+ */
 function reader(turns: number, answer: Partial<Exclude<WireAnswer, { status: number }>> = {}): WireScript {
   return ({ messages }) => {
     const turn = messages.filter(({ role }) => role === "assistant").length + 1;
@@ -64,10 +67,10 @@ async function converse(
       ...first,
       messages: [...messages],
     });
-    messages.push(assistantMessage(answer));
+    messages.push(answerMessage(answer));
     if (answer.toolCalls.length === 0) return messages;
     for (const { id, tool, params } of answer.toolCalls) {
-      const output = `The content of ${String(params?.["path"])}: ${"x".repeat(400)}`;
+      const output = `The content of ${JSON.stringify(params?.["path"])}: ${"x".repeat(400)}`;
       messages.push({ role: "tool", callId: id, tool, output, failed: false });
     }
   }
@@ -94,7 +97,7 @@ describe.each(KINDS)("$provider", (model) => {
     const call = { model, system: SYSTEM, tools: [READ], settings: { reasoning: "medium" }, signal } as const;
     const messages: ModelMessage[] = [{ role: "user", content: "Read the files." }];
     const { text, toolCalls } = await gateway.call({ ...call, messages });
-    const bare = toolCalls.map(({ providerData: _, ...one }) => one);
+    const bare = toolCalls.map(({ id, tool, params, raw }) => ({ id, tool, params, raw }));
     const results = toolCalls.map(({ id, tool }): ModelMessage => {
       return { role: "tool", callId: id, tool, output: "x", failed: false };
     });

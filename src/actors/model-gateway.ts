@@ -198,8 +198,8 @@ export class ModelGateway implements Models {
   }
 
   /**
-   * Texts as everywhere. Thoughts and the provider's data stay as they came: a provider refuses changed ones, and nothing is in them that
-   * the model was not shown with its secrets masked.
+   * Texts as everywhere. Thoughts and the provider's data stay as they came: a provider refuses changed ones, and
+   * nothing is in them that the model was not shown with its secrets masked.
    */
   #maskedParts({ model, parts }: AnswerOriginal): AnswerOriginal {
     return {

@@ -1,4 +1,7 @@
-/** How much the models of one plan think, in the table `plan_efforts`: goes before what their actors say, also when the plan goes on later. */
+/**
+ * How much the models of one plan think, in the table `plan_efforts`: goes before what their actors say, also when the
+ * plan goes on later.
+ */
 import { parseReasoning, type Reasoning } from "../domain/actor/reasoning.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Reader, Tx } from "../store/port.ts";

@@ -4,7 +4,7 @@ import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
 import type { ActorHands } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
 import { modelSettings } from "../models/model-settings.ts";
-import { assistantMessage, type ModelMessage, type ModelRef, type ModelTool } from "../models/model.ts";
+import { answerMessage, type ModelMessage, type ModelRef, type ModelTool } from "../models/model.ts";
 import { carriedOut, shortened } from "../loop/tool-turn.ts";
 import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
@@ -65,7 +65,7 @@ export async function askNode(
       const message = `its model asked for tools ${TURN_LIMIT} times and for more, without coming to an answer`;
       throw new NodeFailure(message, "graph_limit");
     }
-    messages.push(assistantMessage(answer));
+    messages.push(answerMessage(answer));
     recovers = false;
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {

@@ -7,7 +7,7 @@ import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ActorHands, Told } from "./actor-effects.ts";
 import {
-  assistantMessage,
+  answerMessage,
   type ModelMessage,
   type ModelRef,
   type ModelSettings,
@@ -109,7 +109,7 @@ function answerText({ text, toolCalls }: Told): string {
 /** The model is told exactly what is wrong, where it expects to be told. */
 function repair(answer: Told, problems: string): ModelMessage[] {
   const wish = "Call record_strategy once, with all of it mended.";
-  const said: ModelMessage[] = answer.text === "" && answer.toolCalls.length === 0 ? [] : [assistantMessage(answer)];
+  const said: ModelMessage[] = answer.text === "" && answer.toolCalls.length === 0 ? [] : [answerMessage(answer)];
   if (answer.toolCalls.length === 0) return [...said, { role: "user", content: `${problems}. ${wish}` }];
   const results = answer.toolCalls.map(({ id, tool }): ModelMessage => {
     return { role: "tool", callId: id, tool, output: `${problems}. ${wish}`, failed: true };

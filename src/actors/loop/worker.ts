@@ -7,7 +7,7 @@ import { remembered } from "./memory.ts";
 import type { ActorHands, Told } from "./actor-effects.ts";
 import { carriedOut, shortened } from "./tool-turn.ts";
 import {
-  assistantMessage,
+  answerMessage,
   type ModelMessage,
   type ModelRef,
   type ModelSettings,
@@ -77,7 +77,7 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
       ...(work.responseSchema === undefined ? {} : { responseSchema: work.responseSchema }),
     };
     const { answer, decision } = await hands.ask(String(turn), call, { type, question, parent });
-    if (answer.text !== "" || answer.toolCalls.length > 0) messages.push(assistantMessage(answer));
+    if (answer.text !== "" || answer.toolCalls.length > 0) messages.push(answerMessage(answer));
     if (answer.toolCalls.length === 0) {
       const reminder = reminderFor(answer, acted || tools.length === 0);
       if (reminder === undefined) return answer.text.trim();

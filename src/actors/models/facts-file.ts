@@ -3,7 +3,7 @@ import { rename, writeFile } from "node:fs/promises";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/next-step.ts";
 import { ifCode } from "../../platform/contained-path.ts";
-import { FactsCatalog, FactsFile, parseFactsList, SNAPSHOT, SNAPSHOT_FACTS } from "./model-facts.ts";
+import { FactsCatalog, FactsFile, parseFactsList, PACKAGED, PACKAGED_FACTS } from "./model-facts.ts";
 
 /** More than any list of models has. */
 const LIST_BYTES = 32 * 1024 * 1024;
@@ -12,9 +12,9 @@ const LIST_TIMEOUT_MS = 60_000;
 /** The list that was fetched last, on top of the one in the package. */
 export function readFacts(file: string): FactsCatalog {
   const text = readIfThere(file);
-  if (text === undefined) return SNAPSHOT_FACTS;
+  if (text === undefined) return PACKAGED_FACTS;
   const parsed = FactsFile.safeParse(parsedJson(text));
-  if (parsed.success) return new FactsCatalog([SNAPSHOT, parsed.data]);
+  if (parsed.success) return new FactsCatalog([PACKAGED, parsed.data]);
   throw new ConfigurationError(`The list of models in ${file} cannot be read.`, {
     kept: "Nothing was sent.",
     next: [nextStep("models.refresh"), { text: `or remove ${file}` }],

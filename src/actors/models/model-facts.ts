@@ -1,11 +1,12 @@
 /**
- * What is publicly known of models: how much they read and write, what they cost, what they can. A snapshot comes with the package;
- * `agents models refresh` puts a newer list beside it. Prices change, so `provider.<name>.prices` goes before both; a model that is in
- * neither has no known price, rather than a price of nothing. The format is that of models.dev, of which we read the fields below.
+ * What is publicly known of models: how much they read and write, what they cost, what they can. A snapshot comes with
+ * the package; `agents models refresh` puts a newer list beside it. Prices change, so `provider.<name>.prices` goes
+ * before both; a model that is in neither has no known price, rather than a price of nothing. The format is that of
+ * models.dev, of which we read the fields below.
  */
 import * as z from "zod";
 import type { Price, ProviderType } from "../../domain/settings/provider-settings.ts";
-import snapshot from "./facts-snapshot.json" with { type: "json" };
+import packaged from "./known-models.json" with { type: "json" };
 
 export interface ModelFacts {
   readonly price?: Price;
@@ -128,5 +129,5 @@ function priceOf({ input, output, cache_read, cache_write }: NonNullable<z.outpu
   };
 }
 
-export const SNAPSHOT: FactsFile = FactsFile.parse(snapshot);
-export const SNAPSHOT_FACTS: FactsCatalog = new FactsCatalog([SNAPSHOT]);
+export const PACKAGED: FactsFile = FactsFile.parse(packaged);
+export const PACKAGED_FACTS: FactsCatalog = new FactsCatalog([PACKAGED]);

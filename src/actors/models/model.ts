@@ -33,14 +33,17 @@ export type ModelMessage =
     };
 
 /**
- * A piece of an answer. `providerData` is for the provider alone, such as a signature or an encrypted thought: it is kept and sent back
- * as it came, never read and never masked, because a provider refuses a changed one.
+ * A piece of an answer. `providerData` is for the provider alone, such as a signature or an encrypted thought: it is
+ * kept and sent back as it came, never read and never masked, because a provider refuses a changed one.
  */
 export type AnswerPart =
   | { readonly type: "reasoning" | "text"; readonly text: string; readonly providerData?: JsonObject }
   | { readonly type: "call"; readonly id: string };
 
-/** The pieces of an answer in their order. Only the model that gave it can read its thoughts: another one gets text and calls alone. */
+/**
+ * The pieces of an answer in their order. Only the model that gave it can read its thoughts: another one gets text and
+ * calls alone.
+ */
 export interface AnswerOriginal {
   readonly model: ModelRef;
   readonly parts: readonly AnswerPart[];
@@ -159,7 +162,7 @@ export interface ModelAttempt {
 }
 
 /** An answer as the conversation goes on with it. */
-export function assistantMessage(
+export function answerMessage(
   answer: Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "model">,
 ): Extract<ModelMessage, { role: "assistant" }> {
   const { text, toolCalls, parts, model } = answer;

@@ -1,6 +1,7 @@
 /**
- * Tool calls for models that have none: the tools are described in the system prompt, the model writes each call as a fenced block, and
- * results come back as messages of the user. Everything behind this file sees the same tool calls as from any other model.
+ * Tool calls for models that have none: the tools are described in the system prompt, the model writes each call as a
+ * fenced block, and results come back as messages of the user. Everything behind this file sees the same tool calls as
+ * from any other model.
  */
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelError } from "./model-error.ts";

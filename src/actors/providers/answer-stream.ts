@@ -59,7 +59,9 @@ export class Received {
     this.#part("reasoning", id).text += text;
   }
 
-  /** Data of the provider for a piece; what comes later, such as a signature at its end, is added to what came before. */
+  /**
+   * Data of the provider for a piece; what comes later, such as a signature at its end, is added to what came before.
+   */
   addData(type: "text" | "reasoning", id: string, data: JsonObject | undefined): void {
     const part = this.#part(type, id);
     if (data !== undefined) part.data = merged(part.data, data);

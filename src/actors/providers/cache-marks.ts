@@ -1,7 +1,8 @@
 /**
- * Which parts of a prompt a provider keeps for the next call. OpenAI and Google find a common beginning by themselves. Anthropic keeps
- * what is marked, at most at four places: the last tool, the system prompt, and the last two messages. The second to last message is
- * where the call before ended, so its prompt is found again; the last one is where the next call begins.
+ * Which parts of a prompt a provider keeps for the next call. OpenAI and Google find a common beginning by themselves.
+ * Anthropic keeps what is marked, at most at four places: the last tool, the system prompt, and the last two messages.
+ * The second to last message is where the call before ended, so its prompt is found again; the last one is where the
+ * next call begins.
  */
 import type { Provider } from "./providers.ts";
 import type { ProviderOptions, SdkMessage } from "./sdk-types.ts";

@@ -1,6 +1,7 @@
 /**
- * Clouds that host the models of others: Azure, Amazon Bedrock and Google Vertex. Their endpoint follows from a resource, a region or a
- * project, which their own programs read from the environment; an endpoint that the user set goes before it.
+ * Clouds that host the models of others: Azure, Amazon Bedrock and Google Vertex. Their endpoint follows from a
+ * resource, a region or a project, which their own programs read from the environment; an endpoint that the user set
+ * goes before it.
  */
 import { Secret } from "../../domain/secrets/secret.ts";
 import type { ProviderType } from "../../domain/settings/provider-settings.ts";

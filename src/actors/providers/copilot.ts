@@ -1,6 +1,6 @@
 /**
- * GitHub Copilot: the user's login with GitHub is exchanged for a token that holds for some minutes, and with which models are asked in
- * OpenAI's language. The login is kept like an API key; the short token only in this process.
+ * GitHub Copilot: the user's login with GitHub is exchanged for a token that holds for some minutes, and with which
+ * models are asked in OpenAI's language. The login is kept like an API key; the short token only in this process.
  */
 import * as z from "zod";
 import { ModelError } from "../models/model-error.ts";

@@ -1,5 +1,6 @@
 /**
- * Login by a code that the user types on another page (RFC 8628). A provider that has it says where; the token is kept with the API keys.
+ * Login by a code that the user types on another page (RFC 8628). A provider that has it says where; the token is kept
+ * with the API keys.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
@@ -61,7 +62,7 @@ export async function awaitToken(
   }: { signal: AbortSignal; now?: () => number; sleep?: (milliseconds: number) => Promise<void> },
 ): Promise<string> {
   const ends = now() + code.expiresInMs;
-  const pause = sleep ?? (async (milliseconds: number) => void (await wait(milliseconds, undefined, { signal })));
+  const pause = sleep ?? ((milliseconds: number): Promise<void> => wait(milliseconds, undefined, { signal }));
   let { intervalMs } = code;
   while (now() < ends) {
     await pause(intervalMs);

@@ -6,8 +6,9 @@ const EPHEMERAL = { type: "ephemeral" } as const;
 const MARKED_MESSAGES = 2;
 
 /**
- * Marks what Anthropic and Alibaba keep in their caches: the system prompt and the last two messages that are not the model's own. Other
- * models behind OpenRouter cache by themselves. Thoughts go back under the name under which OpenRouter sends them.
+ * Marks what Anthropic and Alibaba keep in their caches: the system prompt and the last two messages that are not the
+ * model's own. Other models behind OpenRouter cache by themselves. Thoughts go back under the name under which
+ * OpenRouter sends them.
  */
 export function openRouterBody(body: Body): Body {
   const { model, messages } = body;

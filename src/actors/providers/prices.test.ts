@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SNAPSHOT_FACTS } from "../models/model-facts.ts";
+import { PACKAGED_FACTS } from "../models/model-facts.ts";
 import { costOf, priceOf, upperBoundOf } from "./prices.ts";
 import { configuredProviders, requireProvider, type Provider } from "./providers.ts";
 import { callOf, READ_FILE } from "../testing/model-world.ts";
@@ -110,9 +110,9 @@ describe("the most a call can cost", () => {
 
 test("what is known of models makes sense", () => {
   for (const type of ["openai", "anthropic", "google"] as const) {
-    expect(SNAPSHOT_FACTS.modelsOf(type, type).length).toBeGreaterThan(2);
-    for (const model of SNAPSHOT_FACTS.modelsOf(type, type)) {
-      const facts = SNAPSHOT_FACTS.factsOf(type, type, model);
+    expect(PACKAGED_FACTS.modelsOf(type, type).length).toBeGreaterThan(2);
+    for (const model of PACKAGED_FACTS.modelsOf(type, type)) {
+      const facts = PACKAGED_FACTS.factsOf(type, type, model);
       const { price = { input: 0, output: 0 }, maxOutputTokens = 0, contextWindow = 0 } = facts ?? {};
       expect(price.input).toBeGreaterThan(0);
       expect(price.output).toBeGreaterThan(price.input);
@@ -121,5 +121,5 @@ test("what is known of models makes sense", () => {
       expect(maxOutputTokens).toBeGreaterThan(1_000);
     }
   }
-  expect(SNAPSHOT_FACTS.factsOf("openai", "openai", "constructor")).toBeUndefined();
+  expect(PACKAGED_FACTS.factsOf("openai", "openai", "constructor")).toBeUndefined();
 });

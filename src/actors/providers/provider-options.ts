@@ -13,7 +13,10 @@ export interface ReasoningOptions {
   readonly addedByLibrary: number;
 }
 
-/** Tokens for a word, of models that think by a number. They are part of the answer's limit, of which most is left for the answer. */
+/**
+ * Tokens for a word, of models that think by a number. They are part of the answer's limit, of which most is left for
+ * the answer.
+ */
 const BUDGETS = { low: 2_048, medium: 8_192, high: 16_384 } as const;
 
 /** From so many tokens on a number stands for the word, with models that think by a word. */
@@ -60,8 +63,8 @@ export function reasoningOptions(
 }
 
 /**
- * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out unless told to be
- * lenient: ours are checked by us. What an actor's author wrote goes before all of it.
+ * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out
+ * unless told to be lenient: ours are checked by us. What an actor's author wrote goes before all of it.
  */
 export function providerOptions(provider: Provider, call: ModelCall, reasoning: JsonObject): ProviderOptions {
   const { cacheKey } = call;
@@ -77,7 +80,7 @@ export function providerOptions(provider: Provider, call: ModelCall, reasoning: 
       ...(provider.type === "openai" || provider.type === "azure" ? openai : {}),
       ...reasoning,
       ...own,
-    } as ProviderOptions[string],
+    },
   };
 }
 

@@ -18,7 +18,7 @@ import { findSetting, resolveSetting, type Setting } from "../../domain/settings
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ModelRef } from "../models/model.ts";
-import { SNAPSHOT_FACTS, type FactsCatalog, type ModelFacts } from "../models/model-facts.ts";
+import { PACKAGED_FACTS, type FactsCatalog, type ModelFacts } from "../models/model-facts.ts";
 import { COPILOT } from "./copilot.ts";
 import { cloudAccess, cloudEndpoint, hasCloudAccess, type CloudAccess } from "./cloud-providers.ts";
 import { TRIES } from "./retry.ts";
@@ -79,7 +79,7 @@ export const CONFIGURED_TRANSCRIPT = "transcript";
 export function configuredProviders(
   settings: ReadonlyMap<string, string>,
   environment: Environment,
-  facts: FactsCatalog = SNAPSHOT_FACTS,
+  facts: FactsCatalog = PACKAGED_FACTS,
 ): Provider[] {
   return knownProviders(settings, environment, facts).filter(isUsable);
 }
@@ -249,7 +249,7 @@ function makeBound(providers: readonly Provider[], ref: ModelRef, baseUrl: strin
     idleTimeoutMs: configured?.idleTimeoutMs ?? IDLE_TIMEOUT_S * 1000,
     tries: configured?.tries ?? TRIES,
     transcript: undefined,
-    facts: configured?.facts ?? ((model) => SNAPSHOT_FACTS.factsOf(type, ref.provider, model)),
+    facts: configured?.facts ?? ((model) => PACKAGED_FACTS.factsOf(type, ref.provider, model)),
     cloud: undefined,
     exchangeUrl: undefined,
     bound: true,
@@ -276,7 +276,7 @@ function offeredModels(
   transcript: string | undefined,
 ): readonly string[] {
   if (type === "scripted") return transcript === undefined ? [] : [CONFIGURED_TRANSCRIPT];
-  return own === undefined ? SNAPSHOT_FACTS.modelsOf(type, name) : [];
+  return own === undefined ? PACKAGED_FACTS.modelsOf(type, name) : [];
 }
 
 /** A key is there, or nothing says that one is needed. */

@@ -22,7 +22,10 @@ export const PATIENCE: Patience = {
 /** Tries of one call: with these delays they spread over five minutes, which outlasts a limit of calls per minute. */
 export const TRIES = 10;
 
-/** Where waiting seldom helps, or another model stands ready: nothing listens there, a transcript says so, a fallback is configured. */
+/**
+ * Where waiting seldom helps, or another model stands ready: nothing listens there, a transcript says so, a fallback is
+ * configured.
+ */
 const FEW_TRIES = 3;
 
 const FIRST_DELAY_MS = 2_000;
@@ -43,9 +46,9 @@ export interface Trying {
 }
 
 /**
- * How long to wait before the next try, or undefined when there is to be none. The wait doubles with each try; half of it is drawn by
- * lot, so that many plans refused at the same moment do not come back at the same moment. When the provider says how long to wait,
- * exactly that; more than a quarter of an hour is for the user to decide.
+ * How long to wait before the next try, or undefined when there is to be none. The wait doubles with each try; half of
+ * it is drawn by lot, so that many plans refused at the same moment do not come back at the same moment. When the
+ * provider says how long to wait, exactly that; more than a quarter of an hour is for the user to decide.
  */
 export function delayBefore(trying: Trying, error: ModelError, random: () => number): AskWait | undefined {
   const { next, tries, impatient, waited } = trying;

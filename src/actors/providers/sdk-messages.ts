@@ -3,12 +3,12 @@ import type { ModelMessage, ModelRef, ModelToolCall } from "../models/model.ts";
 import type { ProviderOptions, SdkMessage } from "./sdk-types.ts";
 import type { ToolNames } from "./tool-name-encoding.ts";
 
-type AssistantMessage = Extract<ModelMessage, { role: "assistant" }>;
+type AnswerMessage = Extract<ModelMessage, { role: "assistant" }>;
 type SdkContent = Exclude<Extract<SdkMessage, { role: "assistant" }>["content"], string>;
 
 /**
- * Our messages in the library's words. An answer goes back as it came to the model that gave it, thoughts and signatures included, and as
- * text and calls to any other, which could not read the rest.
+ * Our messages in the library's words. An answer goes back as it came to the model that gave it, thoughts and
+ * signatures included, and as text and calls to any other, which could not read the rest.
  */
 export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames, model: ModelRef): SdkMessage[] {
   return messages.map((message): SdkMessage => {
@@ -33,7 +33,7 @@ export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames,
   });
 }
 
-function answerContent(message: AssistantMessage, names: ToolNames, model: ModelRef): SdkContent {
+function answerContent(message: AnswerMessage, names: ToolNames, model: ModelRef): SdkContent {
   const { original, content, toolCalls } = message;
   const own = original === undefined || isSame(original.model, model);
   const callPart = (call: ModelToolCall): SdkContent[number] => ({

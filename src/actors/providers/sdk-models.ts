@@ -98,7 +98,7 @@ function bedrockAccess({ cloud, apiKey }: Provider): {
 /** Claude is there under another publisher, which speaks Anthropic's own language. */
 async function vertexModel(provider: Provider, ref: ModelRef, settings: SdkSettings): Promise<LanguageModel> {
   const { project = "", location = "global" } = provider.cloud ?? {};
-  if (/^claude-/.test(ref.model)) {
+  if (ref.model.startsWith("claude-")) {
     const { createVertexAnthropic } = await import("@ai-sdk/google-vertex/anthropic");
     const baseURL = `${settings.baseURL.replace(/\/publishers\/google$/, "")}/publishers/anthropic/models`;
     return createVertexAnthropic({ baseURL, fetch: settings.fetch, project, location })(ref.model);

@@ -1,8 +1,8 @@
 /**
- * A model server on loopback that is as strict as the providers are: it answers 400 to broken order, results without calls, calls
- * without results, missing or changed signatures and reasoning, unknown fields, unknown words in schemas and prompts over its window.
- * It keeps a prompt cache and says in each answer how much of the prompt was read from it. What the model answers is a function of
- * the request. A plain module, for tests and measurements alike.
+ * A model server on loopback that is as strict as the providers are: it answers 400 to broken order, results without
+ * calls, calls without results, missing or changed signatures and reasoning, unknown fields, unknown words in schemas
+ * and prompts over its window. It keeps a prompt cache and says in each answer how much of the prompt was read from it.
+ * What the model answers is a function of the request. A plain module, for tests and measurements alike.
  */
 import { appendFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -82,7 +82,8 @@ export async function strictServer(options: StrictServerOptions): Promise<Strict
     next: (prefix) => `${prefix}${String((ids += 1)).padStart(6, "0")}`,
   };
   const server = createServer((request, response) => {
-    void bodyOf(request).then(async (text) => {
+    void (async () => {
+      const text = await bodyOf(request);
       const path = request.url ?? "";
       const wire = ROUTES.find(([route]) => route.test(path.split("?")[0] ?? ""))?.[1];
       if (wire === undefined) {
@@ -90,7 +91,7 @@ export async function strictServer(options: StrictServerOptions): Promise<Strict
         return;
       }
       await answer({ wire, path, headers: headersOf(request), text }, response);
-    });
+    })();
   });
 
   // Logged before it is answered: a caller that has its answer finds it in the log.

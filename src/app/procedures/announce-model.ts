@@ -23,7 +23,10 @@ export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef
 /** Below this a conversation with tools soon loses its beginning. */
 const ENOUGH_TOKENS = 16_384;
 
-/** Ollama drops the beginning of what is too long, the role first, and says nothing: its window is asked for, and told when it is small. */
+/**
+ * Ollama drops the beginning of what is too long, the role first, and says nothing: its window is asked for, and told
+ * when it is small.
+ */
 export async function learnLocalWindows(app: App, models: readonly ModelRef[], call: Call): Promise<void> {
   const providers = configuredProviders((await app.config()).global, app.environment);
   for (const ref of models) {

@@ -1,7 +1,7 @@
 /**
- * Prompt caches as the providers keep them. Anthropic's keeps what a request marks and finds it again up to twenty blocks before a mark;
- * those of OpenAI and Google keep every prompt and find its longest common beginning, in steps of 128 tokens. All of them leave prompts
- * below 1,024 tokens alone.
+ * Prompt caches as the providers keep them. Anthropic's keeps what a request marks and finds it again up to twenty
+ * blocks before a mark; those of OpenAI and Google keep every prompt and find its longest common beginning, in steps of
+ * 128 tokens. All of them leave prompts below 1,024 tokens alone.
  */
 import { createHash } from "node:crypto";
 

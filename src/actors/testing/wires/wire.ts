@@ -1,6 +1,6 @@
 /**
- * The words that the four wire formats of the strict server have in common. A script sees each request in these words, whichever
- * format it came in, and says what the model answers.
+ * The words that the four wire formats of the strict server have in common. A script sees each request in these words,
+ * whichever format it came in, and says what the model answers.
  */
 import type * as z from "zod";
 import type { JsonObject } from "../../../domain/values/json.ts";
