@@ -98,6 +98,22 @@ test("a terminal shows each step, what it is doing, and what it has cost", () =>
   ]);
 });
 
+test("a call that is sent again counts the seconds down", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  const wait = { why: "rate limited", delayMs: 47_000, next: 3, most: 10 } as const;
+  view.on({ type: "ask_waits", step: "one", key: "1", ...wait });
+  pass(100);
+  expect(terminal.shown[0]).toContain("▸ one  rate limited, again in 47 s (3 of 10)");
+  pass(40_000);
+  expect(terminal.shown[0]).toContain("▸ one  rate limited, again in 7 s (3 of 10)");
+  view.on({ type: "text", step: "one", text: "I look." });
+  pass(100);
+  expect(terminal.shown[0]).toContain("▸ one  I look.");
+  view.end();
+});
+
 test("text, failures and models that are waited for show in the line of their step", () => {
   const terminal = new FakeTerminal();
   const view = drawn(terminal);

@@ -38,7 +38,9 @@ export type ModelMessage =
  */
 export type AnswerPart =
   | { readonly type: "reasoning" | "text"; readonly text: string; readonly providerData?: JsonObject }
-  | { readonly type: "call"; readonly id: string };
+  | { readonly type: "call"; readonly id: string }
+  /** Data for the answer as a whole. */
+  | { readonly type: "message"; readonly providerData: JsonObject };
 
 /**
  * The pieces of an answer in their order. Only the model that gave it can read its thoughts: another one gets text and

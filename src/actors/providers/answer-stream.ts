@@ -30,6 +30,7 @@ export class Received {
   readonly #fragments = new Map<string, string>();
   /** By the kind and id under which the library tells their pieces; a map keeps the order in which they began. */
   readonly #parts = new Map<string, Growing>();
+  #messageData: JsonObject | undefined;
   #text = "";
   #thoughts = "";
   #length = 0;
@@ -65,6 +66,10 @@ export class Received {
   addData(type: "text" | "reasoning", id: string, data: JsonObject | undefined): void {
     const part = this.#part(type, id);
     if (data !== undefined) part.data = merged(part.data, data);
+  }
+
+  addMessageData(providerData: JsonObject): void {
+    this.#messageData = providerData;
   }
 
   addFragment(callId: string, fragment: string): void {
@@ -133,7 +138,10 @@ export class Received {
     return {
       text: this.#text,
       toolCalls: this.#toolCalls,
-      parts: [...this.#parts.values()].flatMap(finishedPart),
+      parts: [
+        ...[...this.#parts.values()].flatMap(finishedPart),
+        ...(this.#messageData === undefined ? [] : [{ type: "message" as const, providerData: this.#messageData }]),
+      ],
       usage: usageOf(claim),
       finish: this.#toolCalls.length > 0 && finish !== "length" ? "tool_calls" : finish,
     };

@@ -131,7 +131,7 @@ export function countInput(call: ModelCall, count: CountTokens): number {
 }
 
 /** A thought may be there as text, in a form that only the provider can read, or both: the longer one covers it. */
-function thoughtTokens(part: Exclude<AnswerPart, { type: "call" }>, of: (text: string) => number): number {
+function thoughtTokens(part: Extract<AnswerPart, { text: string }>, of: (text: string) => number): number {
   return Math.max(of(part.text), part.providerData === undefined ? 0 : of(JSON.stringify(part.providerData)));
 }
 

@@ -8,6 +8,7 @@ import { cacheMarks } from "./cache-marks.ts";
 import { Received, type Answered } from "./answer-stream.ts";
 import { asModelError } from "./sdk-errors.ts";
 import { sdkMessages } from "./sdk-messages.ts";
+import { ReasoningDetails } from "./openrouter.ts";
 import { sdkModel } from "./sdk-models.ts";
 import { providerOptions, reasoningOptions } from "./provider-options.ts";
 import type { StreamOptions } from "./sdk-types.ts";
@@ -57,13 +58,17 @@ async function receive(call: ModelCall, provider: Provider, received: Received):
   const stream = streamText({
     ...(await options(call, provider, names)),
     abortSignal: call.signal,
+    // Only there it has more to say than the library reads.
+    ...(provider.name === "openrouter" ? { includeRawChunks: true } : {}),
     // Retries are ours: they are counted, recorded and can be stopped.
     maxRetries: 0,
     // Without it the library prints the error, prompt and all.
     onError: () => {},
   });
+  const details = new ReasoningDetails();
   for await (const part of stream.fullStream) {
-    if (part.type === "text-start" || part.type === "text-end") {
+    if (part.type === "raw") details.add(part.rawValue);
+    else if (part.type === "text-start" || part.type === "text-end") {
       received.addData("text", part.id, dataOf(part));
     } else if (part.type === "text-delta") {
       received.addText(part.id, part.text);
@@ -79,6 +84,7 @@ async function receive(call: ModelCall, provider: Provider, received: Received):
     } else if (part.type === "tool-call") {
       received.addToolCall(part.toolCallId, names.decode(part.toolName), part.input, dataOf(part));
     } else if (part.type === "finish-step") {
+      if (details.all.length > 0) received.addMessageData({ openaiCompatible: { reasoning_details: details.all } });
       received.end(part.finishReason, part.rawFinishReason, usageClaim(part.usage));
     } else if (part.type === "error") {
       throw part.error;

@@ -16,7 +16,11 @@ export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames,
       case "user":
         return { role: "user", content: [{ type: "text", text: message.content }] };
       case "assistant":
-        return { role: "assistant", content: answerContent(message, names, model) };
+        return {
+          role: "assistant",
+          content: answerContent(message, names, model),
+          ...messageOptions(message, model),
+        };
       case "tool":
         return {
           role: "tool",
@@ -47,10 +51,17 @@ function answerContent(message: AnswerMessage, names: ToolNames, model: ModelRef
     return [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...toolCalls.map(callPart)];
   }
   return original.parts.flatMap((part): SdkContent => {
+    if (part.type === "message") return [];
     if (part.type !== "call") return [{ type: part.type, text: part.text, ...optionsOf(part.providerData) }];
     const call = toolCalls.find(({ id }) => id === part.id);
     return call === undefined ? [] : [callPart(call)];
   });
+}
+
+function messageOptions({ original }: AnswerMessage, model: ModelRef): { providerOptions?: ProviderOptions } {
+  if (original === undefined || !isSame(original.model, model)) return {};
+  const whole = original.parts.find((part) => part.type === "message");
+  return optionsOf(whole?.providerData);
 }
 
 function isSame(a: ModelRef, b: ModelRef): boolean {

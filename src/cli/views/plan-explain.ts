@@ -1,6 +1,6 @@
 import type { OutputOf } from "../../app/table/index.ts";
 import { shown } from "../../domain/text/text.ts";
-import { bytes, count, orDash } from "../format.ts";
+import { tokensText, bytes, count, orDash } from "../format.ts";
 import { info } from "../outcome.ts";
 import type { Show } from "../show.ts";
 import { toned, type Element, type View } from "../view.ts";
@@ -84,11 +84,11 @@ function thoughtRows({ decision, modelCall, contextSnapshot }: Output): Row[] {
   ];
 }
 
-function modelRows({ model, inputTokens, outputTokens, costUsd }: NonNullable<Output["modelCall"]>): Row[] {
-  const cost = costUsd === null ? "" : `, ${usd(costUsd)}`;
+function modelRows(call: NonNullable<Output["modelCall"]>): Row[] {
+  const cost = call.costUsd === null ? "" : `, ${usd(call.costUsd)}`;
   return [
-    ["asked", model],
-    ["used", `${inputTokens} tokens in, ${outputTokens} out${cost}`],
+    ["asked", call.model],
+    ["used", `${tokensText(call)}${cost}`],
   ];
 }
 

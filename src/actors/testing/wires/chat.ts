@@ -88,14 +88,17 @@ export const chatWire: Wire = {
   write(answer, { model, usage, memory }) {
     const { reasoning, text = "", calls = [] } = answer;
     const made = calls.map((call) => ({ ...call, id: memory.next("call_") }));
-    if (reasoning !== undefined) for (const { id } of made) memory.issued.set(id, { reasoning, opaque: reasoning });
+    if (reasoning !== undefined) {
+      const item = routed(model) ? { item: JSON.stringify([signed(reasoning)]) } : {};
+      for (const { id } of made) memory.issued.set(id, { reasoning, opaque: reasoning, ...item });
+    }
     const id = memory.next("chatcmpl-");
     const chunk = (more: object): string => event({ id, object: "chat.completion.chunk", created: 1, model, ...more });
     const delta = (content: object): string => chunk({ choices: [{ index: 0, delta: content, finish_reason: null }] });
     const finish_reason = answer.finish ?? (calls.length > 0 ? "tool_calls" : "stop");
     return [
       delta({ role: "assistant", content: "" }),
-      ...pieces(reasoning ?? "").map((piece) => delta({ reasoning_content: piece })),
+      ...thoughts(reasoning, model).map(delta),
       ...pieces(text).map((piece) => delta({ content: piece })),
       ...made.flatMap(({ id: call, name, input }, index) => [
         delta({ tool_calls: [{ index, id: call, type: "function", function: { name, arguments: "" } }] }),
@@ -119,6 +122,25 @@ export const chatWire: Wire = {
 
   failure: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
 };
+
+/** Behind OpenRouter, Claude signs its thoughts, and they come back as they were. */
+function routed(model: string): boolean {
+  return model.startsWith("anthropic/");
+}
+
+function signed(text: string): object {
+  return { type: "reasoning.text", format: "anthropic-claude-v1", index: 0, text, signature: `sig-${text}` };
+}
+
+function thoughts(reasoning: string | undefined, model: string): object[] {
+  if (reasoning === undefined) return [];
+  if (!routed(model)) return pieces(reasoning).map((piece) => ({ reasoning_content: piece }));
+  const about = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+  return [
+    ...pieces(reasoning).map((text) => ({ reasoning: text, reasoning_details: [{ ...about, text }] })),
+    { reasoning: "", reasoning_details: [{ ...about, text: "", signature: `sig-${reasoning}` }] },
+  ];
+}
 
 /** Servers that pass marks on to Anthropic cache by them; the others by the beginning. */
 function usageOf(body: Body, memory: WireMemory): { input: number; cacheRead: number; cacheWrite: number } {
@@ -166,7 +188,11 @@ function checkReasoning(message: Message, memory: WireMemory): void {
   for (const { id } of message.tool_calls ?? []) {
     const issued = memory.issued.get(id);
     const given = message.reasoning_content ?? message.reasoning;
-    if (issued !== undefined && given !== issued.reasoning)
+    if (issued?.item !== undefined) {
+      const details = JSON.stringify(message.reasoning_details ?? []);
+      if (details !== issued.item)
+        throw new WireError(`The reasoning_details of the call ${id} are missing or changed.`);
+    } else if (issued !== undefined && given !== issued.reasoning)
       throw new WireError(`Missing \`reasoning_content\` field in the assistant message with the call ${id}.`);
   }
 }
