@@ -23,13 +23,13 @@ export const PATIENCE: Patience = {
 export const TRIES = 10;
 
 /**
- * Where waiting seldom helps, or another model stands ready: nothing listens there, a transcript says so, a fallback is
- * configured.
+ * Where waiting seldom helps, where each try may be billed in full, or where another model stands ready: a connection
+ * that is refused or breaks off, a transcript, a configured fallback.
  */
 const FEW_TRIES = 3;
 
 const FIRST_DELAY_MS = 2_000;
-const FIRST_DELAY_UNSENT_MS = 1_000;
+const FIRST_DELAY_NETWORK_MS = 1_000;
 const LONGEST_DELAY_MS = 60_000;
 /** All delays of our own together; how long a provider asks to wait does not count. */
 const PATIENCE_MS = 600_000;
@@ -52,13 +52,14 @@ export interface Trying {
  */
 export function delayBefore(trying: Trying, error: ModelError, random: () => number): AskWait | undefined {
   const { next, tries, impatient, waited } = trying;
-  const most = impatient || error.unsent ? Math.min(FEW_TRIES, tries) : tries;
+  const broken = error.kind === "network";
+  const most = impatient || broken ? Math.min(FEW_TRIES, tries) : tries;
   if (next > most || !error.retried) return undefined;
   const why = WHY[error.kind] ?? "failed";
   const { retryAfterMs } = error;
   if (retryAfterMs !== undefined)
     return retryAfterMs > LONGEST_RETRY_AFTER_MS ? undefined : { why, delayMs: retryAfterMs, next, most };
-  const first = error.unsent ? FIRST_DELAY_UNSENT_MS : FIRST_DELAY_MS;
+  const first = broken ? FIRST_DELAY_NETWORK_MS : FIRST_DELAY_MS;
   const longest = Math.min(first * 2 ** (next - 2), LONGEST_DELAY_MS);
   const delayMs = Math.round(longest / 2 + random() * (longest / 2));
   return waited + delayMs > PATIENCE_MS ? undefined : { why, delayMs, next, most };
