@@ -133,3 +133,25 @@ test("an actor's reasoning and its provider's own options reach the provider", a
     output_config: { effort: "low" },
   });
 });
+
+test.each(KINDS)("$actor: a plan that was stopped goes on with its recorded thoughts", async ({ actor }) => {
+  let stopped = false;
+  await using server = await strictServer({
+    script: (request) => {
+      const turn = request.messages.filter(({ role }) => role === "assistant").length + 1;
+      if (turn === 3 && !stopped) {
+        stopped = true;
+        return { status: 401, message: "The key was revoked" };
+      }
+      return worker(4)(request);
+    },
+  });
+  using world = new WireWorld();
+  await world.at(server);
+  const { error } = await world.asked("write a note", "--actor", actor, "--effort", "low");
+  expect(error?.code).toBe("MODEL_AUTHENTICATION");
+  const [, id = ""] = /agents plan execute (\w+)/.exec(error?.suggestions.join("\n") ?? "") ?? [];
+  const resumed = await world.json("plan", "execute", id);
+  expect(resumed.error).toBeUndefined();
+  expect(server.log.flatMap(({ refused }) => refused ?? [])).toEqual(["The key was revoked"]);
+});
