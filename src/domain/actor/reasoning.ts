@@ -1,7 +1,7 @@
 /**
  * How much a model thinks before it answers: a word that every provider has its own measure for, or a number of tokens.
  */
-export const EFFORTS = ["off", "low", "medium", "high"] as const;
+const EFFORTS = ["off", "low", "medium", "high"] as const;
 
 export type Reasoning = (typeof EFFORTS)[number] | number;
 
