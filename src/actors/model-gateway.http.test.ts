@@ -1,3 +1,4 @@
+import type { AskWait } from "../domain/run-event.ts";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { ModelMessage } from "./models/model.ts";
@@ -108,29 +109,42 @@ describe.each(KINDS)("$provider over HTTP", (kind) => {
     ]);
   });
 
-  test("rate-limited for longer than a minute: the user is told at once, without waiting", async () => {
+  test("too many calls for longer than a quarter of an hour: the user is told, nothing waits", async () => {
     await using server = await modelServer();
-    server.onMessage("greet", { error: { message: "Slow down" }, status: 429, retryAfter: 61 });
+    server.onMessage("greet", { error: { message: "Slow down" }, status: 429, retryAfter: 901 });
     const calm = patience();
     const error = await failure(gatewayAt(server.url, {}, calm), callOf(kind, "greet me"));
-    expect(error).toMatchObject({ code: "model_rate_limit", kind: "rate_limit", retryAfterMs: 61_000 });
+    expect(error).toMatchObject({ code: "model_rate_limit", kind: "rate_limit", retryAfterMs: 901_000 });
     expect([calm.slept, error.attempts.length]).toEqual([[], 1]);
   });
 
-  test("a server that fails is tried three times, ever more patiently", async () => {
+  test("a server that fails is tried ten times, ever more patiently, and each wait is told", async () => {
+    await using server = await modelServer();
+    server.onMessage("greet", { error: { message: "Oops" }, status: 529 });
+    const calm = patience();
+    const waits: AskWait[] = [];
+    const call = callOf(kind, "greet me", { onWait: (wait) => void waits.push(wait) });
+    const error = await failure(gatewayAt(server.url, {}, calm), call);
+    expect(error).toMatchObject({ code: "model_overloaded", detail: { status: 529, attempts: 10 } });
+    expect(error.message).toMatch(/ It was tried 10 times\.$/);
+    expect([error.attempts.length, server.getRequests().length]).toEqual([10, 10]);
+    const longest = [2, 4, 8, 16, 32, 60, 60, 60, 60].map((seconds) => seconds * 1_000);
+    expect(calm.slept).toHaveLength(9);
+    for (const [index, most] of longest.entries()) {
+      expect(calm.slept[index]).toBeGreaterThanOrEqual(most / 2);
+      expect(calm.slept[index]).toBeLessThanOrEqual(most);
+    }
+    expect(waits).toEqual(
+      calm.slept.map((delayMs, index) => ({ why: "overloaded", delayMs, next: index + 2, most: 10 })),
+    );
+  });
+
+  test("a provider may be given fewer tries", async () => {
     await using server = await modelServer();
     server.onMessage("greet", { error: { message: "Oops" }, status: 500 });
-    const calm = patience();
-    const error = await failure(gatewayAt(server.url, {}, calm), callOf(kind, "greet me"));
-    expect(error).toMatchObject({ code: "model_server", detail: { status: 500, attempts: 3 } });
-    expect(error.message).toMatch(/ It was tried 3 times\.$/);
-    expect([error.attempts.length, server.getRequests().length]).toEqual([3, 3]);
-    const [first = 0, second = 0] = calm.slept;
-    expect(calm.slept).toHaveLength(2);
-    expect(first).toBeGreaterThanOrEqual(500);
-    expect(first).toBeLessThanOrEqual(1_000);
-    expect(second).toBeGreaterThanOrEqual(1_000);
-    expect(second).toBeLessThanOrEqual(2_000);
+    const gateway = gatewayAt(server.url, { [`provider.${kind.provider}.tries`]: "2" });
+    const error = await failure(gateway, callOf(kind, "greet me"));
+    expect([error.kind, error.attempts.length]).toEqual(["server", 2]);
   });
 
   test.each([

@@ -96,7 +96,7 @@ describe("without a listed fallback", () => {
     await using others = await plainServer((_request, response) => response.end());
     const own = { [`provider.${kind.provider}.base-url`]: server.url };
     const error = await failure(gatewayAt(others.url, own), callOf(kind, "greet me"));
-    expect([error.kind, server.seen(), others.seen()]).toEqual(["server", 3, 0]);
+    expect([error.kind, server.seen(), others.seen()]).toEqual(["server", 10, 0]);
   });
 
   test("a provider that is not configured is an error that says how to configure it", async () => {

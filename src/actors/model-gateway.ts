@@ -1,9 +1,11 @@
 import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
-import { modelFacts } from "./providers/model-facts.ts";
-import { ModelError, callStoppedError } from "./models/model-error.ts";
+import { callsInText, refusesTools, withoutTools } from "./models/text-protocol.ts";
+import type { FactsCatalog } from "./models/model-facts.ts";
+import { ModelError, stopped } from "./models/model-error.ts";
 import type {
+  AnswerOriginal,
   Microdollars,
   ModelAnswer,
   ModelAttempt,
@@ -14,7 +16,7 @@ import type {
   ModelUsage,
   UpperBound,
 } from "./models/model.ts";
-import { costOf, upperBoundOf, type CountTokens } from "./providers/prices.ts";
+import { costOf, planOutputTokens, upperBoundOf, type CountTokens } from "./providers/prices.ts";
 import {
   checkFallbacks,
   configuredProviders,
@@ -33,9 +35,12 @@ import { Transcripts } from "./scripted/scripted-model.ts";
 export class ModelGateway implements Models {
   readonly providers: readonly Provider[];
   readonly #count: CountTokens;
+  readonly #windows: ReadonlyMap<string, number>;
   readonly #patience: Patience;
   readonly #known: readonly string[];
   readonly #transcripts: Transcripts;
+  /** Models that turned out to take no tools. */
+  readonly #toolless = new Set<string>();
 
   constructor(parts: {
     /** The values of the configuration file. */
@@ -43,11 +48,16 @@ export class ModelGateway implements Models {
     environment: Environment;
     count: CountTokens;
     patience?: Patience;
-    /** The directory that relative paths of transcripts start from. */
+    /** What is known of models, besides what comes with the package. */
+    facts?: FactsCatalog;
+    /** Tokens that models are served with, by `provider/model`, where their servers said so. */
+    windows?: ReadonlyMap<string, number>;
+    /** What relative paths of transcripts begin from. */
     directory?: string;
   }) {
-    this.providers = configuredProviders(parts.settings, parts.environment);
+    this.providers = configuredProviders(parts.settings, parts.environment, parts.facts);
     this.#count = parts.count;
+    this.#windows = parts.windows ?? new Map();
     this.#patience = parts.patience ?? PATIENCE;
     const keys = this.providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
     this.#known = [...new Set([...keys, ...secretValues(parts.environment)])].sort((a, b) => b.length - a.length);
@@ -62,8 +72,9 @@ export class ModelGateway implements Models {
     const { system, messages, tools, responseSchema, settings } = safe;
     call.onShown?.({ system, messages, tools, settings, ...(responseSchema === undefined ? {} : { responseSchema }) });
     const tries = new Tries(safe, this.#patience.now);
+    const last = fallbacks.at(-1) ?? call.model;
     for (const model of [call.model, ...fallbacks]) {
-      const answered = await this.#ask({ ...tries.call, model }, tries);
+      const answered = await this.#ask({ ...tries.call, model }, tries, model !== last);
       if (answered !== undefined)
         return { ...answered, model, durationMs: tries.duration, attempts: tries.made, masked };
     }
@@ -77,7 +88,13 @@ export class ModelGateway implements Models {
 
   /** How many tokens the model reads at most; undefined when that is not publicly known. */
   windowOf(model: ModelRef): number | undefined {
-    return modelFacts(requireProvider(this.providers, model).type, model.model)?.contextWindow;
+    const served = this.#windows.get(`${model.provider}/${model.model}`);
+    return served ?? requireProvider(this.providers, model).facts(model.model)?.contextWindow;
+  }
+
+  /** How long an answer may be where its actor does not say. */
+  outputTokensOf(model: ModelRef): number {
+    return planOutputTokens(requireProvider(this.providers, model), model.model);
   }
 
   /** The most one try of this call can cost: what a budget has to reserve. */
@@ -86,8 +103,10 @@ export class ModelGateway implements Models {
   }
 
   /** Undefined when it failed in a way that lets others be asked. */
-  async #ask(call: ModelCall, tries: Tries): Promise<Answered | undefined> {
+  async #ask(call: ModelCall, tries: Tries, hasFallback: boolean): Promise<Answered | undefined> {
     const provider = requireProvider(this.providers, call.model);
+    const impatient = hasFallback || provider.type === "scripted";
+    let waited = 0;
     for (let attempt = 1; ; attempt += 1) {
       if (call.signal.aborted) throw callStoppedError(call.model).after(tries.made);
       await call.beforeTry?.(call.model, this.upperBoundOf(call));
@@ -95,10 +114,13 @@ export class ModelGateway implements Models {
         return await tries.make(call.model, () => this.#once(call, provider, attempt));
       } catch (error) {
         if (!(error instanceof ModelError)) throw error;
-        const delay = delayBefore(attempt + 1, error, this.#patience.random);
-        if (tries.cannotBeginAgain || (delay === undefined && !error.fallsBack)) throw tries.failure();
-        if (delay === undefined) return undefined;
-        await this.#sleep(delay, call, tries);
+        const trying = { next: attempt + 1, tries: provider.tries, impatient, waited };
+        const wait = delayBefore(trying, error, this.#patience.random);
+        if (tries.cannotBeginAgain || (wait === undefined && !error.fallsBack)) throw tries.failure();
+        if (wait === undefined) return undefined;
+        if (error.retryAfterMs === undefined) waited += wait.delayMs;
+        call.onWait?.(wait);
+        await this.#sleep(wait.delayMs, call, tries);
       }
     }
   }
@@ -106,7 +128,18 @@ export class ModelGateway implements Models {
   async #once(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
     if (provider.type === "scripted") return await this.#scripted(call, provider, attempt);
     const { sdkCall } = await import("./providers/sdk-call.ts");
-    return await sdkCall(call, { provider, count: this.#count, known: this.#known });
+    const parts = { provider, count: this.#count, known: this.#known };
+    const name = `${call.model.provider}/${call.model.model}`;
+    const inText = async (): Promise<Answered> => callsInText(await sdkCall(withoutTools(call), parts), call);
+    if (this.#toolless.has(name) || provider.facts(call.model.model)?.tools === false) return await inText();
+    try {
+      return await sdkCall(call, parts);
+    } catch (error) {
+      if (call.tools.length === 0 || !(error instanceof ModelError) || !refusesTools(error)) throw error;
+      // It was refused before it did anything, so the same try goes on in another form.
+      this.#toolless.add(name);
+      return await inText();
+    }
   }
 
   async #scripted(call: ModelCall, provider: Provider, attempt: number): Promise<Answered> {
@@ -151,6 +184,7 @@ export class ModelGateway implements Models {
           return {
             ...message,
             content: text(message.content),
+            ...(message.original === undefined ? {} : { original: this.#maskedParts(message.original) }),
             toolCalls: message.toolCalls.map((one) => ({
               ...one,
               raw: text(one.raw),
@@ -161,6 +195,19 @@ export class ModelGateway implements Models {
     });
     const tools = call.tools.map((tool) => ({ ...tool, description: text(tool.description) }));
     return { safe: { ...call, system: text(call.system), messages, tools }, masked };
+  }
+
+  /**
+   * Texts as everywhere. Thoughts and the provider's data stay as they came: a provider refuses changed ones, and
+   * nothing is in them that the model was not shown with its secrets masked.
+   */
+  #maskedParts({ model, parts }: AnswerOriginal): AnswerOriginal {
+    return {
+      model,
+      parts: parts.map((part) =>
+        part.type === "text" ? { ...part, text: maskSecrets(part.text, this.#known).text } : part,
+      ),
+    };
   }
 }
 

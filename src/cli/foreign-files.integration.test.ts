@@ -55,7 +55,7 @@ describe("variables of an actor file", () => {
     const seen: string[] = [];
     await using server = await plainServer((request, response) => {
       request.setEncoding("utf8").on("data", (text: string) => seen.push(text));
-      request.on("end", () => response.writeHead(500).end("{}"));
+      request.on("end", () => response.writeHead(400).end("{}"));
     });
     using agents = new Agents();
     agents.environment["PLACE"] = "canary-place";

@@ -45,6 +45,8 @@ export interface PlanMadeEvent {
 export interface RunStartedEvent {
   readonly type: "run_started";
   readonly plan: string;
+  /** "provider/model" of each that may be asked; none for a plan of fixed tool calls. */
+  readonly models: readonly string[];
   readonly spent: Microdollars;
   readonly cap: Microdollars | undefined;
 }
@@ -91,23 +93,29 @@ export type ModelEvent =
       readonly key: string;
       readonly model: AskedModel;
       readonly inputTokens: number;
+      /** Those of `inputTokens` that the provider read from its cache. */
+      readonly cachedTokens: number;
       readonly outputTokens: number;
       /** Undefined when the price is not known. */
       readonly cost: Microdollars | undefined;
       readonly durationMs: number;
       readonly toolCalls: number;
     }
+  /** The provider could not answer; the same call is sent again after a while. */
+  | ({ readonly type: "ask_waits"; readonly step: string; readonly key: string } & AskWait)
   | { readonly type: "ask_failed"; readonly step: string; readonly key: string; readonly error: string };
 
-/** The list by which a model shows what it is doing; each one replaces the one before. */
-interface ChecklistEvent {
-  readonly type: "checklist";
-  readonly step: string;
-  readonly items: readonly { readonly text: string; readonly state: "open" | "doing" | "done" }[];
+export interface AskWait {
+  readonly why: "rate limited" | "overloaded" | "failed" | "unreachable";
+  readonly delayMs: number;
+  /** The number of the try that follows, and of how many. */
+  readonly next: number;
+  readonly most: number;
 }
 
 /** The answer to a question that was put outside of any plan. */
-export type AnswerEvent =
+type AnswerEvent =
+  | ({ readonly type: "answer_waits" } & AskWait)
   | { readonly type: "answer_text"; readonly text: string }
   /** The connection broke and the answer begins again: the pieces so far are void. */
   | { readonly type: "answer_void" };

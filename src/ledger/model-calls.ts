@@ -10,7 +10,10 @@ export interface ModelCallFacts {
   readonly provider: string;
   readonly model: string;
   readonly inputTokens: number;
+  /** Those of `inputTokens` that the provider read from its cache. */
   readonly cachedTokens: number;
+  /** Those of `inputTokens` that the provider wrote to its cache. */
+  readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   /** Counted here, because the provider did not say. */
   readonly estimated: boolean;
@@ -37,8 +40,8 @@ export interface NewModelCall extends ModelCallFacts {
 export async function insertModelCall(tx: Tx, call: NewModelCall): Promise<void> {
   await tx.run(
     `INSERT INTO model_calls (sequence, id, plan_id, attempt, phase, step_key, decision_id, provider, model, input_tokens,
-       cached_tokens, output_tokens, estimated, cost, duration_ms, tries, masked, error, at)
-     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms()
+       cached_tokens, cache_write_tokens, output_tokens, estimated, cost, duration_ms, tries, masked, error, at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms()
        FROM model_calls WHERE plan_id = ?`,
     call.id,
     call.planId,
@@ -50,6 +53,7 @@ export async function insertModelCall(tx: Tx, call: NewModelCall): Promise<void>
     call.model,
     call.inputTokens,
     call.cachedTokens,
+    call.cacheWriteTokens,
     call.outputTokens,
     call.estimated ? 1 : 0,
     call.cost ?? null,
@@ -67,6 +71,7 @@ interface ModelCallRow {
   readonly model: string;
   readonly input_tokens: number;
   readonly cached_tokens: number;
+  readonly cache_write_tokens: number;
   readonly output_tokens: number;
   readonly estimated: number;
   readonly cost: number | null;
@@ -98,6 +103,9 @@ export interface PlanUsage {
   readonly calls: number;
   readonly failedCalls: number;
   readonly inputTokens: number;
+  /** Those of `inputTokens` that providers read from their caches. */
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   /** Of the calls whose price is known. */
   readonly cost: number;
@@ -108,12 +116,16 @@ export interface PlanUsage {
 export async function planUsage(reader: Reader, planId: PlanId): Promise<PlanUsage> {
   const row = await reader.get<Record<keyof PlanUsage, number>>(
     `SELECT COUNT(*) AS "calls", COUNT(error) AS "failedCalls", COALESCE(SUM(input_tokens), 0) AS "inputTokens",
+            COALESCE(SUM(cached_tokens), 0) AS "cachedTokens",
+            COALESCE(SUM(cache_write_tokens), 0) AS "cacheWriteTokens",
             COALESCE(SUM(output_tokens), 0) AS "outputTokens", COALESCE(SUM(cost), 0) AS "cost",
             COUNT(*) - COUNT(cost) AS "unpriced"
        FROM model_calls WHERE plan_id = ?`,
     planId,
   );
-  return row ?? { calls: 0, failedCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0, unpriced: 0 };
+  if (row !== undefined) return row;
+  const none = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+  return { calls: 0, failedCalls: 0, ...none, cost: 0, unpriced: 0 };
 }
 
 function readCall(row: ModelCallRow): ModelCallFacts {
@@ -122,6 +134,7 @@ function readCall(row: ModelCallRow): ModelCallFacts {
     model: row.model,
     inputTokens: row.input_tokens,
     cachedTokens: row.cached_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
     outputTokens: row.output_tokens,
     estimated: row.estimated === 1,
     cost: row.cost ?? undefined,

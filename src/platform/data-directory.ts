@@ -31,6 +31,11 @@ export class DataDirectory {
     return join(this.path, "index");
   }
 
+  /** The list of models that was fetched last. */
+  get models(): string {
+    return join(this.path, "models.json");
+  }
+
   get credentials(): string {
     return join(this.path, "credentials.yaml");
   }

@@ -366,7 +366,7 @@ function interruptedError(plan: Plan): PlanError {
   });
 }
 
-const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "server", "timeout"];
+const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "overloaded", "server", "timeout"];
 
 /** A step that lost its lease or asked a question did not fail. */
 function isFailure(error: unknown): boolean {

@@ -54,6 +54,10 @@ class Counting implements PricedModels {
     return undefined;
   }
 
+  outputTokensOf(): number {
+    return 8_192;
+  }
+
   costOf(): number {
     return 7;
   }

@@ -222,6 +222,8 @@ export class StepEffects implements AgentEffects {
       answer = await models.call({
         ...call,
         signal,
+        cacheKey: lease.plan.id,
+        onWait: (wait) => tell({ type: "ask_waits", step, key, ...wait }),
         onShown: (safe) => (shown = safe),
         onText: (text) => tell({ type: "text", step, text }),
         onRestart: () => tell({ type: "text_void", step }),
@@ -234,13 +236,14 @@ export class StepEffects implements AgentEffects {
       throw error;
     }
     const cost = models.costOf(answer.model, answer.usage);
-    const { inputTokens, outputTokens } = answer.usage;
+    const { inputTokens, cachedInputTokens: cachedTokens = 0, outputTokens } = answer.usage;
     const { durationMs, model } = answer;
     const toolCalls = answer.toolCalls.length;
-    tell({ type: "ask_answered", step, key, model, inputTokens, outputTokens, cost, durationMs, toolCalls });
-    const { text, toolCalls: calls, finish, usage } = answer;
+    const tokens = { inputTokens, cachedTokens, outputTokens };
+    tell({ type: "ask_answered", step, key, model, ...tokens, cost, durationMs, toolCalls });
+    const { text, toolCalls: calls, parts, finish, usage } = answer;
     return {
-      told: { text, toolCalls: calls, finish, model, usage },
+      told: { text, toolCalls: calls, ...(parts === undefined ? {} : { parts }), finish, model, usage },
       snapshot: await stageContent(lease.store, snapshotBytes(answer.model, shown)),
       decision: this.#ids() as DecisionId,
       facts: this.#factsOf(answer),
@@ -295,7 +298,7 @@ export class StepEffects implements AgentEffects {
     const used = answer.attempts.flatMap(({ model, usage }) => (usage === undefined ? [] : [{ model, usage }]));
     const each = used.length === 0 ? [answer] : used;
     const facts = each.map(({ model, usage }) => usageFacts(model, usage, models.costOf(model, usage)));
-    const sum = (field: "inputTokens" | "cachedTokens" | "outputTokens"): number =>
+    const sum = (field: "inputTokens" | "cachedTokens" | "cacheWriteTokens" | "outputTokens"): number =>
       facts.reduce((total, one) => total + one[field], 0);
     const known = facts.every(({ cost }) => cost !== undefined);
     return {
@@ -303,6 +306,7 @@ export class StepEffects implements AgentEffects {
       model: answer.model.model,
       inputTokens: sum("inputTokens"),
       cachedTokens: sum("cachedTokens"),
+      cacheWriteTokens: sum("cacheWriteTokens"),
       outputTokens: sum("outputTokens"),
       estimated: facts.some(({ estimated }) => estimated),
       cost: known ? facts.reduce((total, { cost = 0 }) => total + cost, 0) : undefined,
@@ -345,9 +349,9 @@ function usageFacts(
   { provider, model }: ModelRef,
   usage: ModelUsage,
   cost: Microdollars | undefined,
-): Pick<ModelCallFacts, "provider" | "model" | "inputTokens" | "cachedTokens" | "outputTokens" | "estimated" | "cost"> {
-  const { inputTokens, outputTokens, cachedInputTokens: cachedTokens = 0, estimated } = usage;
-  return { provider, model, inputTokens, cachedTokens, outputTokens, estimated, cost };
+): Omit<ModelCallFacts, "durationMs" | "tries" | "masked" | "error"> {
+  const { inputTokens, outputTokens, cachedInputTokens: cachedTokens = 0, cacheWriteTokens = 0, estimated } = usage;
+  return { provider, model, inputTokens, cachedTokens, cacheWriteTokens, outputTokens, estimated, cost };
 }
 
 /**

@@ -3,8 +3,9 @@ import type { JsonValue } from "../../domain/values/json.ts";
 import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
 import type { ActorEffects } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
-import type { ModelMessage, ModelRef, ModelTool } from "../models/model.ts";
-import { carriedOut, resultText } from "../loop/tool-turn.ts";
+import { modelSettings } from "../models/model-settings.ts";
+import { answerMessage, type ModelMessage, type ModelRef, type ModelTool } from "../models/model.ts";
+import { carriedOut, shortened } from "../loop/tool-turn.ts";
 import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
 import type { ModelActor, PreparedNode } from "./prepared-graph.ts";
@@ -37,16 +38,11 @@ export async function askNode(
 ): Promise<JsonValue> {
   const { state, key, decision: parent } = moment;
   const { by, format } = node;
-  const { temperature, maxOutputTokens, topP } = by.options;
   const call = {
     model: ports.modelOf(by),
     system: [moment.briefing, node.systemPrompt ?? by.systemPrompt].filter((text) => text !== "").join("\n\n"),
     tools: node.tools.length === 0 ? [] : ports.toolsFor(node.tools),
-    settings: {
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-      ...(topP === undefined ? {} : { topP }),
-    },
+    settings: modelSettings(by.options),
     ...(format === undefined ? {} : { responseSchema: format.schema }),
   };
   const count = (text: string): number => tokenizerNamed(tokenizerOf(call.model.model))(text);
@@ -69,7 +65,7 @@ export async function askNode(
       const message = `its model asked for tools ${TURN_LIMIT} times and for more, without coming to an answer`;
       throw new NodeFailure(message, "graph_limit");
     }
-    messages.push({ role: "assistant", content: answer.text, toolCalls: answer.toolCalls });
+    messages.push(answerMessage(answer));
     recovers = false;
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {

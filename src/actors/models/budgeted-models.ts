@@ -7,6 +7,8 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 export interface PricedModels extends Models {
   costOf(model: ModelRef, usage: ModelUsage): Microdollars | undefined;
   windowOf(model: ModelRef): number | undefined;
+  /** How long an answer may be where its actor does not say. */
+  outputTokensOf(model: ModelRef): number;
 }
 
 /**
@@ -31,6 +33,10 @@ export class BudgetedModels implements PricedModels {
 
   windowOf(model: ModelRef): number | undefined {
     return this.#models.windowOf(model);
+  }
+
+  outputTokensOf(model: ModelRef): number {
+    return this.#models.outputTokensOf(model);
   }
 
   async call(call: ModelCall): Promise<ModelAnswer> {

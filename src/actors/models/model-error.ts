@@ -9,6 +9,7 @@ import type { ModelAttempt, ModelRef, ModelUsage } from "./model.ts";
 export type ModelErrorKind =
   | "rate_limit"
   | "network"
+  | "overloaded"
   | "server"
   | "authentication"
   | "unavailable"
@@ -19,10 +20,8 @@ export type ModelErrorKind =
   | "timeout"
   | "cancelled";
 
-/**
- * Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait.
- */
-const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "server"]);
+/** Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait. */
+const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "overloaded", "server"]);
 
 /**
  * Another model may well answer. A call that is wrong in itself, or that the user stopped, would fail with any model.
@@ -30,6 +29,7 @@ const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "
 const FALLS_BACK: ReadonlySet<ModelErrorKind> = new Set([
   "rate_limit",
   "network",
+  "overloaded",
   "server",
   "authentication",
   "unavailable",
@@ -141,6 +141,7 @@ export function callStoppedError(model: ModelRef): ModelError {
 function nextSteps(kind: ModelErrorKind, { provider, model }: ModelRef): NextStep[] {
   switch (kind) {
     case "rate_limit":
+    case "overloaded":
     case "server":
       return [
         { text: "try again later" },

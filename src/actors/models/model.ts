@@ -3,6 +3,8 @@
  * place translates these types into a provider's, so that no other code knows which provider answers.
  */
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { Reasoning } from "../../domain/actor/reasoning.ts";
+import type { AskWait } from "../../domain/run-event.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 
 /** Which model, and by whom: "openai" and "gpt-4o", not "openai/gpt-4o". */
@@ -15,7 +17,13 @@ export interface ModelRef {
 
 export type ModelMessage =
   | { readonly role: "user"; readonly content: string }
-  | { readonly role: "assistant"; readonly content: string; readonly toolCalls: readonly ModelToolCall[] }
+  | {
+      readonly role: "assistant";
+      readonly content: string;
+      readonly toolCalls: readonly ModelToolCall[];
+      /** The answer as it came, for the model that gave it. */
+      readonly original?: AnswerOriginal;
+    }
   | {
       readonly role: "tool";
       readonly callId: string;
@@ -23,6 +31,25 @@ export type ModelMessage =
       readonly output: JsonValue;
       readonly failed: boolean;
     };
+
+/**
+ * A piece of an answer. `providerData` is for the provider alone, such as a signature or an encrypted thought: it is
+ * kept and sent back as it came, never read and never masked, because a provider refuses a changed one.
+ */
+export type AnswerPart =
+  | { readonly type: "reasoning" | "text"; readonly text: string; readonly providerData?: JsonObject }
+  | { readonly type: "call"; readonly id: string }
+  /** Data for the answer as a whole. */
+  | { readonly type: "message"; readonly providerData: JsonObject };
+
+/**
+ * The pieces of an answer in their order. Only the model that gave it can read its thoughts: another one gets text and
+ * calls alone.
+ */
+export interface AnswerOriginal {
+  readonly model: ModelRef;
+  readonly parts: readonly AnswerPart[];
+}
 
 /** A tool as a model may ask for it. Names are ours; providers see them encoded. */
 export interface ModelTool {
@@ -49,6 +76,9 @@ export interface ModelSettings {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   readonly topP?: number;
+  readonly reasoning?: Reasoning;
+  /** Handed to the provider as they are, under the name of its kind. */
+  readonly providerOptions?: JsonObject;
 }
 
 export interface ModelCall {
@@ -60,6 +90,10 @@ export interface ModelCall {
   readonly responseSchema?: JsonObject;
   readonly settings: ModelSettings;
   readonly signal: AbortSignal;
+  /** Calls with the same key share the beginning of their prompts, as those of one plan do. */
+  readonly cacheKey?: string;
+  /** Told before each wait for another try. */
+  readonly onWait?: (wait: AskWait) => void;
   /** Text as it arrives. */
   readonly onText?: (text: string) => void;
   /**
@@ -98,6 +132,8 @@ export interface ModelUsage {
   readonly inputTokens: number;
   /** Those of `inputTokens` that the provider had kept from before, which cost less. */
   readonly cachedInputTokens?: number;
+  /** Those of `inputTokens` that the provider now keeps for later, which some charge more for. */
+  readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
   /** The provider did not say, or not what can be true; counted by the tokenizer. */
   readonly estimated: boolean;
@@ -106,6 +142,8 @@ export interface ModelUsage {
 export interface ModelAnswer {
   readonly text: string;
   readonly toolCalls: readonly ModelToolCall[];
+  /** The same with thoughts, in the order in which it came. Recorded by older versions, an answer has none. */
+  readonly parts?: readonly AnswerPart[];
   readonly usage: ModelUsage;
   readonly finish: "stop" | "tool_calls" | "length" | "other";
   /** Who answered: another than was asked when that one failed and a fallback was configured. */
@@ -129,6 +167,19 @@ export interface ModelAttempt {
   readonly usage: ModelUsage | undefined;
   /** False only when it is certain to have cost nothing: it was refused, or never got through. */
   readonly mayBeBilled: boolean;
+}
+
+/** An answer as the conversation goes on with it. */
+export function answerMessage(
+  answer: Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "model">,
+): Extract<ModelMessage, { role: "assistant" }> {
+  const { text, toolCalls, parts, model } = answer;
+  return {
+    role: "assistant",
+    content: text,
+    toolCalls,
+    ...(parts === undefined ? {} : { original: { model, parts } }),
+  };
 }
 
 export interface Models {

@@ -80,7 +80,7 @@ test.each(["openai", "anthropic", "google"])(
     const ref = { provider, model: "m", baseUrl: w.own.url };
     const error = await failure(gateway, { ...callOf(ref, "our secret plan"), model: ref });
     expect(error.attempts.every(({ model }) => model.baseUrl === w.own.url)).toBe(true);
-    expect(w.own.seen()).toBe(3);
+    expect(w.own.seen()).toBe(10);
     expect(w.elsewhere.seen()).toBe(0);
     for (const key of w.keys) expect(Object.values(KEYS).some((secret) => key?.includes(secret))).toBe(false);
   },

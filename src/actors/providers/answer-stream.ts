@@ -1,12 +1,12 @@
-import type { JsonObject } from "../../domain/values/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { UsageClaim } from "./believed-usage.ts";
 import { brokenOffError, answerTooLargeError } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
-import type { ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
+import type { AnswerPart, ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
 import type { CountTokens } from "./prices.ts";
 
-/** The result of one try. */
-export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "usage" | "finish">;
+/** What one try came to. */
+export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "usage" | "finish">;
 
 /**
  * Limit for text and parameters of one answer together: beyond it, the answer is a flood. Today's longest are under a
@@ -34,6 +34,9 @@ export class Received {
   readonly #toolCalls: ModelToolCall[] = [];
   /** Parameters as they were written, by call. */
   readonly #fragments = new Map<string, string>();
+  /** By the kind and id under which the library tells their pieces; a map keeps the order in which they began. */
+  readonly #parts = new Map<string, Growing>();
+  #messageData: JsonObject | undefined;
   #text = "";
   #thoughts = "";
   #length = 0;
@@ -50,15 +53,29 @@ export class Received {
     this.#countAt = limit ?? Number.POSITIVE_INFINITY;
   }
 
-  addText(text: string): void {
+  addText(id: string, text: string): void {
     this.#grow(text);
     this.#text += text;
+    this.#part("text", id).text += text;
   }
 
-  /** The model's reasoning is paid for, but is not part of the answer. */
-  addThought(text: string): void {
+  /** What it thinks to itself is paid for, but is no part of the text. */
+  addThought(id: string, text: string): void {
     this.#grow(text);
     this.#thoughts += text;
+    this.#part("reasoning", id).text += text;
+  }
+
+  /**
+   * Data of the provider for a piece; what comes later, such as a signature at its end, is added to what came before.
+   */
+  addData(type: "text" | "reasoning", id: string, data: JsonObject | undefined): void {
+    const part = this.#part(type, id);
+    if (data !== undefined) part.data = merged(part.data, data);
+  }
+
+  addMessageData(providerData: JsonObject): void {
+    this.#messageData = providerData;
   }
 
   addFragment(callId: string, fragment: string): void {
@@ -72,6 +89,7 @@ export class Received {
     const raw = this.#fragments.get(id) ?? "";
     const params = parsedObject(raw);
     this.#toolCalls.push({ id, tool, params, raw, ...(providerData === undefined ? {} : { providerData }) });
+    this.#parts.set(`call ${id}`, { type: "call", id });
   }
 
   /** `reason` is what the library makes of `own`, the provider's word for it; a stream that was cut off has neither. */
@@ -127,9 +145,22 @@ export class Received {
     return {
       text: this.#text,
       toolCalls: this.#toolCalls,
+      parts: [
+        ...[...this.#parts.values()].flatMap(finishedPart),
+        ...(this.#messageData === undefined ? [] : [{ type: "message" as const, providerData: this.#messageData }]),
+      ],
       usage: usageOf(claim),
       finish: this.#toolCalls.length > 0 && finish !== "length" ? "tool_calls" : finish,
     };
+  }
+
+  #part(type: "text" | "reasoning", id: string): GrowingText {
+    const key = `${type} ${id}`;
+    const known = this.#parts.get(key);
+    if (known !== undefined && known.type !== "call") return known;
+    const made: GrowingText = { type, text: "", data: undefined };
+    this.#parts.set(key, made);
+    return made;
   }
 
   #grow(piece: string): void {
@@ -137,6 +168,37 @@ export class Received {
     this.#bytes += Buffer.byteLength(piece);
     if (this.#length > ANSWER_LIMIT) throw answerTooLargeError(this.#model);
   }
+}
+
+interface GrowingText {
+  readonly type: "text" | "reasoning";
+  text: string;
+  data: JsonObject | undefined;
+}
+
+type Growing = GrowingText | Extract<AnswerPart, { type: "call" }>;
+
+/** A piece without text is kept only for the data it carries. */
+function finishedPart(part: Growing): AnswerPart[] {
+  if (part.type === "call") return [part];
+  const { type, text, data } = part;
+  if (text === "" && data === undefined) return [];
+  return [{ type, text, ...(data === undefined ? {} : { providerData: data }) }];
+}
+
+/** Data is grouped by the provider's name; within a group the newer value counts, unless it says nothing. */
+function merged(before: JsonObject | undefined, added: JsonObject): JsonObject {
+  const groups: Record<string, JsonValue> = { ...before };
+  for (const [name, group] of Object.entries(added)) {
+    const known = groups[name];
+    const said = isGroup(group) ? Object.fromEntries(Object.entries(group).filter(([, one]) => one !== null)) : group;
+    groups[name] = isGroup(known) && isGroup(said) ? { ...known, ...said } : said;
+  }
+  return groups;
+}
+
+function isGroup(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const FINISHES: Readonly<Record<string, Answered["finish"]>> = {

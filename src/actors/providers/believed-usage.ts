@@ -13,13 +13,17 @@ export interface UsageClaim {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
 }
 
 /** The usage that the library read from the endpoint, unchecked. */
 export interface ReportedUsage {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  readonly inputTokenDetails?: { readonly cacheReadTokens: number | undefined };
+  readonly inputTokenDetails?: {
+    readonly cacheReadTokens?: number | undefined;
+    readonly cacheWriteTokens?: number | undefined;
+  };
 }
 
 /**
@@ -28,8 +32,10 @@ export interface ReportedUsage {
  */
 export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: ReportedUsage): UsageClaim | undefined {
   if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens) || inputTokens + outputTokens === 0) return undefined;
-  const cached = inputTokenDetails?.cacheReadTokens;
-  return { inputTokens, outputTokens, cachedInputTokens: isTokenCount(cached) ? Math.min(cached, inputTokens) : 0 };
+  const { cacheReadTokens: read, cacheWriteTokens: written } = inputTokenDetails ?? {};
+  const cachedInputTokens = isTokenCount(read) ? Math.min(read, inputTokens) : 0;
+  const cacheWriteTokens = isTokenCount(written) ? Math.min(written, inputTokens - cachedInputTokens) : 0;
+  return { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
 }
 
 /** The tokens that one try used: by its endpoint's claim, as far as that can be true, else by the tokenizer. */
@@ -53,11 +59,12 @@ export class TryUsage {
     const inputTokens = isTooFew(claim.inputTokens, sent) ? input : claim.inputTokens;
     const outputTokens = isTooFew(claim.outputTokens, output) ? output : claim.outputTokens;
     const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;
-    const { cachedInputTokens } = claim;
+    const { cachedInputTokens, cacheWriteTokens } = claim;
     return this.#capped({
       inputTokens,
       outputTokens,
       ...(cachedInputTokens > 0 ? { cachedInputTokens } : {}),
+      ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
       estimated: raised,
     });
   }

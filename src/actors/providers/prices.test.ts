@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { knownModels, modelFacts } from "./model-facts.ts";
+import { PACKAGED_FACTS } from "../models/model-facts.ts";
 import { costOf, priceOf, upperBoundOf } from "./prices.ts";
 import { configuredProviders, requireProvider, type Provider } from "./providers.ts";
 import { callOf, READ_FILE } from "../testing/model-world.ts";
@@ -110,13 +110,10 @@ describe("the most a call can cost", () => {
 
 test("what is known of models makes sense", () => {
   for (const type of ["openai", "anthropic", "google"] as const) {
-    expect(knownModels(type).length).toBeGreaterThan(2);
-    for (const model of knownModels(type)) {
-      const { price, maxOutputTokens, contextWindow } = modelFacts(type, model) ?? {
-        price: { input: 0, output: 0 },
-        maxOutputTokens: 0,
-        contextWindow: 0,
-      };
+    expect(PACKAGED_FACTS.modelsOf(type, type).length).toBeGreaterThan(2);
+    for (const model of PACKAGED_FACTS.modelsOf(type, type)) {
+      const facts = PACKAGED_FACTS.factsOf(type, type, model);
+      const { price = { input: 0, output: 0 }, maxOutputTokens = 0, contextWindow = 0 } = facts ?? {};
       expect(price.input).toBeGreaterThan(0);
       expect(price.output).toBeGreaterThan(price.input);
       expect(price.cachedInput).toBeLessThan(price.input);
@@ -124,5 +121,5 @@ test("what is known of models makes sense", () => {
       expect(maxOutputTokens).toBeGreaterThan(1_000);
     }
   }
-  expect(modelFacts("openai", "constructor")).toBeUndefined();
+  expect(PACKAGED_FACTS.factsOf("openai", "openai", "constructor")).toBeUndefined();
 });

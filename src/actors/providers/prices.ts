@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../domain/values/json.ts";
 import type { Price } from "../../domain/settings/provider-settings.ts";
-import type { Microdollars, ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
-import { modelFacts } from "./model-facts.ts";
+import type { AnswerPart, Microdollars, ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
 import type { Provider } from "./providers.ts";
 import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
 
@@ -13,15 +12,19 @@ export function priceOf(provider: Provider, model: string): Price | undefined {
   const own = provider.prices.get(model) ?? provider.prices.get("*");
   if (own !== undefined) return own;
   if (provider.local) return { input: 0, output: 0 };
-  return modelFacts(provider.type, model)?.price;
+  return provider.facts(model)?.price;
 }
 
 export function costOf(provider: Provider, model: string, usage: ModelUsage): Microdollars | undefined {
   const price = priceOf(provider, model);
   if (price === undefined) return undefined;
   const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
-  const fresh = usage.inputTokens - cached;
-  const cost = fresh * price.input + cached * (price.cachedInput ?? price.input) + usage.outputTokens * price.output;
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.inputTokens - cached);
+  const cost =
+    (usage.inputTokens - cached - written) * price.input +
+    cached * (price.cachedInput ?? price.input) +
+    written * (price.cacheWrite ?? price.input) +
+    usage.outputTokens * price.output;
   return Math.max(0, up(cost));
 }
 
@@ -53,13 +56,30 @@ export function upperBoundOf(provider: Provider, call: ModelCall, count: CountTo
   const free = price?.input === 0 && price.output === 0;
   if (free) return { inputTokens, outputTokens, cost: 0 };
   if (price === undefined || outputTokens === undefined) return { inputTokens, outputTokens, cost: undefined };
-  return { inputTokens, outputTokens, cost: up(inputTokens * price.input + outputTokens * price.output) };
+  // Nothing of it may be in the provider's cache, and all of it may have to be written there.
+  const dearest = Math.max(price.input, price.cacheWrite ?? 0);
+  return { inputTokens, outputTokens, cost: up(inputTokens * dearest + outputTokens * price.output) };
 }
 
-/** The output limit of the call, else that of the model. It is sent along, so that the bound holds. */
+/** Thoughts included: enough for a long file, and a model that never stops does not cost much more than one. */
+const OUTPUT_TOKENS = 32_000;
+
+/** Of a model whose own limit is not known: servers refuse a call whose answer might not fit behind its prompt. */
+const CAUTIOUS_OUTPUT_TOKENS = 8_192;
+
+/** What the call asks for, else what the model can and one answer needs. It is sent along, so that the bound holds. */
 export function maxOutputTokens(provider: Provider, call: ModelCall): number | undefined {
-  const limit = modelFacts(provider.type, call.model.model)?.maxOutputTokens;
-  return call.settings.maxOutputTokens ?? limit;
+  return call.settings.maxOutputTokens ?? knownOutputTokens(provider, call.model.model);
+}
+
+/** How long an answer of a plan's model may be where its actor does not say. */
+export function planOutputTokens(provider: Provider, model: string): number {
+  return knownOutputTokens(provider, model) ?? CAUTIOUS_OUTPUT_TOKENS;
+}
+
+function knownOutputTokens(provider: Provider, model: string): number | undefined {
+  const limit = provider.facts(model)?.maxOutputTokens;
+  return limit === undefined ? undefined : Math.min(limit, OUTPUT_TOKENS);
 }
 
 /** This many tokens by our count are more than an answer within `maxOutputTokens` can have with any tokenizer. */
@@ -70,8 +90,8 @@ export function outputLimit(provider: Provider, call: ModelCall): number | undef
 }
 
 /** Whether the tokenizer we count with is the model's own. */
-function isCounted({ type }: Provider, model: string): boolean {
-  return type === "openai" && modelFacts(type, model) !== undefined;
+function isCounted({ type, facts }: Provider, model: string): boolean {
+  return type === "openai" && facts(model) !== undefined;
 }
 
 /**
@@ -106,6 +126,8 @@ export function countInput(call: ModelCall, count: CountTokens): number {
     tokens += of(message.content);
     if (message.role === "assistant") {
       for (const one of message.toolCalls) tokens += AROUND_TOOL + of(one.tool) + of(one.raw);
+      for (const part of message.original?.parts ?? [])
+        if (part.type === "reasoning") tokens += thoughtTokens(part, of);
     }
   }
   for (const tool of call.tools) {
@@ -113,6 +135,11 @@ export function countInput(call: ModelCall, count: CountTokens): number {
   }
   if (call.responseSchema !== undefined) tokens += AROUND_TOOL + of(JSON.stringify(call.responseSchema));
   return tokens;
+}
+
+/** A thought may be there as text, in a form that only the provider can read, or both: the longer one covers it. */
+function thoughtTokens(part: Extract<AnswerPart, { text: string }>, of: (text: string) => number): number {
+  return Math.max(of(part.text), part.providerData === undefined ? 0 : of(JSON.stringify(part.providerData)));
 }
 
 function outputText(output: JsonValue): string {

@@ -103,9 +103,10 @@ describe("the settings of providers", () => {
     ["api-key", ["sk-1"], ["", "a b", "a\nb"]],
     ["api-key-env", ["MY_KEY"], ["", "sk-proj-1", "A B"]],
     ["models", ["a", "a, b"], ["", "a b"]],
-    ["prices", ["a=1/2", "a=0.5/10.25,*=0/0"], ["", "a", "a=1", "a=-1/2", "a=1/2/3/4"]],
+    ["prices", ["a=1/2", "a=0.5/10.25,*=0/0", "a=3/15/0.3/3.75"], ["", "a", "a=1", "a=-1/2", "a=1/2/3/4/5"]],
     ["fallbacks", ["openai/gpt-4o", "a/b,c/d"], ["", "openai", "/b"]],
     ["timeout", ["1", "3600"], ["", "0", "3601", "1.5", "1e2"]],
+    ["tries", ["1", "20"], ["", "0", "21", "1.5"]],
     ["transcript", ["a.yaml"], ["", " "]],
   ])("%s takes %j and refuses %j", (field, good, bad) => {
     const { problem } = findSetting(`provider.x.${field}`);

@@ -14,11 +14,14 @@ import {
   type ProviderType,
 } from "../../domain/settings/provider-settings.ts";
 import { Secret } from "../../domain/secrets/secret.ts";
-import { resolveSetting } from "../../domain/settings/settings.ts";
+import { findSetting, resolveSetting, type Setting } from "../../domain/settings/settings.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ModelRef } from "../models/model.ts";
-import { knownModels } from "./model-facts.ts";
+import { PACKAGED_FACTS, type FactsCatalog, type ModelFacts } from "../models/model-facts.ts";
+import { COPILOT } from "./copilot.ts";
+import { cloudAccess, cloudEndpoint, hasCloudAccess, type CloudAccess } from "./cloud-providers.ts";
+import { TRIES } from "./retry.ts";
 
 /**
  * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its
@@ -39,19 +42,29 @@ export interface Provider {
   readonly prices: ReadonlyMap<string, Price>;
   readonly fallbacks: readonly ModelRef[];
   readonly idleTimeoutMs: number;
+  /** How often one call is sent at most. */
+  readonly tries: number;
   /** The file of a scripted provider. */
   readonly transcript: string | undefined;
-  /** It is the endpoint of an actor: no other provider may stand in for it. */
+  /** What is publicly known of a model of it. */
+  readonly facts: (model: string) => ModelFacts | undefined;
+  readonly cloud: CloudAccess | undefined;
+  /** Where its login is exchanged for a token that holds for a while. */
+  readonly exchangeUrl: string | undefined;
+  /** It is the endpoint of an actor: nobody may stand in for it. */
   readonly bound?: true;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const PUBLIC_ENDPOINTS: Readonly<Partial<Record<ProviderType, string>>> = {
-  openai: "https://api.openai.com/v1",
-  anthropic: "https://api.anthropic.com/v1",
-  google: "https://generativelanguage.googleapis.com/v1beta",
-};
+/** By name: a key is all that they need. */
+const PUBLIC_ENDPOINTS: ReadonlyMap<string, string> = new Map([
+  ["openai", "https://api.openai.com/v1"],
+  ["anthropic", "https://api.anthropic.com/v1"],
+  ["google", "https://generativelanguage.googleapis.com/v1beta"],
+  ["openrouter", "https://openrouter.ai/api/v1"],
+  [COPILOT, "https://api.githubcopilot.com"],
+]);
 
 /** Local models may take minutes to read a long prompt before they say a word. */
 const IDLE_TIMEOUT_S = 240;
@@ -63,12 +76,26 @@ export const CONFIGURED_TRANSCRIPT = "transcript";
  * The providers that can be asked: a key is there, or an endpoint of one's own, or a transcript. `settings` are the
  * values of the configuration file.
  */
-export function configuredProviders(settings: ReadonlyMap<string, string>, environment: Environment): Provider[] {
+export function configuredProviders(
+  settings: ReadonlyMap<string, string>,
+  environment: Environment,
+  facts: FactsCatalog = PACKAGED_FACTS,
+): Provider[] {
+  return knownProviders(settings, environment, facts).filter(isUsable);
+}
+
+/** All that have a name, whether they can be asked or not. */
+export function knownProviders(
+  settings: ReadonlyMap<string, string>,
+  environment: Environment,
+  facts: FactsCatalog,
+): Provider[] {
   const names = new Set([
     ...PROVIDER_TYPES.filter((type) => type !== "openai-compatible"),
+    ...PUBLIC_ENDPOINTS.keys(),
     ...providerNames(settings.keys()),
   ]);
-  return [...names].map((name) => providerNamed(name, settings, environment)).filter(isUsable);
+  return [...names].map((name) => providerNamed(name, { settings, environment, facts }));
 }
 
 /** The one provider a call may go to. */
@@ -127,15 +154,22 @@ export function checkFallbacks(
   }
 }
 
-function providerNamed(name: string, settings: ReadonlyMap<string, string>, environment: Environment): Provider {
+function providerNamed(
+  name: string,
+  world: { settings: ReadonlyMap<string, string>; environment: Environment; facts: FactsCatalog },
+): Provider {
+  const { settings, environment, facts } = world;
+  const resolved = (setting: Setting): string | undefined =>
+    resolveSetting(setting, { environment, global: settings, project: new Map() }).value;
+  const global = (key: string): string => resolved(findSetting(key)) ?? "";
   const value = (field: ProviderField): string | undefined => {
     const setting = providerSetting(`provider.${name}.${field}`);
-    if (setting === undefined) return undefined;
-    return resolveSetting(setting, { environment, global: settings, project: new Map() }).value;
+    return setting === undefined ? undefined : resolved(setting);
   };
   const type = (value("type") ?? defaultType(name)) as ProviderType;
   const own = value("base-url");
-  const baseUrl = type === "scripted" ? undefined : endpoint(type, own);
+  const cloud = cloudAccess(type, environment);
+  const baseUrl = type === "scripted" ? undefined : endpoint(type, own ?? cloudEndpoint(type, environment), name);
   const variable = value("api-key-env");
   const variables = variable === undefined ? keyVariables(name) : [variable];
   const key = variables.map((one) => environment[one]).find((one) => one !== undefined && one !== "");
@@ -150,7 +184,7 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
     local: baseUrl === undefined ? type === "scripted" : isLocalHost(new URL(baseUrl).hostname),
     apiKey: apiKey === undefined ? undefined : new Secret(apiKey),
     keyVariables: variables,
-    models: models === undefined ? offeredModels(type, own, transcript) : listItems(models),
+    models: models === undefined ? offeredModels(name, type, own, transcript) : listItems(models),
     prices: new Map(
       listItems(value("prices") ?? "").flatMap((item) => {
         const parsed = parsePrice(item);
@@ -159,7 +193,11 @@ function providerNamed(name: string, settings: ReadonlyMap<string, string>, envi
     ),
     fallbacks: listItems(value("fallbacks") ?? "").map(parseModelRef),
     idleTimeoutMs: Number(value("timeout") ?? IDLE_TIMEOUT_S) * 1000,
+    tries: Number(value("tries") ?? TRIES),
     transcript,
+    facts: (model) => facts.factsOf(type, name, model),
+    cloud,
+    exchangeUrl: name === COPILOT ? `${global("login.github-api-url")}/copilot_internal/v2/token` : undefined,
   };
 }
 
@@ -201,7 +239,7 @@ function makeBound(providers: readonly Provider[], ref: ModelRef, baseUrl: strin
   return {
     name: ref.provider,
     type,
-    baseUrl: endpoint(type, baseUrl),
+    baseUrl: endpoint(type, baseUrl, ref.provider),
     local,
     apiKey: undefined,
     keyVariables: [],
@@ -209,7 +247,11 @@ function makeBound(providers: readonly Provider[], ref: ModelRef, baseUrl: strin
     prices: new Map(),
     fallbacks: [],
     idleTimeoutMs: configured?.idleTimeoutMs ?? IDLE_TIMEOUT_S * 1000,
+    tries: configured?.tries ?? TRIES,
     transcript: undefined,
+    facts: configured?.facts ?? ((model) => PACKAGED_FACTS.factsOf(type, ref.provider, model)),
+    cloud: undefined,
+    exchangeUrl: undefined,
     bound: true,
   };
 }
@@ -221,19 +263,31 @@ export function parseModelRef(text: string): ModelRef {
 }
 
 /** Anthropic's programs leave the version out of their variable; the library below wants it in. */
-function endpoint(type: ProviderType, own: string | undefined): string | undefined {
-  const url = (own ?? PUBLIC_ENDPOINTS[type])?.replace(/\/+$/, "");
+function endpoint(type: ProviderType, own: string | undefined, name: string): string | undefined {
+  const url = (own ?? publicEndpoint(name, type))?.replace(/\/+$/, "");
   return type === "anthropic" && url !== undefined && new URL(url).pathname === "/" ? `${url}/v1` : url;
 }
 
 /** An endpoint of one's own may have any models, so only those it was given are offered. */
-function offeredModels(type: ProviderType, own: string | undefined, transcript: string | undefined): readonly string[] {
+function offeredModels(
+  name: string,
+  type: ProviderType,
+  own: string | undefined,
+  transcript: string | undefined,
+): readonly string[] {
   if (type === "scripted") return transcript === undefined ? [] : [CONFIGURED_TRANSCRIPT];
-  return own === undefined ? knownModels(type) : [];
+  return own === undefined ? PACKAGED_FACTS.modelsOf(type, name) : [];
 }
 
-function isUsable({ type, baseUrl, apiKey, local }: Provider): boolean {
+/** A key is there, or nothing says that one is needed. */
+export function isUsable({ name, type, baseUrl, apiKey, local, cloud }: Provider): boolean {
   if (type === "scripted") return true;
   if (baseUrl === undefined) return false;
-  return apiKey !== undefined || local || PUBLIC_ENDPOINTS[type] !== baseUrl;
+  if (apiKey !== undefined || local) return true;
+  if (type === "azure" || type === "bedrock" || type === "vertex") return hasCloudAccess(type, cloud);
+  return publicEndpoint(name, type) !== baseUrl;
+}
+
+function publicEndpoint(name: string, type: ProviderType): string | undefined {
+  return PUBLIC_ENDPOINTS.get(name) ?? PUBLIC_ENDPOINTS.get(type);
 }

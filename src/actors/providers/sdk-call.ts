@@ -4,10 +4,13 @@ import { callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelUsage } from "../models/model.ts";
 import { maxOutputTokens, outputLimit, type CountTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
+import { cacheMarks } from "./cache-marks.ts";
 import { Received, type Answered } from "./answer-stream.ts";
 import { asModelError } from "./sdk-errors.ts";
 import { sdkMessages } from "./sdk-messages.ts";
-import { PROVIDER_OPTIONS, sdkModel } from "./sdk-models.ts";
+import { ReasoningDetails } from "./openrouter.ts";
+import { sdkModel } from "./sdk-models.ts";
+import { providerOptions, reasoningOptions } from "./provider-options.ts";
 import type { StreamOptions } from "./sdk-types.ts";
 import { ToolNames } from "./tool-name-encoding.ts";
 import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
@@ -55,24 +58,33 @@ async function receive(call: ModelCall, provider: Provider, received: Received):
   const stream = streamText({
     ...(await options(call, provider, names)),
     abortSignal: call.signal,
+    // Only there it has more to say than the library reads.
+    ...(provider.name === "openrouter" ? { includeRawChunks: true } : {}),
     // Retries are ours: they are counted, recorded and can be stopped.
     maxRetries: 0,
     // Without it the library prints the error, prompt and all.
     onError: () => {},
   });
+  const details = new ReasoningDetails();
   for await (const part of stream.fullStream) {
-    if (part.type === "text-delta") {
-      received.addText(part.text);
+    if (part.type === "raw") details.add(part.rawValue);
+    else if (part.type === "text-start" || part.type === "text-end") {
+      received.addData("text", part.id, dataOf(part));
+    } else if (part.type === "text-delta") {
+      received.addText(part.id, part.text);
+      received.addData("text", part.id, dataOf(part));
       if (part.text !== "") call.onText?.(part.text);
+    } else if (part.type === "reasoning-start" || part.type === "reasoning-end") {
+      received.addData("reasoning", part.id, dataOf(part));
     } else if (part.type === "reasoning-delta") {
-      received.addThought(part.text);
+      received.addThought(part.id, part.text);
+      received.addData("reasoning", part.id, dataOf(part));
     } else if (part.type === "tool-input-delta") {
       received.addFragment(part.id, part.delta);
     } else if (part.type === "tool-call") {
-      // Google wants its signature back with the call; the others only have ids of what they keep themselves.
-      const data = provider.type === "google" ? part.providerMetadata : undefined;
-      received.addToolCall(part.toolCallId, names.decode(part.toolName), part.input, data as JsonObject | undefined);
+      received.addToolCall(part.toolCallId, names.decode(part.toolName), part.input, dataOf(part));
     } else if (part.type === "finish-step") {
+      if (details.all.length > 0) received.addMessageData({ openaiCompatible: { reasoning_details: details.all } });
       received.end(part.finishReason, part.rawFinishReason, usageClaim(part.usage));
     } else if (part.type === "error") {
       throw part.error;
@@ -86,29 +98,42 @@ async function receive(call: ModelCall, provider: Provider, received: Received):
   }
 }
 
+/** JSON by the library's own promise; only what JSON keeps is stored. */
+function dataOf({ providerMetadata }: { providerMetadata?: object | undefined }): JsonObject | undefined {
+  if (providerMetadata === undefined) return undefined;
+  return JSON.parse(JSON.stringify(providerMetadata)) as JsonObject;
+}
+
 async function options(call: ModelCall, provider: Provider, names: ToolNames): Promise<StreamOptions> {
   const { Output, jsonSchema, tool } = await import("ai");
   const { temperature, topP } = call.settings;
   const limit = maxOutputTokens(provider, call);
-  const tools = call.tools.map((one) => [
+  const marks = cacheMarks(provider, call.model.model);
+  const thinking = reasoningOptions(provider, call.model.model, call.settings.reasoning, limit);
+  const tools = call.tools.map((one, index) => [
     names.encode(one.name),
-    tool({ description: prunedDescription(one.description), inputSchema: jsonSchema(prunedSchema(one.parameters)) }),
+    tool({
+      description: prunedDescription(one.description),
+      inputSchema: jsonSchema(prunedSchema(one.parameters)),
+      ...(index === call.tools.length - 1 ? marks.mark : {}),
+    }),
   ]);
   const schema = call.responseSchema;
   return {
     model: await sdkModel(provider, call.model),
-    ...(call.system === "" ? {} : { instructions: call.system }),
-    messages: sdkMessages(call.messages, names),
+    ...(call.system === "" ? {} : { instructions: { role: "system", content: call.system, ...marks.mark } }),
+    messages: marks.onMessages(sdkMessages(call.messages, names, call.model)),
     ...(tools.length === 0 ? {} : { tools: Object.fromEntries(tools) }),
-    // The provider is told the schema; the text stays text, and the caller parses it.
+    // The provider is told the schema; the text stays text, which the caller reads.
     ...(schema === undefined
       ? {}
       : {
           output: { ...Output.text(), responseFormat: Promise.resolve({ type: "json", schema: prunedSchema(schema) }) },
         }),
-    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+    ...(limit === undefined ? {} : { maxOutputTokens: limit - thinking.addedByLibrary }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
-    providerOptions: PROVIDER_OPTIONS,
+    ...(thinking.reasoning === undefined ? {} : { reasoning: thinking.reasoning }),
+    providerOptions: providerOptions(provider, call, thinking.options),
   };
 }

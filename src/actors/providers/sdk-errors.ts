@@ -31,7 +31,8 @@ function sentence(kind: ModelErrorKind, { provider, model }: ModelRef, why: stri
 const WHAT: Readonly<Record<ModelErrorKind, string>> = {
   rate_limit: "{} is rate-limiting us",
   network: "{} could not be reached",
-  server: "{} failed with a server error",
+  overloaded: "{} is overloaded",
+  server: "{} failed on its own side",
   authentication: "{} does not accept the key",
   unavailable: "{} is not there, or not for this key",
   context_too_long: "The call is too long for {}",
@@ -64,6 +65,7 @@ function kindOf({ statusCode, message, responseBody }: ApiError): ModelErrorKind
   if (statusCode === 413 || TOO_LONG.test(text)) return "context_too_long";
   if (statusCode === 404 || /model_not_found|model .{1,200} (?:not found|does not exist)/.test(text))
     return "unavailable";
+  if (statusCode === 503 || statusCode === 529 || OVERLOADED.test(text)) return "overloaded";
   if (statusCode === 408 || statusCode === 504 || statusCode >= 500) return "server";
   if (/content_policy|content_filter|safety/.test(text)) return "refused";
   return statusCode < 400 ? "malformed" : "rejected";
@@ -72,9 +74,10 @@ function kindOf({ statusCode, message, responseBody }: ApiError): ModelErrorKind
 const TOO_LONG =
   /context_length_exceeded|context length|context window|too many (?:input )?tokens|prompt is too long|maximum context|input is too long|exceeds the maximum number of tokens/;
 
-/**
- * Errors that are not an answer of the endpoint: of the connection, of our request, or of text that could not be read.
- */
+/** Anthropic's word for 529, which may also come in the middle of a stream. */
+const OVERLOADED = /overloaded_error|"unavailable"/;
+
+/** What is no answer of the endpoint at all: the connection, what we asked for, or something that could not be read. */
 function otherError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
   const text = error instanceof Error ? error.message : String(error);
   const kind = otherKind(error);

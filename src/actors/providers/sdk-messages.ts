@@ -1,27 +1,25 @@
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
-import type { ModelMessage, ModelToolCall } from "../models/model.ts";
+import type { ModelMessage, ModelRef, ModelToolCall } from "../models/model.ts";
 import type { ProviderOptions, SdkMessage } from "./sdk-types.ts";
 import type { ToolNames } from "./tool-name-encoding.ts";
 
-/** Our messages in the library's words. */
-export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames): SdkMessage[] {
+type AnswerMessage = Extract<ModelMessage, { role: "assistant" }>;
+type SdkContent = Exclude<Extract<SdkMessage, { role: "assistant" }>["content"], string>;
+
+/**
+ * Our messages in the library's words. An answer goes back as it came to the model that gave it, thoughts and
+ * signatures included, and as text and calls to any other, which could not read the rest.
+ */
+export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames, model: ModelRef): SdkMessage[] {
   return messages.map((message): SdkMessage => {
     switch (message.role) {
       case "user":
-        return { role: "user", content: message.content };
+        return { role: "user", content: [{ type: "text", text: message.content }] };
       case "assistant":
         return {
           role: "assistant",
-          content: [
-            ...(message.content === "" ? [] : [{ type: "text" as const, text: message.content }]),
-            ...message.toolCalls.map((call) => ({
-              type: "tool-call" as const,
-              toolCallId: call.id,
-              toolName: names.encode(call.tool),
-              input: readable(call),
-              ...(call.providerData === undefined ? {} : { providerOptions: call.providerData as ProviderOptions }),
-            })),
-          ],
+          content: answerContent(message, names, model),
+          ...messageOptions(message, model),
         };
       case "tool":
         return {
@@ -37,6 +35,41 @@ export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames)
         };
     }
   });
+}
+
+function answerContent(message: AnswerMessage, names: ToolNames, model: ModelRef): SdkContent {
+  const { original, content, toolCalls } = message;
+  const own = original === undefined || isSame(original.model, model);
+  const callPart = (call: ModelToolCall): SdkContent[number] => ({
+    type: "tool-call",
+    toolCallId: call.id,
+    toolName: names.encode(call.tool),
+    input: readable(call),
+    ...(own ? optionsOf(call.providerData) : {}),
+  });
+  if (original === undefined || !own) {
+    return [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...toolCalls.map(callPart)];
+  }
+  return original.parts.flatMap((part): SdkContent => {
+    if (part.type === "message") return [];
+    if (part.type !== "call") return [{ type: part.type, text: part.text, ...optionsOf(part.providerData) }];
+    const call = toolCalls.find(({ id }) => id === part.id);
+    return call === undefined ? [] : [callPart(call)];
+  });
+}
+
+function messageOptions({ original }: AnswerMessage, model: ModelRef): { providerOptions?: ProviderOptions } {
+  if (original === undefined || !isSame(original.model, model)) return {};
+  const whole = original.parts.find((part) => part.type === "message");
+  return optionsOf(whole?.providerData);
+}
+
+function isSame(a: ModelRef, b: ModelRef): boolean {
+  return a.provider === b.provider && a.model === b.model && a.baseUrl === b.baseUrl;
+}
+
+function optionsOf(data: JsonObject | undefined): { providerOptions?: ProviderOptions } {
+  return data === undefined ? {} : { providerOptions: data as ProviderOptions };
 }
 
 /** Providers refuse a history in which a call has no object; the model still sees what it had written. */

@@ -1,7 +1,10 @@
-import type { LanguageModel, ProviderOptions } from "./sdk-types.ts";
+import type { LanguageModel } from "./sdk-types.ts";
+import { copilotFetch } from "./copilot.ts";
+import { hasCloudAccess } from "./cloud-providers.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
+import { openRouterBody } from "./openrouter.ts";
 import type { Provider } from "./providers.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 
@@ -30,7 +33,7 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
   const apiKey = keyFor(provider, ref);
   const settings = {
     baseURL: baseUrl,
-    fetch: guardedFetch({ model: ref, baseUrl, idleTimeoutMs }),
+    fetch: fetchFor(provider, ref, guardedFetch({ model: ref, baseUrl, idleTimeoutMs })),
     ...(apiKey === undefined ? {} : { apiKey }),
   };
   switch (provider.type) {
@@ -46,6 +49,16 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
       const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
       return createGoogleGenerativeAI(settings)(ref.model);
     }
+    case "azure": {
+      const { createAzure } = await import("@ai-sdk/azure");
+      return createAzure(settings)(ref.model);
+    }
+    case "bedrock": {
+      const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock");
+      return createAmazonBedrock({ ...settings, ...bedrockAccess(provider) })(ref.model);
+    }
+    case "vertex":
+      return await vertexModel(provider, ref, settings);
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       return createOpenAICompatible({
@@ -53,6 +66,7 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
         name: provider.name,
         includeUsage: true,
         supportsStructuredOutputs: true,
+        ...(provider.name === "openrouter" ? { transformRequestBody: openRouterBody } : {}),
       })(ref.model);
     }
     case "scripted":
@@ -60,18 +74,49 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
   }
 }
 
-/**
- * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out
- * unless told to be lenient: ours are checked by us.
- */
-export const PROVIDER_OPTIONS: ProviderOptions = { openai: { store: false, strictJsonSchema: false } };
+function fetchFor(provider: Provider, model: ModelRef, send: typeof globalThis.fetch): typeof globalThis.fetch {
+  const { exchangeUrl, apiKey } = provider;
+  if (exchangeUrl === undefined) return send;
+  return copilotFetch(send, { login: apiKey?.reveal(), exchangeUrl, model });
+}
+
+interface SdkSettings {
+  readonly baseURL: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly apiKey?: string;
+}
+
+/** A key of Bedrock goes before the keys of the account, which sign each request. */
+function bedrockAccess({ cloud, apiKey }: Provider): {
+  region: string;
+  accessKeyId?: string;
+  secretAccessKey?: string;
+  sessionToken?: string;
+} {
+  const { region = "us-east-1", accessKeyId, secretAccessKey, sessionToken } = cloud ?? {};
+  if (apiKey !== undefined || accessKeyId === undefined || secretAccessKey === undefined) return { region };
+  const session = sessionToken === undefined ? {} : { sessionToken: sessionToken.reveal() };
+  return { region, accessKeyId, secretAccessKey: secretAccessKey.reveal(), ...session };
+}
+
+/** Claude is there under another publisher, which speaks Anthropic's own language. */
+async function vertexModel(provider: Provider, ref: ModelRef, settings: SdkSettings): Promise<LanguageModel> {
+  const { project = "", location = "global" } = provider.cloud ?? {};
+  if (ref.model.startsWith("claude-")) {
+    const { createVertexAnthropic } = await import("@ai-sdk/google-vertex/anthropic");
+    const baseURL = `${settings.baseURL.replace(/\/publishers\/google$/, "")}/publishers/anthropic/models`;
+    return createVertexAnthropic({ baseURL, fetch: settings.fetch, project, location })(ref.model);
+  }
+  const { createVertex } = await import("@ai-sdk/google-vertex");
+  return createVertex({ ...settings, project, location })(ref.model);
+}
 
 /** Servers of one's own often want none, but three of the libraries insist on one. */
 const NO_KEY = "none";
 
-function keyFor({ type, local, apiKey, keyVariables, name }: Provider, model: ModelRef): string | undefined {
+function keyFor({ type, local, apiKey, keyVariables, name, cloud }: Provider, model: ModelRef): string | undefined {
   if (apiKey !== undefined) return apiKey.reveal();
-  if (type === "openai-compatible") return undefined;
+  if (type === "openai-compatible" || hasCloudAccess(type, cloud)) return undefined;
   if (local) return NO_KEY;
   throw new ModelError(
     "authentication",

@@ -44,6 +44,7 @@ export type Pattern = string | RegExp;
 
 const SCRIPTED_ERRORS = [
   "rate_limit",
+  "overloaded",
   "network",
   "server",
   "authentication",

@@ -8,6 +8,7 @@ import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
 import { loginName } from "../../platform/user.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
+import type { FactsCatalog } from "../../actors/models/model-facts.ts";
 import type { PricedModels } from "../../actors/models/budgeted-models.ts";
 import type { ModelGateway } from "../../actors/model-gateway.ts";
 import type { Budget, BudgetWarning, Caps } from "../../ledger/budgets.ts";
@@ -49,7 +50,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class App {
   readonly paths: Paths;
   readonly environment: Environment;
-  readonly #directory: string;
+  /** Tokens that local models are served with, as far as their servers were asked, by `provider/model`. */
+  readonly windows: Map<string, number> = new Map();
   readonly #settings: Readonly<Record<string, string>>;
   readonly #user: string | undefined;
   readonly #tell: Tell;
@@ -148,17 +150,21 @@ export class App {
     return new GuardService({ store: await this.store(), user: await this.user() });
   }
 
-  /**
-   * The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a
-   * provider says of it can be true.
-   */
+  /** What is known of models: what comes with the package, and the list that was fetched last. */
+  async modelFacts(): Promise<FactsCatalog> {
+    const { readFacts } = await import("../../actors/models/facts-file.ts");
+    return readFacts(new DataDirectory(this.paths.dataDir).models);
+  }
+
+  /** The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a provider says of it can be true. */
   async models(): Promise<ModelGateway> {
     const { ModelGateway } = await import("../../actors/model-gateway.ts");
     const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
     return new ModelGateway({
       settings: (await this.config()).global,
       environment: this.environment,
-      directory: this.#directory,
+      facts: await this.modelFacts(),
+      windows: this.windows,
       count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
     });
   }

@@ -1,4 +1,5 @@
 /** Pieces that many inputs and outputs are made of. */
+import { parseReasoning, REASONING_FORM, type Reasoning } from "../../domain/actor/reasoning.ts";
 import * as z from "zod";
 import type { JsonValue } from "../../domain/values/json.ts";
 import type { NextStep } from "../../domain/errors/next-step.ts";
@@ -27,3 +28,11 @@ export const Document = z.strictObject({
 export function instant(at: number): string {
   return new Date(at).toISOString();
 }
+
+/** How much models think. */
+export const Effort = z.string().transform((text, context): Reasoning => {
+  const reasoning = parseReasoning(text);
+  if (reasoning !== undefined) return reasoning;
+  context.addIssue({ code: "custom", message: REASONING_FORM });
+  return z.NEVER;
+});

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { runGraph } from "../../actors/graph/run-graph.ts";
 import { NO_DECISION, UnrecordedEffects } from "../../actors/loop/unrecorded-effects.ts";
 import type { PricedModels } from "../../actors/models/budgeted-models.ts";
+import { modelSettings } from "../../actors/models/model-settings.ts";
 import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/models/model.ts";
 import { modelOf } from "../../actors/providers/actor-model.ts";
 import type { ActorDefinition, GraphActorDefinition, LlmActorDefinition } from "../../domain/actor/actor.ts";
@@ -14,7 +15,7 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Json } from "../base/schemas.ts";
+import { Effort, Json } from "../base/schemas.ts";
 
 const Input = z.strictObject({
   actor: z.string(),
@@ -23,12 +24,15 @@ const Input = z.strictObject({
   temperature: z.number().min(0, "must be from 0 to 2").max(2, "must be from 0 to 2").optional(),
   maxOutputTokens: z.int().min(1, "must be at least 1").optional(),
   topP: z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1").optional(),
+  effort: Effort.optional(),
   provider: z.string().optional(),
   model: z.string().optional(),
 });
 
 const Usage = z.strictObject({
   inputTokens: z.int(),
+  /** Those of the input tokens that the provider read from its cache. */
+  cachedTokens: z.int(),
   outputTokens: z.int(),
   estimated: z.boolean(),
   durationMs: z.int(),
@@ -118,8 +122,9 @@ function asked(actor: ActorDefinition, input: z.output<typeof Input>): LlmActorD
   };
 }
 
-function settingsOf({ temperature, maxOutputTokens, topP }: z.output<typeof Input>): ModelSettings {
+function settingsOf({ temperature, maxOutputTokens, topP, effort }: z.output<typeof Input>): ModelSettings {
   return {
+    ...(effort === undefined ? {} : { reasoning: effort }),
     ...(topP === undefined ? {} : { topP }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -127,7 +132,7 @@ function settingsOf({ temperature, maxOutputTokens, topP }: z.output<typeof Inpu
 }
 
 async function askModel(actor: LlmActorDefinition, { models, prompt, call }: PutQuestion): Promise<Done> {
-  const { baseUrl: _, ...settings } = actor.options;
+  const settings = modelSettings(actor.options);
   const model = modelOf(actor);
   const answer = await models.call({
     model,
@@ -137,6 +142,7 @@ async function askModel(actor: LlmActorDefinition, { models, prompt, call }: Put
     settings,
     signal: call.signal,
     ...(actor.responseFormat === undefined ? {} : { responseSchema: actor.responseFormat }),
+    onWait: (wait) => call.tell({ type: "answer_waits", ...wait }),
     onText: (text) => call.tell({ type: "answer_text", text }),
     onRestart: () => call.tell({ type: "answer_void" }),
   });
@@ -168,6 +174,7 @@ function usageOf(answers: readonly ModelAnswer[]): z.output<typeof Usage> {
   const sum = (of: (answer: ModelAnswer) => number): number => answers.reduce((total, answer) => total + of(answer), 0);
   return {
     inputTokens: sum(({ usage }) => usage.inputTokens),
+    cachedTokens: sum(({ usage }) => usage.cachedInputTokens ?? 0),
     outputTokens: sum(({ usage }) => usage.outputTokens),
     estimated: answers.some(({ usage }) => usage.estimated),
     durationMs: Math.round(sum(({ durationMs }) => durationMs)),

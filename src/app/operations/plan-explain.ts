@@ -14,6 +14,8 @@ const Named = z.strictObject({ id: z.string(), step: z.string().nullable() });
 const ModelCall = z.strictObject({
   model: z.string(),
   inputTokens: z.int(),
+  /** Those of the input tokens that the provider read from its cache. */
+  cachedTokens: z.int(),
   outputTokens: z.int(),
   estimated: z.boolean(),
   costUsd: z.number().nullable(),
@@ -173,10 +175,11 @@ function decisionFacts({ outcome, total, known }: Explained, shows: Shows): z.ou
 }
 
 function modelCallFacts(call: ModelCallFacts): z.output<typeof ModelCall> {
-  const { provider, model, inputTokens, outputTokens, estimated, cost, durationMs, tries, masked } = call;
+  const { provider, model, inputTokens, cachedTokens, outputTokens, estimated, cost, durationMs, tries, masked } = call;
   return {
     model: `${provider}/${model}`,
     inputTokens,
+    cachedTokens,
     outputTokens,
     estimated,
     costUsd: cost === undefined ? null : cost / 1_000_000,

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { planEffort } from "../../ledger/plan-effort.ts";
 import { isRecoverable, isTerminal, PHASES } from "../../domain/plan/transitions.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { Question } from "../../ledger/questions.ts";
@@ -36,10 +37,15 @@ export const operation = defineOperation({
     awaitingInput: QuestionFacts.nullable(),
     execution: z.strictObject({ stepsRecorded: z.int(), changesets: z.int(), changes: z.int() }),
     cost: PlanCost,
+    /** How much its models think, where that is set for the plan. */
+    effort: z.union([z.string(), z.int()]).nullable(),
     usage: z.strictObject({
       modelCalls: z.int(),
       failedCalls: z.int(),
       inputTokens: z.int(),
+      /** Those of the input tokens that providers read from their caches, and those they wrote there. */
+      cachedTokens: z.int(),
+      cacheWriteTokens: z.int(),
       outputTokens: z.int(),
       costUsd: z.number(),
       callsWithoutPrice: z.int(),
@@ -77,10 +83,13 @@ export const operation = defineOperation({
       awaitingInput: question === undefined ? null : questionFacts(question),
       execution: { stepsRecorded: activity.steps, changesets: activity.changesets, changes: activity.changes },
       cost: await planCost(app, plan.id),
+      effort: (await store.read((reader) => planEffort(reader, plan.id))) ?? null,
       usage: {
         modelCalls: usage.calls,
         failedCalls: usage.failedCalls,
         inputTokens: usage.inputTokens,
+        cachedTokens: usage.cachedTokens,
+        cacheWriteTokens: usage.cacheWriteTokens,
         outputTokens: usage.outputTokens,
         costUsd: usage.cost / 1_000_000,
         callsWithoutPrice: usage.unpriced,

@@ -6,7 +6,7 @@ import { looserFields } from "../../domain/profile/tighter-profile.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
-import { NextSteps } from "../base/schemas.ts";
+import { Effort, NextSteps } from "../base/schemas.ts";
 import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
 import { requireStages } from "../procedures/require-stages.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
@@ -25,6 +25,7 @@ export const operation = defineOperation({
     /** Where the modules' relative paths begin. */
     directory: z.string(),
     budget: z.string().optional(),
+    effort: Effort.optional(),
   }),
   output: PlanFacts.extend({
     profileDescription: z.string(),
@@ -59,6 +60,7 @@ export const operation = defineOperation({
       providers: await app.providers(),
       contextStages,
       budget,
+      effort: input.effort,
     });
     const summary = await (await app.planContext()).summaryOf(plan);
     return {

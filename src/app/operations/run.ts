@@ -4,6 +4,7 @@
  * continues from there.
  */
 import * as z from "zod";
+import type { Reasoning } from "../../domain/actor/reasoning.ts";
 import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
 import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
@@ -16,6 +17,7 @@ import { setUpRun, uncommittedFiles } from "../../runs/run-setup.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";
+import { Effort } from "../base/schemas.ts";
 import {
   announceConfinement,
   Executed,
@@ -45,6 +47,7 @@ export const operation = defineOperation({
     actor: z.string().optional(),
     strategyActor: z.string().optional(),
     budget: z.string().optional(),
+    effort: Effort.optional(),
     automationProfile: z.string().optional(),
     includeDirty: z.boolean().default(false),
     verify: z.boolean().default(true),
@@ -83,6 +86,7 @@ interface Wish extends ExecuteOptions {
   readonly actor?: string | undefined;
   readonly strategyActor?: string | undefined;
   readonly budget?: string | undefined;
+  readonly effort?: Reasoning | undefined;
   readonly automationProfile?: string | undefined;
 }
 
@@ -113,6 +117,7 @@ async function makePlan(
     defaultActors: await defaultActors(app),
     providers: await app.providers(),
     budget,
+    effort: wish.effort,
   });
   call.tell({ type: "plan_made", plan: plan.id, project, made });
   const clean = wish.project !== undefined || wish.includeDirty;

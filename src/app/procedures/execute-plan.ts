@@ -23,7 +23,8 @@ import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
 import { planCost, SpendingFacts } from "../queries/spending.ts";
-import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement-here.ts";
+import { learnLocalWindows, modelsOfPlan } from "./announce-model.ts";
+import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement.ts";
 
 /** The strategy is there, and the profile wants a person to look at it: executing the plan again is the yes. */
 export const StrategyReady = PlanFacts.extend({
@@ -90,9 +91,12 @@ export interface ExecuteOptions {
 export async function announceConfinement(app: App, plan: Plan, call: Call): Promise<CommandsHere> {
   const commands = await commandsHere(plan.profile);
   const places = await (await app.store()).read((reader) => placesOf(reader, plan));
-  const done = plan.phase === "apply" || statusKey(plan) === "execute/complete";
-  if (!done && places.length === 0) call.tell(commands.notice);
+  if (!isExecuted(plan) && places.length === 0) call.tell(commands.notice);
   return commands;
+}
+
+function isExecuted(plan: Plan): boolean {
+  return plan.phase === "apply" || statusKey(plan) === "execute/complete";
 }
 
 export async function executePlan(
@@ -110,7 +114,12 @@ export async function executePlan(
     models: (lease, tell) => app.budgetedModels(lease, (warning) => tell({ type: "budget_warning", ...warning })),
   });
   const before = await spendingBefore(app, id);
-  call.tell({ type: "run_started", plan: id, spent: before.spent + before.assumed, cap: before.cap?.amount });
+  const asked = await (await app.plans()).getPlan(id);
+  // What is executed already asks no model, whoever its actor is now.
+  const refs = isExecuted(asked) ? [] : await modelsOfPlan(app, asked);
+  const models = refs.map(({ provider, model }) => `${provider}/${model}`);
+  call.tell({ type: "run_started", plan: id, models, spent: before.spent + before.assumed, cap: before.cap?.amount });
+  await learnLocalWindows(app, refs, call);
   const seen = new Seen();
   const { plan, ran, stopped } = await executor.execute(id, {
     ...options,

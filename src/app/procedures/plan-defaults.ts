@@ -31,11 +31,21 @@ export async function runActor(app: App, named: string | undefined): Promise<str
   const [only, ...others] = offered;
   if (only !== undefined && others.length === 0) return only;
   const kept = "Nothing was written and nothing was sent.";
+  const [keyed] = providers.filter(({ type }) => type !== "scripted");
+  if (only === undefined && keyed !== undefined) {
+    throw new ConfigurationError(`${keyed.name} is configured, but not which of its models to ask.`, {
+      kept,
+      next: [
+        nextStep("models.list", { provider: keyed.name, ask: true }),
+        nextStep("run", { request: "<request>", actor: `${keyed.name}/<model>` }),
+      ],
+    });
+  }
   if (only === undefined) {
     throw new ConfigurationError("No model is configured.", {
       kept,
       next: [
-        { text: "export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, GEMINI_API_KEY)" },
+        { text: "export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY)" },
         nextStep("config.set", { key: "provider.ollama.base-url", value: "http://127.0.0.1:11434/v1" }),
         { text: "agents config set provider.scripted.transcript <file>   (offline, see docs/models.md)" },
       ],

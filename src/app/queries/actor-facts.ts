@@ -86,6 +86,8 @@ export const ActorParts = z.strictObject({
       temperature: z.number().nullable(),
       maxOutputTokens: z.int().nullable(),
       topP: z.number().nullable(),
+      reasoning: z.union([z.string(), z.int()]).nullable(),
+      providerOptions: z.record(z.string(), Json).nullable(),
       baseUrl: z.string().nullable(),
     })
     .optional(),
@@ -123,12 +125,14 @@ function modelFacts(actor: ActorDefinition): Partial<z.output<typeof ActorFacts>
 
 export function actorParts(actor: ActorDefinition): z.output<typeof ActorParts> {
   if (actor.type === "tool") return { steps: stepFacts(actor), waves: stepOrder(actor) };
-  const { temperature, maxOutputTokens, topP, baseUrl } = actor.options;
+  const { temperature, maxOutputTokens, topP, reasoning, providerOptions, baseUrl } = actor.options;
   return {
     options: {
       temperature: temperature ?? null,
       maxOutputTokens: maxOutputTokens ?? null,
       topP: topP ?? null,
+      reasoning: reasoning ?? null,
+      providerOptions: providerOptions ?? null,
       baseUrl: baseUrl ?? null,
     },
     graphStructure: actor.type === "graph" ? graphFacts(actor.route) : null,

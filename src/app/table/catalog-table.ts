@@ -87,6 +87,11 @@ export const CATALOG_TABLE = {
       { name: "temperature", about: "sampling temperature, from 0 to 2", value: "number", kind: "number" },
       { name: "maxOutputTokens", about: "the longest answer, in tokens", value: "count", kind: "integer" },
       { name: "topP", about: "nucleus sampling (top-p), from 0 to 1", value: "number", kind: "number" },
+      {
+        name: "effort",
+        about: "how much the model thinks: off, low, medium, high or a number of tokens",
+        value: "effort",
+      },
       { name: "provider", about: "this provider instead of the actor's", value: "name" },
       { name: "model", about: "this model instead of the actor's", value: "name" },
     ],

@@ -13,6 +13,11 @@ export const PLAN_TABLE = {
       { name: "actor", about: "who does it, such as ollama/qwen3", value: "actor" },
       { name: "strategyActor", about: "who decides how (otherwise the same)", value: "actor" },
       { name: "budget", about: "what its models may cost at most, such as 1.50", value: "dollars" },
+      {
+        name: "effort",
+        about: "how much its models think: off, low, medium, high or a number of tokens",
+        value: "effort",
+      },
       { name: "automationProfile", about: "how far it may go without asking", value: "profile" },
       { name: "includeDirty", about: "start from what is not committed too", kind: "flag" },
       { name: "verify", about: "skip the repository's own hooks", kind: "flag", on: true },
@@ -56,6 +61,11 @@ export const PLAN_TABLE = {
         word: "stage",
       },
       { name: "budget", about: "what its models may cost: 1.50; not more than is configured", value: "dollars" },
+      {
+        name: "effort",
+        about: "how much its models think: off, low, medium, high or a number of tokens",
+        value: "effort",
+      },
     ],
     example: { action: "fix-bug", projects: ["shop"], arguments: { issue: "42" } },
     load: () => import("../operations/plan-use.ts"),
@@ -66,6 +76,11 @@ export const PLAN_TABLE = {
     writes: true,
     parameters: [
       { name: "plan", about: "the plan's id, or its first characters", positional: true, required: true },
+      {
+        name: "effort",
+        about: "how much its models think: off, low, medium, high or a number of tokens",
+        value: "effort",
+      },
       { name: "includeDirty", about: "start from what is not committed in the checkouts too", kind: "flag" },
       { name: "verify", about: "skip the repositories' pre-commit and commit-msg hooks", kind: "flag", on: true },
     ],

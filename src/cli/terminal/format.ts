@@ -52,6 +52,16 @@ export function thousands(quantity: number): string {
   return String(quantity).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** "12,345 tokens in (11,000 cached), 67 out" */
+export function tokensText(tokens: {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}): string {
+  const cached = tokens.cachedTokens === 0 ? "" : ` (${thousands(tokens.cachedTokens)} cached)`;
+  return `${thousands(tokens.inputTokens)} tokens in${cached}, ${thousands(tokens.outputTokens)} out`;
+}
+
 /** "12 ms", "3.4 s", "2 min 05 s". */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;

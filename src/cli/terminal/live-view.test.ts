@@ -70,7 +70,7 @@ const model = { provider: "scripted", model: "demo" };
 const about = { key: "1", tool: "edit_file", target: "src/health.ts" };
 
 function answered(name: string, cost: number | undefined): RunEvent {
-  const facts = { inputTokens: 12_345, outputTokens: 67, cost, durationMs: 1_500, toolCalls: 0 };
+  const facts = { inputTokens: 12_345, cachedTokens: 0, outputTokens: 67, cost, durationMs: 1_500, toolCalls: 0 };
   return { type: "ask_answered", step: name, key: "1", model, ...facts };
 }
 
@@ -96,6 +96,22 @@ test("a terminal shows each step, what it is doing, and what it has cost", () =>
     "✓ second  Do second                               1×  2.4 s",
     "  2.5 s · 12,345 tokens in, 67 out · $0.25 of $1.00 ███░░░…",
   ]);
+});
+
+test("a call that is sent again counts the seconds down", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  const wait = { why: "rate limited", delayMs: 47_000, next: 3, most: 10 } as const;
+  view.on({ type: "ask_waits", step: "one", key: "1", ...wait });
+  pass(100);
+  expect(terminal.shown[0]).toContain("▸ one  rate limited, again in 47 s (3 of 10)");
+  pass(40_000);
+  expect(terminal.shown[0]).toContain("▸ one  rate limited, again in 7 s (3 of 10)");
+  view.on({ type: "text", step: "one", text: "I look." });
+  pass(100);
+  expect(terminal.shown[0]).toContain("▸ one  I look.");
+  view.end();
 });
 
 test("text, failures and models that are waited for show in the line of their step", () => {

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
-import type { HookEvent, ModelEvent, RunEvent, StepEvent, ValidationEvent } from "../../domain/run-event.ts";
-import { dollars, type Microdollars } from "../../domain/money/money.ts";
-import { count, duration, thousands } from "./format.ts";
+import type { AskWait, HookEvent, RunEvent, ValidationEvent } from "../domain/run-event.ts";
+import { dollars, type Microdollars } from "../domain/money/money.ts";
+import { count, duration, thousands, tokensText } from "./format.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
 import { fit, oneLine, width, type Text } from "./terminal-text.ts";
@@ -82,11 +82,14 @@ function plainLine(event: RunEvent): string | undefined {
     case "validation":
       if (event.event === "started") return line("started", checkName(event), event.resource);
       return line(event.event, checkName(event), event.resource, took(event.durationMs));
+    case "ask_waits":
+      return line("waiting", event.step, waitText(event, event.delayMs));
     case "ask_started":
     case "text":
     case "text_void":
     case "answer_text":
     case "answer_void":
+    case "answer_waits":
     case "tool_started":
     case "sandbox":
     case "kept_files":
@@ -110,9 +113,14 @@ function called({ tool, target }: { readonly tool: string; readonly target: stri
   return `${tool} ${target}`.trim();
 }
 
-function spent({ inputTokens, outputTokens, cost }: Extract<RunEvent, { type: "ask_answered" }>): string {
-  const price = cost === undefined ? "price not known" : dollars(cost);
-  return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, ${price}`;
+function spent(event: Extract<RunEvent, { type: "ask_answered" }>): string {
+  const price = event.cost === undefined ? "price not known" : dollars(event.cost);
+  return `${tokensText(event)}, ${price}`;
+}
+
+/** "rate limited, again in 47 s (3 of 10)" */
+export function waitText({ why, next, most }: AskWait, leftMs: number): string {
+  return `${why}, again in ${Math.max(0, Math.ceil(leftMs / 1_000))} s (${next} of ${most})`;
 }
 
 /** The subjects of questions that are asked before there are steps. */
@@ -134,6 +142,8 @@ interface LiveStep {
   state: keyof typeof MARKS;
   /** Its current work. */
   doing: string;
+  /** Its call is sent again at this time. */
+  waits?: (AskWait & { readonly until: number }) | undefined;
   /** The end of what the model has said so far in its answer. */
   said: string;
   since: number;
@@ -149,6 +159,7 @@ class DrawnView implements LiveView {
   readonly #steps = new Map<string, LiveStep>();
   readonly #timer: NodeJS.Timeout;
   #tokensIn = 0;
+  #cached = 0;
   #tokensOut = 0;
   #cost: Microdollars;
   #priceKnown = true;
@@ -281,13 +292,42 @@ class DrawnView implements LiveView {
       case "ask_answered":
         this.#asked = true;
         this.#tokensIn += event.inputTokens;
+        this.#cached += event.cachedTokens;
         this.#tokensOut += event.outputTokens;
         if (event.cost === undefined) this.#priceKnown = false;
         else this.#cost += event.cost;
         step.calls += 1;
         break;
+      case "ask_waits":
+        this.#doing(event.step, "");
+        this.#step(event.step).waits = { ...event, until: this.#now() + event.delayMs };
+        break;
       case "ask_failed":
         this.#doing(event.step, event.error);
+        break;
+      case "tool_started":
+        this.#doing(event.step, called(event));
+        break;
+      case "tool_ended":
+        if (event.error !== undefined) this.#doing(event.step, `${event.tool} failed: ${event.error}`);
+        break;
+      case "hook":
+      case "validation": {
+        const state = event.event === "started" ? "running" : event.event === "failed" ? "failed" : "done";
+        this.#turn(`${checkName(event)} ${event.resource}`.trim(), state, event.durationMs);
+        break;
+      }
+      case "answer_text":
+      case "answer_void":
+      case "answer_waits":
+      case "sandbox":
+      case "kept_files":
+      case "landing":
+      case "budget_warning":
+      case "plan_made":
+      case "progress":
+      case "run_started":
+      case "notice":
         break;
     }
   }
@@ -306,7 +346,7 @@ class DrawnView implements LiveView {
   }
 
   #doing(step: string, what: string): void {
-    this.#step(step).doing = oneLine(what).trim();
+    Object.assign(this.#step(step), { doing: oneLine(what).trim(), waits: undefined });
   }
 
   #draw(): void {
@@ -348,7 +388,8 @@ class DrawnView implements LiveView {
     const time = running ? duration(this.#now() - step.since) : endOf(step);
     const calls = step.calls === 0 ? "" : `${step.calls}×  `;
     const right = `${calls}${time}`;
-    const left = `${MARKS[step.state]} ${id}  ${running && step.doing !== "" ? step.doing : step.text}`;
+    const doing = step.waits === undefined ? step.doing : waitText(step.waits, step.waits.until - this.#now());
+    const left = `${MARKS[step.state]} ${id}  ${running && doing !== "" ? doing : step.text}`;
     const room = Math.max(4, columns - 1 - width(right) - 2);
     const text = fit(left, room);
     const gap = " ".repeat(Math.max(1, columns - 1 - width(text) - width(right)));
@@ -359,7 +400,8 @@ class DrawnView implements LiveView {
     const { cap } = this.#parts;
     const parts = [duration(this.#now() - this.#began)];
     if (this.#asked) {
-      parts.push(`${thousands(this.#tokensIn)} tokens in, ${thousands(this.#tokensOut)} out`);
+      const tokens = { inputTokens: this.#tokensIn, cachedTokens: this.#cached, outputTokens: this.#tokensOut };
+      parts.push(tokensText(tokens));
       const cost = this.#priceKnown ? dollars(this.#cost) : `${dollars(this.#cost)} and more`;
       parts.push(cap === undefined ? cost : `${cost} of ${dollars(cap)} ${bar(this.#cost / cap)}`);
     }

@@ -10,7 +10,7 @@ import { progressOn, type Progress } from "./file-progress.ts";
 import { print } from "./gate.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { liveView, type LiveView } from "./live-view.ts";
+import { liveView, waitText, type LiveView } from "./live-view.ts";
 import type { Message } from "./outcome.ts";
 import { screenFor } from "./render.ts";
 import { Pieces } from "./terminal-text.ts";
@@ -45,6 +45,7 @@ export class Watching {
     if (this.#machine) return;
     if (event.type === "answer_text") return this.#answered(event.text);
     if (event.type === "answer_void") return this.#void();
+    if (event.type === "answer_waits") return this.#say(waitText(event, event.delayMs));
     if (event.type === "progress") return this.#progress(event);
     if (event.type === "plan_made") return this.#say(planMade(event));
     if (event.type === "landing") return this.#say(`${event.event === "merging" ? "merging" : "applying"} …`);
@@ -71,8 +72,9 @@ export class Watching {
     this.#stop();
   }
 
-  #begin({ spent, cap }: Extract<RunEvent, { type: "run_started" }>): void {
+  #begin({ models, spent, cap }: Extract<RunEvent, { type: "run_started" }>): void {
     if (this.#machine) return;
+    if (models.length > 0) this.#say(modelText(models, cap));
     const { stderr, env, errTerminal } = this.#io;
     const screen = screenFor(this.#format as Exclude<OutputFormat, "json" | "yaml">, errTerminal);
     const terminal = errTerminal.isTTY && env["TERM"] !== "dumb";
@@ -134,6 +136,12 @@ export class Watching {
 
 function planMade({ plan, project, made }: Extract<RunEvent, { type: "plan_made" }>): string {
   return `plan ${plan} of ${project}${made.length === 0 ? "" : ` (new: ${made.join(", ")})`}`;
+}
+
+/** Whom a run asks and what that may cost, said before the first call. */
+function modelText(models: readonly string[], cap: number | undefined): string {
+  const limit = cap === undefined ? "no limit of cost (--budget, or budget.per-plan)" : `at most ${dollars(cap)}`;
+  return `${models.length === 1 ? "model" : "models"} ${models.join(", ")}: ${limit}`;
 }
 
 function budgetText({ scope, spent, cap }: Extract<RunEvent, { type: "budget_warning" }>): string {

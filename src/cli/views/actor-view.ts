@@ -32,6 +32,7 @@ function ownRows(actor: ShownActor): Row[] {
   if (actor.variables !== undefined) return [["arguments", orDash(actor.variables.join(", ") || undefined)]];
   const { options, tools, responseFormat, systemPrompt = "" } = actor;
   const most = options?.maxOutputTokens ?? null;
+  const providerOptions = options?.providerOptions ?? null;
   const rows: (readonly [string, string | number | null | undefined])[] = [
     ["provider", actor.provider],
     ["model", actor.model],
@@ -40,6 +41,8 @@ function ownRows(actor: ShownActor): Row[] {
     ["temperature", options?.temperature],
     ["longest answer", most === null ? null : `${most} tokens`],
     ["top_p", options?.topP],
+    ["reasoning", options?.reasoning],
+    ["provider options", providerOptions === null ? null : JSON.stringify(providerOptions)],
     ["tools", tools === undefined || tools === null ? "all that the plan allows" : tools.join(", ") || "none"],
     ["context view", actor.contextView],
     ["answers as", responseFormat === undefined || responseFormat === null ? null : JSON.stringify(responseFormat)],

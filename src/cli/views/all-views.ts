@@ -5,6 +5,11 @@ import type { Show } from "../terminal/show.ts";
 export type Views = { readonly [Name in OperationName]: () => Promise<{ readonly show: Show<Name> }> };
 
 export const VIEWS: Views = {
+  "models.list": () => import("./models-list.ts"),
+  "models.refresh": () => import("./models-refresh.ts"),
+  "login.copilot": () => import("./login-copilot.ts"),
+  "login.list": () => import("./login-list.ts"),
+  logout: () => import("./logout.ts"),
   "resource.add": () => import("./resource-add.ts"),
   "resource.list": () => import("./resource-list.ts"),
   "resource.show": () => import("./resource-show.ts"),

@@ -1,9 +1,9 @@
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { shown } from "../../domain/text/text.ts";
-import { bytes, count, orDash } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
-import type { Show } from "../terminal/show.ts";
-import { toned, type Element, type View } from "../terminal/view.ts";
+import { tokensText, bytes, count, orDash } from "../format.ts";
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+import { toned, type Element, type View } from "../view.ts";
 import { usd } from "./parts.ts";
 import { decisionStateCell } from "./plan-tree.ts";
 
@@ -84,11 +84,11 @@ function thoughtRows({ decision, modelCall, contextSnapshot }: Output): Row[] {
   ];
 }
 
-function modelRows({ model, inputTokens, outputTokens, costUsd }: NonNullable<Output["modelCall"]>): Row[] {
-  const cost = costUsd === null ? "" : `, ${usd(costUsd)}`;
+function modelRows(call: NonNullable<Output["modelCall"]>): Row[] {
+  const cost = call.costUsd === null ? "" : `, ${usd(call.costUsd)}`;
   return [
-    ["asked", model],
-    ["used", `${inputTokens} tokens in, ${outputTokens} out${cost}`],
+    ["asked", call.model],
+    ["used", `${tokensText(call)}${cost}`],
   ];
 }
 

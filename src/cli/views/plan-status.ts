@@ -1,9 +1,9 @@
 import { PHASES } from "../../domain/plan/transitions.ts";
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { elapsed } from "../../app/queries/plan-progress.ts";
-import { count, stateCell, thousands } from "../terminal/format.ts";
-import type { Show } from "../terminal/show.ts";
-import { toned, type Cell } from "../terminal/view.ts";
+import { count, stateCell, tokensText } from "../format.ts";
+import type { Show } from "../show.ts";
+import { toned, type Cell } from "../view.ts";
 import { inPlaceRows, spendingCell } from "./parts.ts";
 
 type Output = OutputOf<"plan.status">;
@@ -27,6 +27,7 @@ export const show: Show<"plan.status"> = (output) => ({
         ["validations", validationCell(output)],
         ...(output.confinement === null ? [] : [["commands", commandsCell(output.confinement)] as const]),
         ["recorded", `${count(output.execution.stepsRecorded, "step")}, ${count(output.execution.changes, "change")}`],
+        ...(output.effort === null ? [] : [["effort", String(output.effort)] as const]),
         ...spendingRows(output),
         ...(output.usage.modelCalls === 0 ? [] : [["models", usageText(output)] as const]),
         ...ownerRows(output),
@@ -87,8 +88,7 @@ function spendingRows({ cost }: Output): Row[] {
 
 /** The costs have a row of their own. */
 function usageText({ usage }: Output): string {
-  const { modelCalls, inputTokens, outputTokens } = usage;
-  return `${count(modelCalls, "call")}, ${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out`;
+  return `${count(usage.modelCalls, "call")}, ${tokensText(usage)}`;
 }
 
 function ownerRows({ owner, abandonedBy }: Output): Row[] {

@@ -1,4 +1,6 @@
 import type { ContextView } from "../context/context-policy.ts";
+import type { ActorRole } from "../action/action.ts";
+import type { Reasoning } from "./reasoning.ts";
 import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { QualifiedName } from "../names/qualified-name.ts";
 import type { ToolActorDefinition } from "./tool-actor.ts";
@@ -49,7 +51,11 @@ export interface ActorOptions {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   readonly topP?: number;
-  /** The one endpoint its calls go to; no setting can send them elsewhere. */
+  /** How much its model thinks before it answers. */
+  readonly reasoning?: Reasoning;
+  /** Handed to its provider as they are. */
+  readonly providerOptions?: JsonObject;
+  /** The one endpoint its calls go to; nowhere else, whatever is configured. */
   readonly baseUrl?: string;
 }
 

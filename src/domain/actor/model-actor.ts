@@ -3,6 +3,7 @@ import type { ActorMemory, ActorOptions, LlmActorDefinition } from "./actor.ts";
 import { CONTEXT_VIEWS, type ContextView } from "../context/context-policy.ts";
 import { Fields, type Found, type Spellings } from "../definition/fields.ts";
 import type { JsonObject } from "../values/json.ts";
+import { parseReasoning, REASONING_FORM, type Reasoning } from "./reasoning.ts";
 import { baseUrlProblem, PROVIDER_NAME } from "../settings/provider-settings.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { collect } from "../definition/schema.ts";
@@ -99,13 +100,25 @@ function parseOptions(fields: Fields): ActorOptions {
   const maxOutputTokens = own.number(option("max_output_tokens"), { min: 1, max: LARGEST, whole: true });
   const topP = own.number(option("top_p"), { min: 0, max: 1 });
   const baseUrl = endpoint(own, option("base_url"));
+  const reasoning = reasoningOf(own, own.find("reasoning"));
+  const providerOptions = own.object(own.find("provider_options"), FORMAT_LIMITS);
   own.end();
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(topP === undefined ? {} : { topP }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
   };
+}
+
+function reasoningOf(fields: Fields, found: Found | undefined): Reasoning | undefined {
+  if (found === undefined) return undefined;
+  // Older readers of YAML take a bare `off` for false.
+  const reasoning = parseReasoning(found.value === false ? "off" : found.value);
+  if (reasoning === undefined) fields.issues.push({ path: found.path, message: REASONING_FORM });
+  return reasoning;
 }
 
 function endpoint(fields: Fields, found: Found | undefined): string | undefined {

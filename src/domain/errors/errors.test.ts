@@ -37,6 +37,7 @@ const MEANINGS = {
   resource_failed: [1, -32008, 500],
   configuration: [1, -32009, 500],
   model_rate_limit: [1, -32603, 503],
+  model_overloaded: [1, -32603, 503],
   model_network: [1, -32603, 502],
   model_server: [1, -32603, 502],
   model_authentication: [1, -32009, 502],

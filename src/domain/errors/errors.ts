@@ -40,6 +40,7 @@ const ERROR_TABLE = {
   breaker_full: { exit: 1, rpc: -32603, http: 500 },
   configuration: { exit: 1, rpc: -32009, http: 500 },
   model_rate_limit: { exit: 1, rpc: -32603, http: 503 },
+  model_overloaded: { exit: 1, rpc: -32603, http: 503 },
   model_network: { exit: 1, rpc: -32603, http: 502 },
   model_server: { exit: 1, rpc: -32603, http: 502 },
   model_authentication: { exit: 1, rpc: -32009, http: 502 },

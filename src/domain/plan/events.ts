@@ -38,6 +38,7 @@ const EVENT_TYPES = [
   "breaker.closed",
   "breaker.reset",
   "budget.changed",
+  "effort.changed",
   "budget.warning",
   "budget.exceeded",
   "plan.assessed",

@@ -7,7 +7,16 @@ import type { Setting } from "./settings.ts";
  * The settings of providers of models. There are as many as the user has endpoints: `provider.<name>.<field>`, where
  * "ollama" or "vllm" is simply the name of an endpoint that speaks OpenAI's language.
  */
-export const PROVIDER_TYPES = ["openai", "anthropic", "google", "openai-compatible", "scripted"] as const;
+export const PROVIDER_TYPES = [
+  "openai",
+  "anthropic",
+  "google",
+  "azure",
+  "bedrock",
+  "vertex",
+  "openai-compatible",
+  "scripted",
+] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
 export const PROVIDER_FIELDS = [
@@ -19,6 +28,7 @@ export const PROVIDER_FIELDS = [
   "prices",
   "fallbacks",
   "timeout",
+  "tries",
   "transcript",
 ] as const;
 export type ProviderField = (typeof PROVIDER_FIELDS)[number];
@@ -26,6 +36,7 @@ export type ProviderField = (typeof PROVIDER_FIELDS)[number];
 const KEY = /^provider\.([^.]+)\.([^.]+)$/;
 export const PROVIDER_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const TIMEOUT_LIMIT_S = 3_600;
+const TRIES_LIMIT = 20;
 
 /** The variables that the companies' own programs read; a user who set them means them here too. */
 const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
@@ -37,6 +48,8 @@ const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
 /** Where a provider's key is looked for when nothing else is configured, the first one that is set. */
 export function keyVariables(provider: string): readonly string[] {
   if (provider === "google") return ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"];
+  if (provider === "bedrock") return ["AWS_BEARER_TOKEN_BEDROCK"];
+  if (provider === "vertex") return ["GOOGLE_VERTEX_API_KEY"];
   return [`${upper(provider)}_API_KEY`];
 }
 
@@ -100,9 +113,11 @@ const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
   "api-key": "The key for <name>, kept in a private file of its own; better kept in the environment",
   "api-key-env": "The environment variable that holds the key for <name>",
   models: "The models of <name> to offer as actors, separated by commas",
-  prices: "Dollars per million tokens: model=input/output, separated by commas; * is every other model",
+  prices:
+    "Dollars per million tokens: model=input/output[/cache read[/cache write]], separated by commas; * is every other",
   fallbacks: "Whom to ask when <name> cannot be reached: provider/model, separated by commas",
   timeout: "Seconds without a sign of life after which a call of <name> is given up",
+  tries: "How often a call of <name> is sent before it fails, when waiting may help",
   transcript: "The file with the answers of <name>, if it is scripted",
 };
 
@@ -122,7 +137,9 @@ const PROBLEMS: Readonly<Record<ProviderField, (value: string) => string | undef
     firstProblem(value, (item) => (/^\S{1,200}$/.test(item) ? undefined : "is not the name of a model")),
   prices: (value) =>
     firstProblem(value, (item) =>
-      parsePrice(item) === undefined ? 'is not of the form model=input/output, as in "gpt-4o=2.50/10"' : undefined,
+      parsePrice(item) === undefined
+        ? 'is not of the form model=input/output or model=input/output/read/write, as in "gpt-4o=2.50/10"'
+        : undefined,
     ),
   fallbacks: (value) =>
     firstProblem(value, (item) =>
@@ -132,6 +149,10 @@ const PROBLEMS: Readonly<Record<ProviderField, (value: string) => string | undef
     /^[1-9]\d{0,3}$/.test(value) && Number(value) <= TIMEOUT_LIMIT_S
       ? undefined
       : `must be a whole number of seconds from 1 to ${TIMEOUT_LIMIT_S}`,
+  tries: (value) =>
+    /^[1-9]\d?$/.test(value) && Number(value) <= TRIES_LIMIT
+      ? undefined
+      : `must be a whole number from 1 to ${TRIES_LIMIT}`,
   transcript: filled,
 };
 
@@ -158,12 +179,27 @@ export interface Price {
   readonly output: number;
   /** Of input the provider kept from before; as `input` when it is not known. */
   readonly cachedInput?: number;
+  /** Of input the provider keeps for later; as `input` when it is not known. */
+  readonly cacheWrite?: number;
 }
 
+const AMOUNT = /^\d{1,6}(?:\.\d{1,6})?$/;
+
 export function parsePrice(item: string): { model: string; price: Price } | undefined {
-  const [, model = "", input = "", output = ""] =
-    /^(\S+)=(\d{1,6}(?:\.\d{1,6})?)\/(\d{1,6}(?:\.\d{1,6})?)$/.exec(item) ?? [];
-  return model === "" ? undefined : { model, price: { input: Number(input), output: Number(output) } };
+  const [, model = "", amounts = ""] = /^(\S+)=([\d./]+)$/.exec(item) ?? [];
+  const parts = amounts.split("/");
+  if (model === "" || parts.length < 2 || parts.length > 4 || !parts.every((part) => AMOUNT.test(part)))
+    return undefined;
+  const [input = 0, output = 0, cachedInput, cacheWrite] = parts.map(Number);
+  return {
+    model,
+    price: {
+      input,
+      output,
+      ...(cachedInput === undefined ? {} : { cachedInput }),
+      ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    },
+  };
 }
 
 /**

@@ -280,6 +280,14 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { version: 16, name: "records by columns", statements: RECORD_COLUMNS },
+  {
+    version: 17,
+    name: "cache writes of model calls, effort of plans",
+    statements: [
+      `ALTER TABLE model_calls ADD COLUMN cache_write_tokens BIGINT NOT NULL DEFAULT 0 CHECK (cache_write_tokens >= 0)`,
+      `CREATE TABLE plan_efforts (plan_id TEXT PRIMARY KEY REFERENCES plans (id), effort TEXT NOT NULL)`,
+    ],
+  },
 ];
 
 /**

@@ -1,0 +1,15 @@
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+
+export const show: Show<"login.list"> = ({ logins }) => ({
+  view: [
+    {
+      kind: "table",
+      title: "Logins",
+      columns: [{ keep: "Provider" }, "Logged in"],
+      rows: logins.map(({ provider, loggedIn }) => [provider, loggedIn ? "yes" : "no"]),
+      empty: "No provider has a login.",
+    },
+  ],
+  messages: info("Other providers take a key: provider.<name>.api-key, or <NAME>_API_KEY."),
+});

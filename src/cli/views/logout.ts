@@ -1,0 +1,9 @@
+import { info } from "../outcome.ts";
+import type { Show } from "../show.ts";
+
+export const show: Show<"logout"> = ({ provider, wasLoggedIn }) => ({
+  view: [],
+  messages: info(
+    wasLoggedIn ? `Logged out of ${provider}; its token is removed.` : `You were not logged in to ${provider}.`,
+  ),
+});

@@ -1,0 +1,48 @@
+import { nextStep } from "../../domain/next-step.ts";
+import type { OutputOf } from "../../app/table/index.ts";
+import { count, orDash, thousands } from "../format.ts";
+import { info, type Message } from "../outcome.ts";
+import type { Show } from "../show.ts";
+
+type Listed = OutputOf<"models.list">["models"][number];
+
+export const show: Show<"models.list"> = ({ models, providers, facts }) => ({
+  view: [
+    {
+      kind: "table",
+      title: "Models",
+      columns: [{ keep: "Model" }, "Window", "Answer", "$/M in", "$/M out", "Cached", "Can", "Key"],
+      rows: models.map((one) => [
+        one.model,
+        tokens(one.contextWindow),
+        tokens(one.maxOutputTokens),
+        amount(one.price?.input),
+        amount(one.price?.output),
+        amount(one.price?.cacheRead),
+        abilities(one),
+        one.usable ? "yes" : "no",
+      ]),
+      empty: "No models: no provider has a key.",
+    },
+  ],
+  messages: [
+    ...providers.flatMap(({ provider, problem }): Message[] =>
+      problem === null ? [] : [{ level: "warning", text: `${provider} did not list its models: ${problem}.` }],
+    ),
+    ...info(`${count(models.length, "model")}; facts of ${facts.date}.`),
+  ],
+  next: models.length === 0 ? [nextStep("models.list", { all: true })] : [],
+});
+
+function tokens(value: number | null): string {
+  return value === null ? "-" : thousands(value);
+}
+
+function amount(value: number | null | undefined): string {
+  return orDash(value === null || value === undefined ? undefined : String(value));
+}
+
+function abilities({ tools, images, reasoning }: Listed): string {
+  const can = [tools === true ? "tools" : "", images === true ? "images" : "", reasoning === true ? "reasoning" : ""];
+  return orDash(can.filter((word) => word !== "").join(", ") || undefined);
+}
