@@ -14,7 +14,9 @@ export type { Paths } from "./app/base/paths.ts";
 export { VERSION } from "./app/base/package-version.ts";
 export type {
   AnswerEvent,
+  AskWait,
   BudgetWarningEvent,
+  ChecklistEvent,
   HookEvent,
   KeptFilesEvent,
   LandingEvent,

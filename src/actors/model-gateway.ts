@@ -3,7 +3,7 @@ import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
 import { callsInText, refusesTools, withoutTools } from "./models/text-protocol.ts";
 import type { FactsCatalog } from "./models/model-facts.ts";
-import { ModelError, stopped } from "./models/model-error.ts";
+import { ModelError, callStoppedError } from "./models/model-error.ts";
 import type {
   AnswerOriginal,
   Microdollars,

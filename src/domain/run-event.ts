@@ -105,6 +105,7 @@ export type ModelEvent =
   | ({ readonly type: "ask_waits"; readonly step: string; readonly key: string } & AskWait)
   | { readonly type: "ask_failed"; readonly step: string; readonly key: string; readonly error: string };
 
+/** A call that is sent again after a while. */
 export interface AskWait {
   readonly why: "rate limited" | "overloaded" | "failed" | "unreachable";
   readonly delayMs: number;
@@ -113,8 +114,15 @@ export interface AskWait {
   readonly most: number;
 }
 
+/** The list by which a model shows what it is doing; each one replaces the one before. */
+export interface ChecklistEvent {
+  readonly type: "checklist";
+  readonly step: string;
+  readonly items: readonly { readonly text: string; readonly state: "open" | "doing" | "done" }[];
+}
+
 /** The answer to a question that was put outside of any plan. */
-type AnswerEvent =
+export type AnswerEvent =
   | ({ readonly type: "answer_waits" } & AskWait)
   | { readonly type: "answer_text"; readonly text: string }
   /** The connection broke and the answer begins again: the pieces so far are void. */

@@ -1,6 +1,4 @@
-import type { Reasoning } from "../domain/actor/reasoning.ts";
-import { ACTOR_ROLES, assertAvailable, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
-import { parseActorName } from "../domain/names/actor-name.ts";
+import { assertAvailable, type Action } from "../domain/action/action.ts";
 import { aliasIssue } from "../domain/names/alias.ts";
 import { argumentText, resolveArguments, type GivenArguments } from "../domain/action/arguments.ts";
 import { DEFAULT_PROFILE, type AutomationProfile, type ProfileSource } from "../domain/profile/automation-profile.ts";
@@ -20,6 +18,7 @@ import { renderTemplate } from "../domain/values/template.ts";
 import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
 import { setOwnBudget } from "../ledger/own-budget.ts";
 import { setPlanEffort } from "../ledger/plan-effort.ts";
+import type { Reasoning } from "../domain/actor/reasoning.ts";
 import { actionNames, findAction } from "../store/tables/actions.ts";
 import { maskedText } from "../platform/masking.ts";
 import { insertPlanStages } from "../store/tables/plan-stages.ts";
@@ -44,10 +43,10 @@ export interface UseActionInput extends ActorChoice {
   readonly configuredProfile?: { readonly name: string; readonly source: "project" | "global" } | undefined;
   /** Modules that stand in for stages of context assembly, in this plan only; each by the stage's name. */
   readonly contextStages?: Readonly<Record<string, string>>;
-  /** The budget for its models, if lower than the configured one. */
-  readonly budget?: Microdollars | undefined;
   /** How much its models think, instead of what their actors say. */
   readonly effort?: Reasoning | undefined;
+  /** The budget for its models, if lower than the configured one. */
+  readonly budget?: Microdollars | undefined;
 }
 
 /** A project for a new plan, with an alias of the caller's choice. */
@@ -101,6 +100,8 @@ export async function makePlan(
   requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
   await insertPlanStages(tx, plan.id, stages);
+  if (input.effort !== undefined)
+    await setPlanEffort(tx, { planId: plan.id, effort: input.effort, user: recordSource.user });
   await recordEvent(tx, recordSource, {
     type: "plan.created",
     at: plan.createdAt,
@@ -149,25 +150,6 @@ function newPlan({ action, values, source, at, ...parts }: PlanParts): Plan {
     updatedAt: at,
     phaseTimes: { strategize: none, execute: none, apply: none },
   };
-  const validations = await attachedValidations(tx, plan);
-  requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
-  await insertPlan(tx, plan);
-  await insertPlanStages(tx, id, stages);
-  await recordEvent(tx, ambience, {
-    type: "plan.created",
-    at,
-    plan,
-    details: {
-      action: plan.action,
-      projects: projects.map(({ project }) => project),
-      profile: profile.name,
-      ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
-    },
-  });
-  // A plan may have less than its profile allows, never more.
-  await setOwnBudget(tx, { planId: id, cap: input.budget, user: ambience.user, excess: "lower" });
-  if (input.effort !== undefined) await setPlanEffort(tx, { planId: id, effort: input.effort, user: ambience.user });
-  return plan;
 }
 
 export async function requireAction(reader: Reader, text: string): Promise<Action> {

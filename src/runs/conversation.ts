@@ -4,8 +4,7 @@
  * later process and a later version continue with the same bytes, which is also why a provider that keeps what it has
  * read need not read it again.
  */
-import { assistantMessage } from "../actors/loop/agent-loop.ts";
-import type { ModelMessage, ModelRef } from "../actors/models/model.ts";
+import { answerMessage, type ModelMessage, type ModelRef } from "../actors/models/model.ts";
 import { decisionWaves } from "../changes/decided-steps.ts";
 import { placedRecords, planStepOf } from "../changes/step-records.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -68,5 +67,5 @@ function continued(bytes: Uint8Array, record: AnswerRecord): Conversation {
   const results = answer.toolCalls.map(({ id, tool }): ModelMessage => {
     return { role: "tool", callId: id, tool, output: "Recorded.", failed: false };
   });
-  return { model, system, messages: [...messages, assistantMessage(answer), ...results] };
+  return { model, system, messages: [...messages, answerMessage(answer), ...results] };
 }

@@ -17,6 +17,7 @@ import { strategize, type Strategy } from "../actors/loop/strategist.ts";
 import { workOn, type Acts } from "../actors/loop/worker.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
+import { modelSettings } from "../actors/models/model-settings.ts";
 import type { ModelMessage, ModelRef, ModelSettings } from "../actors/models/model.ts";
 import { modelOf } from "../actors/providers/actor-model.ts";
 import { actorNamed, type ModelActorDefinition } from "../catalog/stored-actor.ts";
@@ -34,6 +35,7 @@ import type { StepPlace } from "../execution/steps/step-runner.ts";
 import type { ContextPort } from "../execution/tools/context-port.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Lease } from "../ledger/leases.ts";
+import { planEffort } from "../ledger/plan-effort.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
 import { planResources } from "../plans/in-place-rules.ts";
 import { spokenTo } from "../plans/plan-questions.ts";
@@ -99,7 +101,7 @@ export class PlanThinking {
       handover: "",
       context: await this.#contextFor({ effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
     }));
-    const talk = this.#talk(plan, actor, begun.system, place);
+    const talk = await this.#talk(plan, actor, begun.system, place);
     await this.#orGiveUp(plan, effects, gaveUp, () =>
       strategize(
         {
@@ -169,7 +171,7 @@ export class PlanThinking {
       .map(({ id }) => id);
     return workOn(
       {
-        talk: { ...this.#talk(plan, actor, system, place), responseSchema: actor.responseFormat },
+        talk: { ...(await this.#talk(plan, actor, system, place)), responseSchema: actor.responseFormat },
         step: step.id,
         description: step.work.description,
         messages,
@@ -305,7 +307,7 @@ export class PlanThinking {
         gaveUp,
       },
       {
-        effects: limited(effects),
+        effects: limited(effects, (model) => this.#defaultsOf(model), await this.#effortOf(plan)),
         actorOf: (name) => store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
         toolsFor: (names) => modelTools(names, surroundings),
@@ -314,12 +316,12 @@ export class PlanThinking {
     return typeof output === "string" ? output : JSON.stringify(output);
   }
 
-  #talk(plan: Plan, actor: ModelActorDefinition, system: string, place: StepPlace): Talk {
+  async #talk(plan: Plan, actor: ModelActorDefinition, system: string, place: StepPlace): Promise<Talk> {
     const model = modelOf(actor);
     const tools = actor.type === "graph" ? [] : modelTools(actor.tools, toolsAt(plan, place));
     return {
       model,
-      settings: settingsOf(actor),
+      settings: { ...this.#defaultsOf(model), ...modelSettings(actor.options), ...(await this.#effortOf(plan)) },
       system,
       tools: [...tools, ...CONTROL_TOOLS],
       memory: actor.type === "graph" ? {} : actor.memory,
@@ -327,6 +329,16 @@ export class PlanThinking {
       window: this.#parts.models.windowOf(model),
       count: (text: string) => tokenizerNamed(tokenizerOf(model.model))(text),
     };
+  }
+
+  /** An answer has a limit: without one, the cost of a call would have no bound. */
+  #defaultsOf(model: ModelRef): ModelSettings {
+    return { maxOutputTokens: this.#parts.models.outputTokensOf(model) };
+  }
+
+  async #effortOf({ id }: Plan): Promise<ModelSettings> {
+    const reasoning = await this.#parts.store.read((reader) => planEffort(reader, id));
+    return reasoning === undefined ? {} : { reasoning };
   }
 
   async #effectsFor(parts: {
@@ -436,12 +448,16 @@ const READING_TOOLS: ReadonlySet<string> = new Set(
   [...TOOLS.values()].filter(({ writes }) => !writes).map(({ name }) => name),
 );
 
-/** The same effects; answers through them have a limit, also where the node's author gave none. */
-function limited(effects: ActorEffects): ActorEffects {
+/** The same effects; answers have a limit, also where the node's author gave none, and the plan's effort. */
+function limited(
+  effects: ActorEffects,
+  defaults: (model: ModelRef) => ModelSettings,
+  wish: ModelSettings,
+): ActorEffects {
   return {
     signal: effects.signal,
     ask: (key, call, about) =>
-      effects.ask(key, { ...call, settings: { maxOutputTokens: OUTPUT_TOKENS, ...call.settings } }, about),
+      effects.ask(key, { ...call, settings: { ...defaults(call.model), ...call.settings, ...wish } }, about),
     callTool: (key, call) => effects.callTool(key, call),
     once: (key, fn) => effects.once(key, fn),
   };
@@ -469,12 +485,4 @@ function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | 
     constraints: plan.invariants,
     arguments: [...plan.arguments].map(([name, value]) => [name, argumentText(value)]),
   };
-}
-
-/** How long an answer may be unless its actor says otherwise: without a limit, the cost of a call has no bound. */
-const OUTPUT_TOKENS = 32_000;
-
-function settingsOf({ options }: ModelActorDefinition): ModelSettings {
-  const { baseUrl: _endpoint, ...settings } = options;
-  return { maxOutputTokens: OUTPUT_TOKENS, ...settings };
 }

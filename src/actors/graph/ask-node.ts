@@ -5,7 +5,7 @@ import type { ActorEffects } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
 import { modelSettings } from "../models/model-settings.ts";
 import { answerMessage, type ModelMessage, type ModelRef, type ModelTool } from "../models/model.ts";
-import { carriedOut, shortened } from "../loop/tool-turn.ts";
+import { carriedOut, resultText } from "../loop/tool-turn.ts";
 import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
 import type { ModelActor, PreparedNode } from "./prepared-graph.ts";

@@ -10,7 +10,14 @@ import type { DecisionId } from "../../domain/names/ids.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { JsonObject } from "../../domain/values/json.ts";
 import { ModelError } from "../models/model-error.ts";
-import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
+import {
+  answerMessage,
+  type ModelMessage,
+  type ModelRef,
+  type ModelSettings,
+  type ModelTool,
+  type ModelToolCall,
+} from "../models/model.ts";
 import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction } from "./compaction.ts";
@@ -90,7 +97,7 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
     };
     const { answer, decision } = await asked(key, messages, { talk, compaction, effects, turn, about });
     const spoken = answer.text !== "" || answer.toolCalls.length > 0;
-    if (spoken) messages.push(assistantMessage(answer));
+    if (spoken) messages.push(answerMessage(answer));
     if (answer.toolCalls.length === 0) {
       const reply = await course.said(answer, { key, decision, acted });
       if ("end" in reply) return reply.end;
@@ -191,11 +198,6 @@ function limitNote(): ModelMessage {
     role: "user",
     content: `Note: you have ${WARNED_BEFORE} calls left. Bring the work to a state that can stay, and end it.`,
   };
-}
-
-/** The one place where an answer becomes a message of the conversation. */
-export function assistantMessage({ text, toolCalls }: Pick<Told, "text" | "toolCalls">): ModelMessage {
-  return { role: "assistant", content: text, toolCalls };
 }
 
 /** The same call that fails in the same way again and again leads nowhere. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { ifCode } from "../../platform/contained-path.ts";
 import { FactsCatalog, FactsFile, parseFactsList, PACKAGED, PACKAGED_FACTS } from "./model-facts.ts";
 

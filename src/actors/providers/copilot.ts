@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import type { DeviceLogin } from "./device-login.ts";
 
 export const COPILOT = "copilot";

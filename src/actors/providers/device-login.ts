@@ -5,7 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 
 export interface DeviceLogin {
   readonly clientId: string;

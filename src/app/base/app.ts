@@ -50,6 +50,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class App {
   readonly paths: Paths;
   readonly environment: Environment;
+  readonly #directory: string;
   /** Tokens that local models are served with, as far as their servers were asked, by `provider/model`. */
   readonly windows: Map<string, number> = new Map();
   readonly #settings: Readonly<Record<string, string>>;
@@ -156,13 +157,17 @@ export class App {
     return readFacts(new DataDirectory(this.paths.dataDir).models);
   }
 
-  /** The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a provider says of it can be true. */
+  /**
+   * The models of the configured providers. Tokens are counted to know what a call can cost, and whether what a
+   * provider says of it can be true.
+   */
   async models(): Promise<ModelGateway> {
     const { ModelGateway } = await import("../../actors/model-gateway.ts");
     const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
     return new ModelGateway({
       settings: (await this.config()).global,
       environment: this.environment,
+      directory: this.#directory,
       facts: await this.modelFacts(),
       windows: this.windows,
       count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),

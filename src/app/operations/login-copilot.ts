@@ -3,7 +3,7 @@ import * as z from "zod";
 import { COPILOT, copilotLogin } from "../../actors/providers/copilot.ts";
 import { awaitToken, requestCode } from "../../actors/providers/device-login.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
-import { nextStep } from "../../domain/next-step.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
 import { credentialsFile, setCredential } from "../../platform/settings/credentials.ts";
 import { defineOperation } from "../base/operation.ts";
 

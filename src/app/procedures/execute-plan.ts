@@ -24,7 +24,7 @@ import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
 import { planCost, SpendingFacts } from "../queries/spending.ts";
 import { learnLocalWindows, modelsOfPlan } from "./announce-model.ts";
-import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement.ts";
+import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement-here.ts";
 
 /** The strategy is there, and the profile wants a person to look at it: executing the plan again is the yes. */
 export const StrategyReady = PlanFacts.extend({
@@ -199,6 +199,8 @@ class Seen {
     if (event.type === "sandbox") {
       const { resource, strategy, root: path, ref = null, base = null, dirty: includeDirty, fresh } = event;
       const status = worksInPlace(event) ? "in place" : fresh ? "made" : "resumed";
+      // Opened once to decide on the steps and once to carry them out.
+      if (this.sandboxes.some((known) => known.resource === resource)) return;
       this.sandboxes.push({ resource, strategy, path, ref, base, includeDirty, status });
     } else if (event.type === "kept_files") {
       this.keptFiles.push(...event.files);

@@ -1,11 +1,12 @@
 /** The one table of operations. Help, completion, documentation and every surface are made from it. */
 import type * as z from "zod";
-import { CATALOG_TABLE } from "./catalog.ts";
-import { CONTEXT_TABLE } from "./context.ts";
-import { MODELS_TABLE } from "./models.ts";
-import { PLAN_TABLE } from "./plan.ts";
-import { SYSTEM_TABLE } from "./system.ts";
+import { CATALOG_TABLE } from "./catalog-table.ts";
+import { CONTEXT_TABLE } from "./context-table.ts";
+import { MODELS_TABLE } from "./models-table.ts";
+import { PLAN_TABLE } from "./plan-table.ts";
+import { SYSTEM_TABLE } from "./system-table.ts";
 
+/** Every operation by its name: what it does, its parameters, an example, and who may call it. */
 export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...MODELS_TABLE, ...SYSTEM_TABLE };
 
 /** The name of an operation: "plan.use". */

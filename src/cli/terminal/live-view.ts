@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
-import type { AskWait, HookEvent, RunEvent, ValidationEvent } from "../domain/run-event.ts";
-import { dollars, type Microdollars } from "../domain/money/money.ts";
+import type { AskWait, HookEvent, ModelEvent, RunEvent, StepEvent, ValidationEvent } from "../../domain/run-event.ts";
+import { dollars, type Microdollars } from "../../domain/money/money.ts";
 import { count, duration, thousands, tokensText } from "./format.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
@@ -76,14 +76,14 @@ function plainLine(event: RunEvent): string | undefined {
     case "tool_ended":
       if (event.error === undefined) return line("called", event.step, called(event), took(event.durationMs));
       return line("failed", event.step, called(event), took(event.durationMs), event.error);
+    case "ask_waits":
+      return line("waiting", event.step, waitText(event, event.delayMs));
     case "checklist":
       return event.items.map(({ text, state }) => line("list", event.step, `${CHECK_MARKS[state]} ${text}`)).join("\n");
     case "hook":
     case "validation":
       if (event.event === "started") return line("started", checkName(event), event.resource);
       return line(event.event, checkName(event), event.resource, took(event.durationMs));
-    case "ask_waits":
-      return line("waiting", event.step, waitText(event, event.delayMs));
     case "ask_started":
     case "text":
     case "text_void":
@@ -212,6 +212,7 @@ class DrawnView implements LiveView {
       case "text_void":
       case "ask_answered":
       case "ask_failed":
+      case "ask_waits":
         this.#noteModel(event);
         break;
       case "tool_started":
@@ -234,6 +235,7 @@ class DrawnView implements LiveView {
       }
       case "answer_text":
       case "answer_void":
+      case "answer_waits":
       case "sandbox":
       case "kept_files":
       case "landing":
@@ -304,30 +306,6 @@ class DrawnView implements LiveView {
         break;
       case "ask_failed":
         this.#doing(event.step, event.error);
-        break;
-      case "tool_started":
-        this.#doing(event.step, called(event));
-        break;
-      case "tool_ended":
-        if (event.error !== undefined) this.#doing(event.step, `${event.tool} failed: ${event.error}`);
-        break;
-      case "hook":
-      case "validation": {
-        const state = event.event === "started" ? "running" : event.event === "failed" ? "failed" : "done";
-        this.#turn(`${checkName(event)} ${event.resource}`.trim(), state, event.durationMs);
-        break;
-      }
-      case "answer_text":
-      case "answer_void":
-      case "answer_waits":
-      case "sandbox":
-      case "kept_files":
-      case "landing":
-      case "budget_warning":
-      case "plan_made":
-      case "progress":
-      case "run_started":
-      case "notice":
         break;
     }
   }

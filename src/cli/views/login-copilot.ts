@@ -1,6 +1,6 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"login.copilot"> = ({ provider, path }) => ({
   view: [],

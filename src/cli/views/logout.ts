@@ -1,5 +1,5 @@
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"logout"> = ({ provider, wasLoggedIn }) => ({
   view: [],

@@ -1,8 +1,8 @@
-import { nextStep } from "../../domain/next-step.ts";
-import type { OutputOf } from "../../app/table/index.ts";
-import { count, orDash, thousands } from "../format.ts";
-import { info, type Message } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import type { OutputOf } from "../../app/table/operation-table.ts";
+import { count, orDash, thousands } from "../terminal/format.ts";
+import { info, type Message } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 type Listed = OutputOf<"models.list">["models"][number];
 

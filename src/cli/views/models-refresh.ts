@@ -1,7 +1,7 @@
-import { nextStep } from "../../domain/next-step.ts";
-import { count } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
 
 export const show: Show<"models.refresh"> = ({ source, models, providers, path }) => ({
   view: [],

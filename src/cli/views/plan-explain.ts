@@ -1,9 +1,9 @@
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { shown } from "../../domain/text/text.ts";
-import { tokensText, bytes, count, orDash } from "../format.ts";
-import { info } from "../outcome.ts";
-import type { Show } from "../show.ts";
-import { toned, type Element, type View } from "../view.ts";
+import { tokensText, bytes, count, orDash } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { toned, type Element, type View } from "../terminal/view.ts";
 import { usd } from "./parts.ts";
 import { decisionStateCell } from "./plan-tree.ts";
 

@@ -1,9 +1,9 @@
 import { PHASES } from "../../domain/plan/transitions.ts";
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { elapsed } from "../../app/queries/plan-progress.ts";
-import { count, stateCell, tokensText } from "../format.ts";
-import type { Show } from "../show.ts";
-import { toned, type Cell } from "../view.ts";
+import { count, stateCell, tokensText } from "../terminal/format.ts";
+import type { Show } from "../terminal/show.ts";
+import { toned, type Cell } from "../terminal/view.ts";
 import { inPlaceRows, spendingCell } from "./parts.ts";
 
 type Output = OutputOf<"plan.status">;

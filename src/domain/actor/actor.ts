@@ -1,5 +1,4 @@
 import type { ContextView } from "../context/context-policy.ts";
-import type { ActorRole } from "../action/action.ts";
 import type { Reasoning } from "./reasoning.ts";
 import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { QualifiedName } from "../names/qualified-name.ts";
