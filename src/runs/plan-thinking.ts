@@ -150,7 +150,7 @@ export class PlanThinking {
             model: asked,
             settings: settingsOf(actor),
             system: briefed(WORKER_ROLE, actor.systemPrompt, briefing),
-            tools: modelTools(actor.tools, surroundings),
+            tools: modelTools(actor.tools, surroundings, asked.model),
             memory: actor.memory,
             responseSchema: actor.responseFormat,
             gaveUp,

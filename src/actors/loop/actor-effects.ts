@@ -35,4 +35,6 @@ export interface HandsCall {
   readonly tool: string;
   readonly params: JsonObject;
   readonly decision: DecisionId;
+  /** A model asked for it, and reads the outcome as text; otherwise a program made the call. */
+  readonly forModel?: boolean;
 }

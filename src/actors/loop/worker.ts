@@ -5,7 +5,8 @@ import { shown } from "../../domain/text/text.ts";
 import type { ActorMemory } from "../../domain/actor/actor.ts";
 import { remembered } from "./memory.ts";
 import type { ActorHands, Told } from "./actor-effects.ts";
-import { carriedOut, shortened } from "./tool-turn.ts";
+import { carriedOut, toldOutcome } from "./tool-turn.ts";
+import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { ModelMessage, ModelRef, ModelSettings, ModelTool, ModelToolCall } from "../models/model.ts";
 
 /**
@@ -35,7 +36,7 @@ export const WORKER_ROLE = `You carry out one step of a larger plan, in a sandbo
 
 - Do what the step asks and nothing else; other steps are not your business.
 - Look at files before you change them. Paths are relative to the resource.
-- When a tool fails, read why and do something about it; the same call fails the same way.
+- When a tool or a command fails, read why and do something about it; the same call fails the same way.
 - When the step is done, answer without calling a tool: say in a few sentences what you did and what the next steps should know.
 - If nothing has to be done, answer "NOTHING TO DO:" and why.`;
 
@@ -82,14 +83,15 @@ export async function workOn(work: Work, hands: ActorHands): Promise<string> {
     }
     failed = false;
     for (const [index, asked] of answer.toolCalls.entries()) {
-      const outcome = await carriedOut(asked, tools, (params) =>
-        hands.callTool(`${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
+      const outcome = await carriedOut(asked, answer, tools, (params) =>
+        hands.callTool(`${turn}.${index + 1}`, { tool: asked.tool, params, decision, forModel: true }),
       );
       acted = true;
       if (!outcome.ok) failed = true;
-      const output = outcome.ok ? shortened(outcome.output) : outcome.error;
+      const output = toldOutcome(outcome);
       messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
-      if (!outcome.ok && failures.isTooMuch(asked, outcome.error)) throw repeating(work, asked, outcome.error);
+      const repeated = failures.repeatedBy(asked, outcome);
+      if (repeated !== undefined) throw repeating(work, asked, repeated);
     }
   }
   throw new StuckError(`The step "${work.step}" is not done after ${CALL_LIMIT * rounds} calls of ${nameOf(model)}.`, {
@@ -109,17 +111,24 @@ function reminderFor({ text, finish }: Told, acted: boolean): string | undefined
 /** The same call that fails in the same way again and again leads nowhere. */
 class Failures {
   readonly #limit: number;
-  readonly #seen = new Map<string, number>();
+  /** Calls that failed themselves, and those whose work did, such as commands. */
+  readonly #calls = new Map<string, number>();
+  readonly #work = new Map<string, number>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  isTooMuch({ tool, raw }: ModelToolCall, error: string): boolean {
-    const key = JSON.stringify([tool, raw, error]);
-    const times = (this.#seen.get(key) ?? 0) + 1;
-    this.#seen.set(key, times);
-    return times >= this.#limit;
+  /** The failure, when it has come too often. */
+  repeatedBy({ tool, raw }: ModelToolCall, outcome: ToolOutcome): string | undefined {
+    // A command that failed may well do better once files have changed.
+    if (outcome.ok && outcome.changed === true) this.#work.clear();
+    const [seen, failure] = outcome.ok ? [this.#work, outcome.failure] : [this.#calls, outcome.error];
+    if (failure === undefined) return undefined;
+    const key = JSON.stringify([tool, raw, failure]);
+    const times = (seen.get(key) ?? 0) + 1;
+    seen.set(key, times);
+    return times >= this.#limit ? failure : undefined;
   }
 }
 

@@ -198,7 +198,6 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         cwd: root,
         timeoutMs: TIMEOUT_MS,
         signal: run.signal,
-        keep: "end",
         network: workspace.network,
         requireConfinement: workspace.requireConfinement,
         environment,
