@@ -48,6 +48,7 @@ import { actorNamed, requireModel, type ModelActorDefinition } from "../catalog/
 import type { PlanThinking } from "./plan-thinking.ts";
 import { isByModel } from "../plans/revise-strategy.ts";
 import { requireConfinedCommands } from "./plan-confinement.ts";
+import { CodeSyntax } from "./syntax-check.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -151,6 +152,7 @@ export class PlanExecutor {
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, tell = tellNothing } = options;
     await using context = this.#context?.executing(lease, actor?.contextView ?? "execute");
+    using syntax = new CodeSyntax();
     const others: unknown[] = [];
     try {
       const thinking = actor === undefined ? undefined : await this.#think(lease, options);
@@ -161,6 +163,7 @@ export class PlanExecutor {
         waves,
         ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor, waves) }),
         knowledge: context?.port,
+        syntax: syntax.check,
         signal,
         tell,
         ...(inPlace.length === 0 ? {} : { landStep: this.#lander(lease, options) }),

@@ -21,7 +21,8 @@ export async function carriedOut(
   call: (params: JsonObject) => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
   // Also when it happens to be a JSON object: the parameters that would have come next are missing.
-  if (answer.finish === "length" && answer.toolCalls.at(-1) === asked) return { ok: false, error: cutOff(answer.usage) };
+  if (answer.finish === "length" && answer.toolCalls.at(-1) === asked)
+    return { ok: false, error: cutOff(answer.usage) };
   const names = tools.map(({ name }) => name);
   if (!names.includes(asked.tool)) {
     const near = nearest(asked.tool, names);

@@ -84,7 +84,9 @@ test("a call that was cut off is not made, and the model hears why and how to go
   for (const turn of [1, 2])
     expect(hands.asked[turn]?.call.messages.at(-1)).toMatchObject({
       failed: true,
-      output: expect.stringMatching(/^Your call was cut off after 0 tokens; nothing was done\. Write the file in parts: /),
+      output: expect.stringMatching(
+        /^Your call was cut off after 0 tokens; nothing was done\. Write the file in parts: /,
+      ),
     });
 });
 

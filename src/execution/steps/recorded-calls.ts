@@ -13,7 +13,14 @@ import { recordedStep, runStep } from "../../ledger/steps.ts";
 import { readContents, stageContent, type StagedContent } from "../../store/contents/contents.ts";
 import type { Tx } from "../../store/port.ts";
 import type { CallOutputs } from "../tools/call-outputs.ts";
-import { callTool, told, tryTool, type EndCall, type ToolEnvironment, type ToolRequest } from "../tools/tool-pipeline.ts";
+import {
+  callTool,
+  told,
+  tryTool,
+  type EndCall,
+  type ToolEnvironment,
+  type ToolRequest,
+} from "../tools/tool-pipeline.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 
 /** A tool call of a step, by its place in the program. */
@@ -135,7 +142,9 @@ function callsInPlace(lease: Lease<"execute">, environment: ToolEnvironment, lan
       if (known !== undefined) return outcomeOf(call, known.result);
       const outcome = await landing(call, (endCall) => tryTool(call, environment, endCall));
       // A success is recorded together with its effect.
-      return outcome.ok ? outcome : outcomeOf(call, await runStep(lease, key, async () => recordOf(call.order(), outcome)));
+      return outcome.ok
+        ? outcome
+        : outcomeOf(call, await runStep(lease, key, async () => recordOf(call.order(), outcome)));
     },
   };
 }

@@ -4,62 +4,51 @@
  */
 import { lstat, mkdir } from "node:fs/promises";
 import * as z from "zod";
-import { holdsMask } from "../../domain/secrets/redaction.ts";
-import { shown } from "../../domain/text/text.ts";
 import { ContainedDirectory, ifCode } from "../../platform/contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../../platform/file-state.ts";
 import { tool, type Tool } from "./tool.ts";
 import { notThereError, occupiedError } from "../workspace/workspace-failures.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { fileError, fileText } from "./file-text.ts";
+import { brokenSyntax } from "./changed-file.ts";
+import { writtenText } from "./edit-tool.ts";
 import { refuseMasks } from "./masks.ts";
 import { missingPathError } from "./missing-path.ts";
 
 const path = z.string();
-/** Written text is read back as it was given: half a surrogate pair has no bytes. */
-const content = z.string().refine((given) => given.isWellFormed(), "contains half of a surrogate pair");
+
+type Written = { readonly path: string; readonly size: number; readonly problems?: readonly string[] };
 
 /** Tools on single files. Each write is recorded as it happens, so they may run side by side. */
 export const FILE_TOOLS: readonly Tool[] = [
   tool({
     name: "write_file",
-    description: "Create a file or replace its content",
+    description: "Create a file or replace its content; with append, add to its end. To change a part, use edit_file",
     writes: true,
-    parameters: z.strictObject({ path, content, mode: z.enum(["644", "755"]).optional() }),
+    parameters: z.strictObject({
+      path,
+      content: writtenText,
+      append: z.boolean().default(false),
+      mode: z.enum(["644", "755"]).optional(),
+    }),
     paths: ["path"],
-    run: async ({ path, content, mode }, { workspace, by }) => {
-      const bytes = Buffer.from(content, "utf8");
-      await workspace.change(by, path, (before) => {
-        refuseMasks(content, before, path);
-        return { content: bytes, mode: modeOf(mode, before) };
-      });
-      return { path, size: bytes.byteLength };
-    },
-  }),
-  tool({
-    name: "edit_file",
-    description: "Replace a text in a file; it must be there exactly once, or all is set",
-    writes: true,
-    parameters: z.strictObject({ path, old: z.string().min(1), new: content, all: z.boolean().default(false) }),
-    paths: ["path"],
-    run: async ({ path, old, new: replacement, all }, { workspace, by }) => {
-      let replaced = 0;
-      await workspace.change(by, path, (before) => {
-        if (before === undefined || before.mode === LINK) throw notThereError(path);
-        refuseMasks(replacement, before, path);
-        const parts = fileText(before.content, path).split(old);
-        replaced = parts.length - 1;
-        if (replaced === 0) {
-          const why = holdsMask(old)
-            ? "; a masked secret stands for another text, so leave it out of what is replaced"
-            : "";
-          throw fileError(path, `does not contain ${shown(old)}${why}`);
+    text: ({ path, size, problems = [] }: Written) =>
+      [`Wrote ${path} (${size} bytes).`, ...(problems.length === 0 ? [] : ["It does not parse:", ...problems])].join(
+        "\n",
+      ),
+    run: async ({ path, content, append, mode }, { workspace, by, forModel, syntax }): Promise<Written> => {
+      let [before, after]: [string | undefined, Buffer] = [undefined, Buffer.from(content, "utf8")];
+      await workspace.change(by, path, (state) => {
+        refuseMasks(content, state, path);
+        if (state !== undefined && state.mode !== LINK) before = Buffer.from(state.content).toString("utf8");
+        if (append && state !== undefined) {
+          if (state.mode === LINK) throw notThereError(path);
+          after = Buffer.concat([state.content, after]);
         }
-        if (replaced > 1 && !all)
-          throw fileError(path, `contains ${shown(old)} ${replaced} times; say all: true to replace each`);
-        return { ...before, content: Buffer.from(parts.join(replacement), "utf8") };
+        return { content: after, mode: modeOf(mode, state) };
       });
-      return { path, replaced };
+      const size = after.byteLength;
+      if (!forModel || append) return { path, size };
+      return { path, size, problems: await brokenSyntax(syntax, path, before, after.toString("utf8")) };
     },
   }),
   tool({
@@ -68,6 +57,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     writes: true,
     parameters: z.strictObject({ path }),
     paths: ["path"],
+    text: ({ path }: { readonly path: string }) => `Deleted ${path}.`,
     run: async ({ path }, { workspace, by }) => {
       await workspace.change(by, path, (before) => {
         if (before === undefined) throw notThereError(path);
@@ -82,6 +72,7 @@ export const FILE_TOOLS: readonly Tool[] = [
     writes: true,
     parameters: z.strictObject({ path, to: path }),
     paths: ["path", "to"],
+    text: ({ path, to }: { readonly path: string; readonly to: string }) => `Moved ${path} to ${to}.`,
     run: async ({ path, to }, { workspace, by }) => {
       await workspace.move(by, path, to);
       return { path, to };

@@ -36,7 +36,8 @@ type ReadOutput =
 
 export const READ_TOOL: Tool = tool({
   name: "read_file",
-  description: "Read a text file, with line numbers; of a symbolic link, where it points; of a directory, what is in it",
+  description:
+    "Read a text file, with line numbers; of a symbolic link, where it points; of a directory, what is in it",
   writes: false,
   parameters: z.strictObject({
     path: z.string(),
@@ -81,7 +82,8 @@ function part(
   const taken: string[] = [];
   let size = 0;
   for (const line of lines.slice(first - 1, first - 1 + Math.min(limit, LINES))) {
-    const cut = line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH).toWellFormed()}… (${line.length} characters)`;
+    const cut =
+      line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH).toWellFormed()}… (${line.length} characters)`;
     size += cut.length + 1;
     if (size > CHARACTERS && taken.length > 0) break;
     taken.push(cut);

@@ -139,7 +139,8 @@ async function printed(
   if (enough || code === 0 || code === 1) return;
   if (deadline.aborted) throw new AgentsError("tool_failed", `${what} takes more than ${TIMEOUT_MS / 1000} s.`);
   // 2 with output: some files could not be read, and the others were searched.
-  if (/regex|glob|PCRE2/i.test(complaint)) throw new AgentsError("tool_failed", `${what} is not valid: ${complaint.trim()}`);
+  if (/regex|glob|PCRE2/i.test(complaint))
+    throw new AgentsError("tool_failed", `${what} is not valid: ${complaint.trim()}`);
 }
 
 function stopOn(signal: AbortSignal, stop: () => void): Disposable {

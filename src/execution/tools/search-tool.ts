@@ -50,7 +50,8 @@ export const SEARCH_TOOL: Tool = tool({
 
 export const FIND_TOOL: Tool = tool({
   name: "find_files",
-  description: 'List the files whose path fits a glob, such as "*.ts" or "src/**/*.test.py"; git-ignored ones are left out',
+  description:
+    'List the files whose path fits a glob, such as "*.ts" or "src/**/*.test.py"; git-ignored ones are left out',
   writes: false,
   parameters: z.strictObject({
     glob: z.string().min(1).max(1000),
@@ -61,7 +62,9 @@ export const FIND_TOOL: Tool = tool({
   text: (found: readonly string[], params) => {
     const limit = Number(params["limit"] ?? DEFAULT_LIMIT);
     if (found.length === 0) return "No file fits.";
-    return [...found, ...(found.length < limit ? [] : [`[the first ${limit}; narrow the glob or raise limit]`])].join("\n");
+    return [...found, ...(found.length < limit ? [] : [`[the first ${limit}; narrow the glob or raise limit]`])].join(
+      "\n",
+    );
   },
   run: async ({ glob, path, limit }, { workspace, signal }) => {
     const place = await searchedPlace(workspace, path);
@@ -169,7 +172,8 @@ function foundText(found: readonly Found[], limit: number): string {
 function inText(path: string, text: string, search: Search): Found[] {
   const lines = text.split("\n");
   const hits = hitsIn(expressionOf(search), lines).slice(0, search.limit);
-  if (search.mode !== "lines") return hits.length === 0 ? [] : [search.mode === "files" ? { path } : { path, count: hits.length }];
+  if (search.mode !== "lines")
+    return hits.length === 0 ? [] : [search.mode === "files" ? { path } : { path, count: hits.length }];
   return hits.map((hit) => ({ path, line: hit + 1, text: (lines[hit] ?? "").slice(0, LINE_LENGTH).toWellFormed() }));
 }
 
@@ -229,7 +233,8 @@ function expressionOf({ pattern, ignore_case: ignoreCase }: Search): RegExp {
     try {
       return new RegExp(source, `${flags}${mode}`);
     } catch (error) {
-      if (mode === "") throw new AgentsError("tool_failed", `The pattern ${shown(pattern)} is not valid.`, { cause: error });
+      if (mode === "")
+        throw new AgentsError("tool_failed", `The pattern ${shown(pattern)} is not valid.`, { cause: error });
     }
   }
   throw new Error("a pattern is either compiled or refused");

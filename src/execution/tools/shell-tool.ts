@@ -77,7 +77,9 @@ export const SHELL_TOOL: Tool = tool({
 
 function shellText({ code, output, timedOut, durationMs, timeoutMs }: ShellOutput): string {
   const took = durationMs === undefined ? "" : ` (took ${seconds(durationMs)})`;
-  const end = timedOut ? `killed after ${seconds(timeoutMs ?? durationMs ?? 0)} (timeout_ms)` : `exit code ${code}${took}`;
+  const end = timedOut
+    ? `killed after ${seconds(timeoutMs ?? durationMs ?? 0)} (timeout_ms)`
+    : `exit code ${code}${took}`;
   return `${end}\n${output === "" ? "(no output)" : output}`;
 }
 

@@ -48,6 +48,17 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   patch: ["input", "patch_text", "patchText", "diff"],
 };
 
+/** Parameters that had another name in an earlier version: stored actors still use it. */
+const FORMER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  edit_file: { all: "replace_all" },
+};
+
+export function withPresentNames<T>(tool: Tool, params: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const former = FORMER_NAMES[tool.name];
+  if (former === undefined) return params;
+  return Object.fromEntries(Object.entries(params).map(([key, value]) => [former[key] ?? key, value]));
+}
+
 export interface UnderstoodParams {
   readonly params: JsonObject;
   /** Keys that were left out, because the tool has nothing of that name. */

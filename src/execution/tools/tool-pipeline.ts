@@ -23,12 +23,15 @@ import {
   understoodParams,
   unfitParamsError,
   unknownKeysNote,
+  withPresentNames,
   withPlainPaths,
 } from "./tool-params.ts";
 import { CONTEXT_TOOLS } from "./context-tools.ts";
+import { EDIT_TOOL } from "./edit-tool.ts";
 import { FILE_TOOLS } from "./file-tools.ts";
 import { GIT_TOOLS } from "./git-tools.ts";
 import { LIST_TOOL } from "./list-tool.ts";
+import { PATCH_TOOL } from "./patch-tool.ts";
 import { READ_TOOL } from "./read-tool.ts";
 import { REWRITE_TOOL } from "./rewrite-tool.ts";
 import { FIND_TOOL, SEARCH_TOOL } from "./search-tool.ts";
@@ -39,6 +42,8 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
   [
     READ_TOOL,
     ...FILE_TOOLS,
+    EDIT_TOOL,
+    PATCH_TOOL,
     LIST_TOOL,
     SEARCH_TOOL,
     FIND_TOOL,
@@ -194,7 +199,7 @@ export async function perform(
 ): Promise<JsonValue> {
   const tool = resolveTool(request.tool);
   const { by, forModel = false } = request;
-  const params = forModel ? understoodParams(tool, request.params).params : request.params;
+  const params = forModel ? understoodParams(tool, request.params).params : withPresentNames(tool, request.params);
   if ("ask" in tool) return asked(tool, params, environment);
   const { resource, ...given } = params;
   const parsed = tool.parameters.safeParse(given);
@@ -261,6 +266,7 @@ function bind(alias: unknown, workspaces: ReadonlyMap<string, Workspace>): Works
 
 /** The problems of parameters with which a tool is to be called later. */
 export function parameterIssues(tool: string, params: Readonly<Record<string, unknown>>): ValidationIssue[] {
-  const parsed = resolveTool(tool).parameters.safeParse(params);
+  const found = resolveTool(tool);
+  const parsed = found.parameters.safeParse(withPresentNames(found, params));
   return parsed.success ? [] : parameterIssuesOf(parsed.error);
 }

@@ -163,7 +163,6 @@ describe("a model reads", () => {
     expect(await told("list_directory", { path: "src/deep" })).toBe("er/\ny.ts");
     expect(await told("write_file", { path: "x" })).toMatch(/do not fit: content: .*It takes: path, content, /);
   });
-
 });
 
 test("a pattern that would take other programs for ever is searched for in no time", async () => {
@@ -192,18 +191,47 @@ describe("writing", () => {
     expect(await call("edit_file", { path: "e/crlf", old: "b", new: "$&c" })).toEqual({ path: "e/crlf", replaced: 1 });
     expect((await bytes("e/crlf")).toString()).toBe("a\r\n$&c\r\na\r\n");
     const before = await bytes("e/crlf");
-    await expect(call("edit_file", { path: "e/crlf", old: "a", new: "x" })).rejects.toThrow("2 times; say all: true");
+    await expect(call("edit_file", { path: "e/crlf", old: "a", new: "x" })).rejects.toThrow("2 times, at lines 1, 3; ");
     await expect(call("edit_file", { path: "e/crlf", old: "zz", new: "x" })).rejects.toThrow('does not contain "zz"');
     expect(await bytes("e/crlf")).toEqual(before);
     expect(await call("edit_file", { path: "e/crlf", old: "a", new: "", all: true })).toMatchObject({ replaced: 2 });
     expect((await bytes("e/crlf")).toString()).toBe("\r\n$&c\r\n\r\n");
     await call("edit_file", { path: "e/bom", old: "a", new: "b" });
     expect(await bytes("e/bom")).toEqual(Buffer.from("\uFEFFb"));
+    expect(
+      await call("edit_file", {
+        path: "e/bom",
+        edits: [
+          { old: "b", new: "c\nd" },
+          { old: "d", new: "e" },
+        ],
+      }),
+    ).toEqual({
+      path: "e/bom",
+      replaced: 2,
+    });
+    // All or nothing.
+    const several = {
+      path: "e/bom",
+      edits: [
+        { old: "c", new: "x" },
+        { old: "zz", new: "y" },
+      ],
+    };
+    await expect(call("edit_file", several)).rejects.toThrow('does not contain "zz" (edit 2 of 2)');
+    expect(await bytes("e/bom")).toEqual(Buffer.from("\uFEFFc\ne"));
+    await expect(call("edit_file", { path: "e/bom", old: "c" })).rejects.toThrow("an edit needs old and new");
     for (const path of ["none", "link"])
       await expect(call("edit_file", { path, old: "a", new: "b" })).rejects.toThrow("There is no file");
     await expect(call("edit_file", { path: "latin1.txt", old: "c", new: "k" })).rejects.toThrow("not UTF-8");
     expect(await bytes("latin1.txt")).toEqual(Buffer.from("caf\u00e9\n", "latin1"));
     await expect(call("edit_file", { path: "a.txt", old: "", new: "b" })).rejects.toBeInstanceOf(ValidationError);
+  });
+
+  test("write_file adds to the end of a file", async () => {
+    await call("write_file", { path: "w/long", content: "one\n", append: true });
+    await call("write_file", { path: "w/long", content: "two\n", append: true });
+    expect((await bytes("w/long")).toString()).toBe("one\ntwo\n");
   });
 
   test("delete, copy and directories", async () => {
@@ -329,6 +357,7 @@ describe("the pipeline", () => {
     expect(await call("read_file", { path: "empty.txt" })).toBeDefined();
     const writing = [...TOOLS.values()].filter((tool) => tool.writes).map(({ name }) => name);
     expect(writing.sort()).toEqual([
+      "apply_patch",
       "copy_file",
       "create_directory",
       "delete_directory",
