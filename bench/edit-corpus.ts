@@ -184,7 +184,7 @@ function changedLines(old: readonly string[], draw: (below: number) => number): 
     if (line.trim() === "") continue;
     const indent = indentOf(line);
     const kind = draw(3);
-    if (kind === 0) lines = lines.with(at, `${line.replace(/(\w+)(?=\W*$)/, "$1Changed")}`);
+    if (kind === 0) lines = lines.with(at, line.replace(/(\w+)(?=\W*$)/, "$1Changed"));
     else if (kind === 1)
       lines = lines.toSpliced(at + 1, 0, `${indent}call("new", ${draw(1000)});`, `${indent}  .then(done)`);
     else if (lines.length > 2) lines = lines.toSpliced(at, 1);

@@ -1,6 +1,8 @@
 /** The tools as a model uses them, through a whole plan: it is shown text, and what it leaves lands as it should. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { stepTurn, strategyTurn, ThinkingWorld } from "./testing/thinking-world.ts";
+import { ACTION, stepTurn, strategyTurn, ThinkingWorld } from "./testing/thinking-world.ts";
 import { World } from "./testing/world.ts";
 
 /** The step's conversation: each turn asks for calls, and goes on only when the last result is as expected. */
@@ -64,4 +66,66 @@ test("a step without a model fails with its command, and shows the end of what b
   expect(error?.message).toBe("The command ended with exit code 7:\nout 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3");
   const output = await world.agents.run(["plan", "explain", id, "test", "--output"]);
   expect(output.stdout).toContain("out 3\nerr 3");
+});
+
+test("a model looks around and edits as it is used to, and hears at once what it broke", async () => {
+  using world = new ThinkingWorld();
+  const code = "export function add(a: number, b: number) {\n  if (a > 0) {\n    return a + b;\n  }\n  return b;\n}\n";
+  writeFileSync(join(world.repository, "docs/add.ts"), code);
+  world.commit();
+  const id = await executed(
+    world,
+    { calls: [["find_files", { pattern: "*.ts" }]] },
+    { sees: "/^docs/add.ts$/", calls: [["search_files", { query: "(?i)RETURN a", path: "./docs/", context: 1 }]] },
+    {
+      sees: "/^docs/add.ts\n  2-   if \\(a > 0\\) {\n  3:     return a \\+ b;\n  4-   }$/",
+      calls: [["read_file", { file_path: join(world.repository, "docs/add.ts"), offset: 2, limit: 1 }]],
+    },
+    { sees: "/^2→ .*\n\\[lines 2–2 of 6; continue with offset 3\\]$/", calls: [["read_file", { path: "add.ts" }]] },
+    {
+      sees: 'Did you mean "docs/add.ts"?',
+      calls: [["edit_file", { path: "docs/add.ts", old_string: "  return a - b;", new_string: "" }]],
+    },
+    {
+      sees: "3→    return a + b;\n   yours:   return a - b;",
+      // Without its indentation, and with a bracket too many.
+      calls: [
+        [
+          "edit_file",
+          { path: "docs/add.ts", old: "if (a > 0) {\n  return a + b;", new: "if (a > 0) {{\n  return a - b;" },
+        ],
+      ],
+    },
+    {
+      sees: "/^Replaced 1 place in docs/add.ts \\(.* indentation\\).*\n3→    return a - b;\n.*does not any more:\nline \\d+: /s",
+      calls: [["edit_file", { path: "docs/add.ts", edits: [{ old: "{{", new: "{" }] }]],
+    },
+    {
+      sees: "/^Replaced 1 place in docs/add.ts. It is now:\n[^]*5→  return b;$/",
+      calls: [["write_file", { path: "docs/add.ts", content: "// end\n", append: true }]],
+    },
+    {
+      sees: "/^Wrote docs/add.ts /",
+      calls: [["apply_patch", { input: "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** End Patch" }]],
+    },
+    { sees: 'There is no tool "apply_patch"', says: "Done." },
+  );
+  expect((await world.agents.json("plan", "apply", id, "--yes")).exit_code).toBe(0);
+  const now = readFileSync(join(world.repository, "docs/add.ts"), "utf8");
+  expect(now).toBe(`${code.replace("a + b", "a - b")}// end\n`);
+});
+
+test("a model that is trained on patches gets them", async () => {
+  using world = new ThinkingWorld();
+  world.agents.write(
+    "actor.yaml",
+    "name: patcher\ntype: llm\ndescription: patches\nmodel: scripted/demo.yaml\ntools: [apply_patch]\n",
+  );
+  expect((await world.agents.json("actor", "add", "--config", "actor.yaml")).exit_code).toBe(0);
+  const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Add File: b.txt\n+new\n*** End Patch";
+  world.script(...conversation({ calls: [["apply_patch", { input: patch }]] }, { sees: "Added b.txt", says: "Done." }));
+  const id = await world.thinking(ACTION.replace("scripted/demo.yaml", "local/patcher"));
+  expect((await world.agents.json("plan", "execute", id)).data["state"]).toBe("complete");
+  const diff = await world.agents.json("plan", "diff", id);
+  expect(diff.data["files"]).toMatchObject([{ path: "a.txt" }, { path: "b.txt" }]);
 });

@@ -226,7 +226,7 @@ function hitsIn(expression: RegExp, lines: readonly string[]): readonly number[]
 
 /** As ripgrep reads it: `(?i)` in front ignores case, and what only Unicode mode refuses is fine. */
 function expressionOf({ pattern, ignore_case: ignoreCase }: Search): RegExp {
-  const inline = /^\(\?i\)/.test(pattern);
+  const inline = pattern.startsWith("(?i)");
   const source = inline ? pattern.slice(4) : pattern;
   const flags = inline || ignoreCase ? "i" : "";
   for (const mode of ["u", ""]) {
