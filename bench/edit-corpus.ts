@@ -1,7 +1,8 @@
 /**
  * Edits as models write them, each with a small mistake, and the file that was meant. The hunks are generated: from
- * places in real source files (this repository and the packages it has installed) some lines are taken and changed, as
- * an edit would. So the surroundings, the indentation and the repetitions are those of real code; the changes are not.
+ * places in the source files of installed packages, whose versions the lockfile fixes, some lines are taken and changed,
+ * as an edit would. So the surroundings, the indentation and the repetitions are those of real code; the changes are
+ * not.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -129,7 +130,7 @@ export const UNCLEAR: Readonly<Record<string, Mistake>> = {
   },
 };
 
-/** So many hunks of different files, the same for the same seed and the same files. */
+/** So many hunks of different files, the same for the same seed and the same packages. */
 export function hunks(root: string, count: number, seed: number): Hunk[] {
   const random = seededRandom(seed);
   const draw = (below: number): number => Math.floor(random() * below);
@@ -154,9 +155,8 @@ const PACKAGES = [
 ];
 
 function sourceFiles(root: string): string[] {
-  const own = ["src/**/*.ts", "docs/*.md", "features/*.feature"];
-  const others = PACKAGES.flatMap((name) => [`node_modules/${name}/**/*.ts`, `node_modules/${name}/**/*.js`]);
-  return globSync([...own, ...others], { cwd: root }).sort();
+  const patterns = PACKAGES.flatMap((name) => [`node_modules/${name}/**/*.ts`, `node_modules/${name}/**/*.js`]);
+  return globSync(patterns, { cwd: root }).sort();
 }
 
 function hunkOf(text: string, draw: (below: number) => number): Hunk | undefined {

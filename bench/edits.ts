@@ -7,7 +7,7 @@ import { hunks, MISTAKES, UNCLEAR, type CorpusEdit } from "./edit-corpus.ts";
 
 type Matcher = (edit: CorpusEdit) => string | undefined;
 
-export interface EditScore {
+interface EditScore {
   readonly kind: string;
   readonly edits: number;
   readonly rightly: number;
@@ -15,7 +15,7 @@ export interface EditScore {
   readonly refused: number;
 }
 
-export interface EditScores {
+interface EditScores {
   readonly mistakes: readonly EditScore[];
   readonly unclear: readonly EditScore[];
   /** Mean over the kinds of mistakes of the share that was applied rightly. */

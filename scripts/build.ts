@@ -54,8 +54,8 @@ const heavy = await build({
 const own = {
   ...options,
   plugins: [heavyApart],
-  // Native code, found by its package: loaded by the first rewrite, started by the first search.
-  external: ["@ast-grep/napi", "@vscode/ripgrep"],
+  // Native code, found by its package; loaded by the first rewrite.
+  external: ["@ast-grep/napi"],
 } satisfies BuildOptions;
 const library = await build({ ...own, entryPoints: { index: "src/index.ts" } });
 // What Node starts by itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes 0.8

@@ -49,7 +49,7 @@ export interface Analyzer extends Disposable {
   problems(language: Language, text: string): readonly ParseProblem[] | undefined;
 }
 
-export interface ParseProblem {
+interface ParseProblem {
   /** From 1. */
   readonly line: number;
   readonly message: string;

@@ -18,16 +18,8 @@ export interface Edit {
   readonly wholeLines?: boolean;
 }
 
-export const TIERS = [
-  "exact",
-  "line ends",
-  "trailing blanks",
-  "typography",
-  "indentation",
-  "blank edges",
-  "escapes",
-] as const;
-export type Tier = (typeof TIERS)[number];
+/** The difference that had to be forgiven. */
+export type Tier = "exact" | "line ends" | "trailing blanks" | "typography" | "indentation" | "blank edges" | "escapes";
 
 export type EditResult =
   | {

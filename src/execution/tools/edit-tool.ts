@@ -77,7 +77,7 @@ function editsOf(
   throw new ValidationError(`The parameters of edit_file do not fit: ${message}.`, [{ path: missing, message }]);
 }
 
-export interface AppliedEdits {
+interface AppliedEdits {
   readonly text: string;
   readonly replaced: number;
   /** Numbers of the changed lines, from 1. */

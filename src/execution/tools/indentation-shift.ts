@@ -4,7 +4,7 @@
  * the code could be another.
  */
 
-/** Makes of a new line one that goes with the file; undefined when that is not possible. `index` is its number, from 0. */
+/** Makes of a new line one that goes with the file; undefined where it cannot. `index` is its number, from 0. */
 export type Shift = (line: string, index: number) => string | undefined;
 
 interface IndentedPair {

@@ -18,7 +18,7 @@ export async function missingPathError(workspace: Workspace, path: string): Prom
 const MOST = 3;
 
 /** Of the same name elsewhere, else of a similar name in the same directory, else of a similar path. */
-export function likelyPaths(path: string, files: readonly string[]): string[] {
+function likelyPaths(path: string, files: readonly string[]): string[] {
   const all = [...new Set([...files, ...files.flatMap(directoriesOf)])];
   const name = basename(path).toLowerCase();
   const named = all.filter((one) => basename(one).toLowerCase() === name);

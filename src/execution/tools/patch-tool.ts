@@ -1,6 +1,6 @@
 /**
- * Changes files by a patch, for the models that are trained on it. Each hunk finds its place as an edit does; every file
- * is changed in memory before the first one is written, so a hunk that does not apply changes none.
+ * Changes files by a patch, for the models that are trained on it. Each hunk finds its place as an edit does; every
+ * file is changed in memory before the first one is written, so a hunk that does not apply changes none.
  */
 import * as z from "zod";
 import { shown } from "../../domain/text/text.ts";

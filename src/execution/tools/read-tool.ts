@@ -3,11 +3,8 @@
  * command's kept output is read like a file.
  */
 import * as z from "zod";
-import { AgentsError } from "../../domain/errors/errors.ts";
-import { shown } from "../../domain/text/text.ts";
 import { maskedText } from "../../platform/masking.ts";
 import { LINK } from "../../platform/file-state.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { callOfPath } from "./call-outputs.ts";
 import { fileError, fileText } from "./file-text.ts";
 import { directoryEntries, entriesText, isDirectory, type DirectoryEntry } from "./list-tool.ts";
@@ -125,12 +122,4 @@ function imageType(content: Uint8Array): string | undefined {
   if (known !== undefined) return known[0];
   const text = Buffer.from(content.subarray(0, 12)).toString("latin1");
   return text.startsWith("RIFF") && text.endsWith("WEBP") ? "image/webp" : undefined;
-}
-
-/** A file that a tool needs to be there. */
-export async function requireFile(workspace: Workspace, path: string): Promise<{ content: Uint8Array; mode: number }> {
-  const state = await workspace.read(path);
-  if (state === undefined) throw await missingPathError(workspace, path);
-  if (state.mode === LINK) throw new AgentsError("tool_failed", `${shown(path)} is a symbolic link.`);
-  return state;
 }

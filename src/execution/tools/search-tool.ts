@@ -8,7 +8,7 @@ import { LINK } from "../../platform/file-state.ts";
 import { maskedText } from "../../platform/masking.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { keptOutputAt } from "./read-tool.ts";
-import { matchingFiles, matchingLines, type RipgrepLine } from "./ripgrep.ts";
+import { matchingFiles, matchingLines, ripgrepProgram, type RipgrepLine } from "./ripgrep.ts";
 import { ripgrepIn, searchedPlace, type SearchedPlace } from "./searched-place.ts";
 import { tool, type Tool } from "./tool.ts";
 
@@ -74,7 +74,7 @@ export const FIND_TOOL: Tool = tool({
       if (place.files === undefined || place.files.has(whole)) found.push(whole);
       return found.length < limit;
     };
-    const ripgrep = ripgrepIn(place, workspace, [glob.replace(/^\.?\//, "")], signal);
+    const ripgrep = ripgrepIn(place, workspace, [glob.replace(/^\.?\//, "")], signal, ripgrepProgram());
     if (ripgrep === undefined) for (const file of scanned(place, glob)) take(file);
     else await matchingFiles(ripgrep, take);
     return found.slice(0, limit);
@@ -87,11 +87,12 @@ interface FoundLine {
   readonly beside: boolean;
 }
 
-async function foundLines(
+export async function foundLines(
   workspace: Workspace,
   place: SearchedPlace,
   search: Search,
   signal: AbortSignal,
+  program: string | undefined = ripgrepProgram(),
 ): Promise<FoundLine[]> {
   const { glob, context, limit, mode } = search;
   const found: FoundLine[] = [];
@@ -107,7 +108,7 @@ async function foundLines(
     found.push({ path: whole, line, beside });
     return true;
   };
-  const ripgrep = ripgrepIn(place, workspace, glob === undefined ? [] : [glob.replace(/^\.?\//, "")], signal);
+  const ripgrep = ripgrepIn(place, workspace, glob === undefined ? [] : [glob.replace(/^\.?\//, "")], signal, program);
   if (ripgrep === undefined) await scan(workspace, place, search, take, signal);
   else
     await workspace.reading(() =>
@@ -126,7 +127,7 @@ async function foundLines(
   return found;
 }
 
-/** Of a key that goes over several lines none looks like a secret by itself, so they are masked as part of their file. */
+/** Of a key that goes over several lines none looks like a secret by itself: they are masked as part of their file. */
 async function withTexts(workspace: Workspace, found: readonly FoundLine[]): Promise<Found[]> {
   const files = new Map<string, readonly string[]>();
   for (const path of new Set(found.map((one) => one.path))) {

@@ -8,7 +8,7 @@ import { isVersioned } from "../sandbox/sandbox-facts.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isDirectory } from "./list-tool.ts";
 import { missingPathError } from "./missing-path.ts";
-import { ripgrepProgram, type RipgrepPlace } from "./ripgrep.ts";
+import type { RipgrepPlace } from "./ripgrep.ts";
 
 export interface SearchedPlace {
   /** Absolute; the place itself, or the directory of the one file. */
@@ -37,13 +37,13 @@ export async function searchedPlace(workspace: Workspace, path = "."): Promise<S
   return { directory: join(root, above), prefix: above, file: path.slice(cut), files: undefined };
 }
 
-/** Undefined where ripgrep is not installed. */
+/** Undefined where ripgrep is not installed: then there is no program. */
 export function ripgrepIn(
   place: SearchedPlace,
   workspace: Workspace,
   globs: readonly string[],
   signal: AbortSignal,
-  program: string | undefined = ripgrepProgram(),
+  program: string | undefined,
 ): RipgrepPlace | undefined {
   if (program === undefined) return undefined;
   const ignoring = place.files !== undefined && isVersioned(workspace.sandbox);

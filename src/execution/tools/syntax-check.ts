@@ -2,7 +2,7 @@
  * Finds where a text is not valid in its language. This room does not know how code is parsed: the code that starts the
  * execution passes an implementation in.
  */
-export interface SyntaxProblem {
+interface SyntaxProblem {
   /** From 1. */
   readonly line: number;
   readonly message: string;

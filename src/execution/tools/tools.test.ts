@@ -3,6 +3,8 @@ import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentsError, ValidationError, type JsonObject } from "../../index.ts";
+import { foundLines } from "./search-tool.ts";
+import { searchedPlace } from "./searched-place.ts";
 import { callTool, TOOLS } from "./tool-pipeline.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { fill } from "../testing/trees.ts";
@@ -102,6 +104,28 @@ describe("reading", () => {
     expect(await call("search_files", { pattern: "needle", glob: "*.log" })).toEqual([]);
     expect(await call("search_files", { pattern: "needle", path: "hidden.log" })).toHaveLength(1);
     expect(await call("find_files", { glob: "*.log" })).toEqual([]);
+  });
+
+  test("without ripgrep the same lines are found by a scan", async () => {
+    const search = {
+      pattern: "(?i)CONST [XYZ]",
+      glob: "*.ts",
+      ignore_case: false,
+      context: 0,
+      mode: "lines",
+      limit: 9,
+    } as const;
+    const { signal } = new AbortController();
+    for (const path of [".", "src/deep", "src/z.ts"]) {
+      const place = await searchedPlace(open.workspace, path);
+      const scanned = await foundLines(open.workspace, place, search, signal, undefined);
+      expect(scanned).toEqual(await foundLines(open.workspace, place, search, signal));
+      expect(scanned.length).toBeGreaterThan(0);
+    }
+    const place = await searchedPlace(open.workspace, ".");
+    await expect(foundLines(open.workspace, place, { ...search, pattern: "(" }, signal, undefined)).rejects.toThrow(
+      'The pattern "(" is not valid.',
+    );
   });
 
   test("find_files lists files by a glob, relative to a directory", async () => {
