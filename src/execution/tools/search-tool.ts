@@ -43,7 +43,7 @@ export const SEARCH_TOOL: Tool = tool({
     const kept = search.path === undefined ? undefined : await keptOutputAt(search.path, call);
     if (kept !== undefined && search.path !== undefined) return inText(search.path, kept, search);
     const place = await searchedPlace(workspace, search.path);
-    const lines = await foundLines(workspace, place, search, signal);
+    const lines = await foundLines(workspace, place, search, signal, ripgrepProgram());
     return search.mode === "lines" ? withTexts(workspace, lines) : counted(lines, search);
   },
 });
@@ -92,7 +92,7 @@ export async function foundLines(
   place: SearchedPlace,
   search: Search,
   signal: AbortSignal,
-  program: string | undefined = ripgrepProgram(),
+  program: string | undefined,
 ): Promise<FoundLine[]> {
   const { glob, context, limit, mode } = search;
   const found: FoundLine[] = [];

@@ -3,6 +3,7 @@ import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentsError, ValidationError, type JsonObject } from "../../index.ts";
+import { ripgrepProgram } from "./ripgrep.ts";
 import { foundLines } from "./search-tool.ts";
 import { searchedPlace } from "./searched-place.ts";
 import { callTool, TOOLS } from "./tool-pipeline.ts";
@@ -119,7 +120,7 @@ describe("reading", () => {
     for (const path of [".", "src/deep", "src/z.ts"]) {
       const place = await searchedPlace(open.workspace, path);
       const scanned = await foundLines(open.workspace, place, search, signal, undefined);
-      expect(scanned).toEqual(await foundLines(open.workspace, place, search, signal));
+      expect(scanned).toEqual(await foundLines(open.workspace, place, search, signal, ripgrepProgram()));
       expect(scanned.length).toBeGreaterThan(0);
     }
     const place = await searchedPlace(open.workspace, ".");
