@@ -4,8 +4,10 @@
  * text is nowhere.
  */
 import { join } from "node:path";
+import { LINK } from "../../platform/file-state.ts";
 import { isVersioned } from "../sandbox/sandbox-facts.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { fileError } from "./file-text.ts";
 import { isDirectory } from "./list-tool.ts";
 import { missingPathError } from "./missing-path.ts";
 import type { RipgrepPlace } from "./ripgrep.ts";
@@ -31,7 +33,10 @@ export async function searchedPlace(workspace: Workspace, path = "."): Promise<S
     const known = [...all].some((file) => file.startsWith(prefix));
     return { directory: join(root, path), prefix, file: undefined, files: known ? all : undefined };
   }
-  if ((await workspace.read(path)) === undefined) throw await missingPathError(workspace, path);
+  const state = await workspace.read(path);
+  if (state === undefined) throw await missingPathError(workspace, path);
+  // Named by its path, ripgrep would follow it, and its target may be outside.
+  if (state.mode === LINK) throw fileError(path, "is a symbolic link");
   const cut = path.lastIndexOf("/") + 1;
   const above = path.slice(0, cut);
   return { directory: join(root, above), prefix: above, file: path.slice(cut), files: undefined };

@@ -95,6 +95,9 @@ describe("reading", () => {
       { path: "crlf.txt", line: 2, text: "two" },
     ]);
     expect(await call("search_files", { pattern: '\\"x', glob: "**/deep/**" })).toEqual([]);
+    for (const path of ["link", "link-out"])
+      await expect(call("search_files", { pattern: "o", path })).rejects.toThrow("is a symbolic link");
+    await expect(call("find_files", { glob: "*", path: "link-out" })).rejects.toThrow("is a symbolic link");
     await expect(call("search_files", { pattern: "x", path: "scr" })).rejects.toThrow('Did you mean "src"?');
     await expect(call("search_files", { pattern: "x", path: "src/*.ts" })).rejects.toThrow("There is no file");
   });
