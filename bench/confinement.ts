@@ -60,7 +60,6 @@ async function doNothing(root: string): Promise<void> {
     cwd: root,
     timeoutMs: 60_000,
     signal,
-    keep: "end",
     network: false,
     requireConfinement: false,
   });

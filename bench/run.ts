@@ -1,4 +1,7 @@
-/** Entry of the benchmarks: `npm run bench -- NAME [--quick | --smoke] [--dir DIRECTORY]`. */
+/**
+ * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement|edits [--quick]
+ * [--dir DIRECTORY]`.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -8,17 +11,18 @@ import { run as runBreaker } from "./breaker.ts";
 import { run as runChanges } from "./changes.ts";
 import { run as runConfinement } from "./confinement.ts";
 import { run as runContext } from "./context.ts";
+import { run as runEdits } from "./edits.ts";
 import { run as runGraph } from "./graph.ts";
 import type { BenchSize } from "./measure.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
-const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "confinement"] as const;
+const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "confinement", "edits"] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|all [--quick | --smoke] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|edits [--quick] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -26,8 +30,7 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   context  what contexts cost and show, beside repomix and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
-  all      one after the other
-  --smoke  whether each still works, in seconds: nothing is installed or fetched, a peer that is missing is left out
+  edits    how many slightly wrong edits are applied as they were meant, beside exact match
   --quick  fewer rounds; 100,000 plans; no tree of 50,000 files
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 
@@ -76,7 +79,9 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
     case "context":
       return runContext(options);
     case "confinement":
-      return runConfinement(options);
+      return runConfinement({ dir, quick });
+    case "edits":
+      return runEdits({ quick });
   }
 }
 

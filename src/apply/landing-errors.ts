@@ -21,7 +21,11 @@ export function requireChanges(plan: Plan, entries: readonly PlanChange[], allow
 
 /** The result may not be applied as it is; only another attempt helps. */
 export function constrainedError(plan: Plan, gate: Extract<ValidationGate, { ok: false }>): AgentsError {
-  return new AgentsError("constrained", `The plan ${plan.id} cannot be applied. ${gate.why}`, {
+  const said = gate.failures
+    .filter(({ output }) => output !== "")
+    .map(({ validation, output }) => `\n${validation}:\n${output}`)
+    .join("");
+  return new AgentsError("constrained", `The plan ${plan.id} cannot be applied. ${gate.why}${said}`, {
     kept: "Nothing was changed, in any resource; what the plan did is recorded.",
     next: [nextStep("plan.status", { plan: plan.id }), nextStep("plan.revert", { plan: plan.id })],
     detail: { failures: gate.failures },

@@ -28,7 +28,6 @@ function shell(command: string, commands: string): Promise<ProgramResult> {
     cwd: root,
     timeoutMs: 60_000,
     signal,
-    keep: "end",
     requireConfinement: false,
     network: false,
     commands,

@@ -28,12 +28,16 @@ export interface StartOptions {
   readonly cwd: string;
   readonly record: RunningCommand | undefined;
   readonly input?: "pipe" | "ignore";
+  /** The program's errors go where its output goes, in the order in which it prints them. */
+  readonly oneStream?: boolean;
 }
 
 /** A child that leads a group of its own. */
-export function startLaunched(launch: Launch, { cwd, record, input = "ignore" }: StartOptions): ChildProcess {
+export function startLaunched(launch: Launch, options: StartOptions): ChildProcess {
+  const { cwd, record, input = "ignore", oneStream = false } = options;
   const { program, args, environment, loaded } = launch;
-  const script = `${WATCHED}\nexec "$@"${loaded === undefined ? " 4<&- 5<&- 6<&- 7<&-" : ""}`;
+  const closed = loaded === undefined ? " 4<&- 5<&- 6<&- 7<&-" : "";
+  const script = `${WATCHED}\nexec "$@"${oneStream ? " 2>&1" : ""}${closed}`;
   const said = record?.descriptor ?? "ignore";
   const child = spawn("/bin/sh", ["-c", script, "sh", record?.file ?? "", program, ...args], {
     cwd,

@@ -3,6 +3,30 @@ import type { ModelTool } from "../actors/models/model.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Tool } from "../execution/tools/tool.ts";
+import type { ToolName } from "../domain/names/tool-names.ts";
+
+/**
+ * The tools that a model has whose actor names none. Each costs tokens in every call, so what a command or another tool
+ * does as well is left out; an actor can name it.
+ */
+const DEFAULT_TOOLS = [
+  "read_file",
+  "write_file",
+  "edit_file",
+  "delete_file",
+  "move_file",
+  "list_directory",
+  "search_files",
+  "find_files",
+  "git_status",
+  "git_diff",
+  "rewrite_code",
+  "shell_execute",
+  "request_context",
+] as const satisfies readonly ToolName[];
+
+/** Models that were trained to change files by patches make fewer mistakes with them than with texts to replace. */
+const TRAINED_ON_PATCHES = /(^|\/)(gpt-(?!3|4o|4-)|codex)/i;
 
 /**
  * The tools of the one pipeline as a model is offered them: only those that its actor names and that could succeed in
@@ -11,9 +35,15 @@ import type { Tool } from "../execution/tools/tool.ts";
 export function modelTools(
   named: readonly string[] | undefined,
   plan: { readonly resources: readonly string[]; readonly readOnly: boolean; readonly inPlace: boolean },
+  model?: string,
 ): ModelTool[] {
+  const offered = new Set<string>(named ?? DEFAULT_TOOLS);
+  if (named === undefined && model !== undefined && TRAINED_ON_PATCHES.test(model)) {
+    offered.delete("edit_file");
+    offered.add("apply_patch");
+  }
   return [...TOOLS.values()]
-    .filter(({ name }) => named === undefined || named.includes(name))
+    .filter(({ name }) => offered.has(name))
     .filter(({ writes }) => !(writes && plan.readOnly))
     .filter(({ compared }) => !(compared === true && plan.inPlace))
     .filter((tool) => "ask" in tool || plan.resources.length > 0)

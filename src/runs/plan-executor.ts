@@ -47,6 +47,7 @@ import type { PlanThinking } from "./plan-thinking.ts";
 import { isByModel } from "../plans/revise-strategy.ts";
 import { checkAndMend } from "./check-and-mend.ts";
 import { requireConfinedCommands } from "./plan-confinement.ts";
+import { CodeSyntax } from "./syntax-check.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -154,6 +155,7 @@ export class PlanExecutor {
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, tell = tellNothing } = options;
     await using context = this.#context?.executing(lease, actor?.contextView ?? "execute");
+    using syntax = new CodeSyntax();
     const others: unknown[] = [];
     try {
       const thinking = actor === undefined ? undefined : await this.#think(lease, options);
@@ -165,6 +167,7 @@ export class PlanExecutor {
         revisedWaves: () => this.#decided(plan),
         ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor) }),
         knowledge: context?.port,
+        syntax: syntax.check,
         signal,
         tell,
         ...(inPlace.length === 0 ? {} : { landStep: this.#lander(lease, options) }),

@@ -79,15 +79,15 @@ describe("llm", () => {
     expect(effects.called).toEqual([
       {
         key: "run/1.n/call-1.1",
-        call: { tool: "read_file", params: { path: "a" }, decision: "decision of run/1.n/ask-1" },
+        call: { tool: "read_file", params: { path: "a" }, decision: "decision of run/1.n/ask-1", forModel: true },
       },
       {
         key: "run/1.n/call-1.2",
-        call: { tool: "write_file", params: { path: "b" }, decision: "decision of run/1.n/ask-1" },
+        call: { tool: "write_file", params: { path: "b" }, decision: "decision of run/1.n/ask-1", forModel: true },
       },
       {
         key: "run/1.n/call-2.1",
-        call: { tool: "read_file", params: { path: "b" }, decision: "decision of run/1.n/ask-2" },
+        call: { tool: "read_file", params: { path: "b" }, decision: "decision of run/1.n/ask-2", forModel: true },
       },
     ]);
     expect(effects.asked.map(({ about }) => about.type)).toEqual([
@@ -119,13 +119,13 @@ describe("llm", () => {
     const said = Array.from({ length: 4 }, () => wants({ tool: "read_file", params: {} }));
     const effects = new TestEffects({
       ask: () => said.shift() ?? "done",
-      callTool: () => ({ ok: true, output: "x".repeat(60_000) }),
+      callTool: () => ({ ok: true, output: "x".repeat(90_000) }),
     });
     const nodes = [ask("n", "Go", { tools: ["read_file"] })];
     await runGraph({ ...graph({ nodes }), memory: { maxMessages: 3 } }, input(), ports(effects));
     const last = effects.asked.at(-1)?.call.messages ?? [];
     expect(last.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
-    expect(JSON.stringify(last[2])).toContain("[cut here: 50000 of 60000 characters are shown");
+    expect(JSON.stringify(last[2])).toContain("[cut here: 80000 of 90000 characters are shown");
   });
 
   test("asks for tools for ever: an error that keeps the work", async () => {

@@ -3,9 +3,8 @@ import type { JsonValue } from "../../domain/values/json.ts";
 import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
 import type { ActorEffects } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
-import { modelSettings } from "../models/model-settings.ts";
-import { answerMessage, type ModelMessage, type ModelRef, type ModelTool } from "../models/model.ts";
-import { carriedOut, resultText } from "../loop/tool-turn.ts";
+import type { ModelMessage, ModelRef, ModelTool } from "../models/model.ts";
+import { carriedOut, toldOutcome } from "../loop/tool-turn.ts";
 import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
 import type { ModelActor, PreparedNode } from "./prepared-graph.ts";
@@ -69,11 +68,16 @@ export async function askNode(
     recovers = false;
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {
-      const outcome = await carriedOut(asked, call.tools, (params) =>
-        ports.effects.callTool(`${key}/call-${turn}.${index + 1}`, { tool: asked.tool, params, decision }),
+      const outcome = await carriedOut(asked, answer, call.tools, (params) =>
+        ports.hands.callTool(`${key}/call-${turn}.${index + 1}`, {
+          tool: asked.tool,
+          params,
+          decision,
+          forModel: true,
+        }),
       );
       recovers ||= !outcome.ok;
-      const output = outcome.ok ? resultText(outcome.output) : outcome.error;
+      const output = toldOutcome(outcome);
       messages.push({ role: "tool", callId: asked.id, tool: asked.tool, output, failed: !outcome.ok });
     }
   }

@@ -63,4 +63,6 @@ export interface EffectCall {
   readonly tool: string;
   readonly params: JsonObject;
   readonly decision: DecisionId;
+  /** A model asked for it, and reads the outcome as text; otherwise a program made the call. */
+  readonly forModel?: boolean;
 }

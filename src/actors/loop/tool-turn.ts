@@ -3,10 +3,13 @@ import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
-import type { ModelTool, ModelToolCall } from "../models/model.ts";
+import type { ModelTool, ModelToolCall, ModelUsage } from "../models/model.ts";
+import type { Told } from "./actor-effects.ts";
 
-/** Characters of one tool result that a model is shown. */
-const OUTPUT_LIMIT = 50_000;
+/** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
+
+/** Characters of one tool result that a model is shown; tools that can say more know better where to cut. */
+const OUTPUT_LIMIT = 80_000;
 
 /**
  * A call that cannot be one is answered here, and told to the model like any other failure: the tools that were offered
@@ -14,9 +17,13 @@ const OUTPUT_LIMIT = 50_000;
  */
 export async function carriedOut(
   asked: ModelToolCall,
+  answer: Pick<Told, "finish" | "usage" | "toolCalls">,
   tools: readonly ModelTool[],
   call: (params: JsonObject) => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
+  // Also when it happens to be a JSON object: the parameters that would have come next are missing.
+  if (answer.finish === "length" && answer.toolCalls.at(-1) === asked)
+    return { ok: false, error: cutOff(answer.usage) };
   const names = tools.map(({ name }) => name);
   if (!names.includes(asked.tool)) {
     const near = nearest(asked.tool, names);
@@ -28,8 +35,14 @@ export async function carriedOut(
   return await call(asked.params);
 }
 
-/** As a model is shown it: text. An output that would fill the model's window is cut, and says so. */
-export function resultText(output: JsonValue): string {
+function cutOff({ outputTokens }: ModelUsage): string {
+  return `Your call was cut off after ${outputTokens} tokens; nothing was done. Write the file in parts: first write_file with the first 200 lines, then write_file with append: true for each further part.`;
+}
+
+/** The outcome as the model reads it. One that would fill the model's window is cut, and says so. */
+export function toldOutcome(outcome: ToolOutcome): JsonValue {
+  if (!outcome.ok) return outcome.error;
+  const output = outcome.text ?? outcome.output;
   const text = typeof output === "string" ? output : JSON.stringify(output);
   if (text.length <= OUTPUT_LIMIT) return text;
   const kept = text.slice(0, OUTPUT_LIMIT).toWellFormed();

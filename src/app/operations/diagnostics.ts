@@ -31,6 +31,7 @@ export const operation = defineOperation({
       await check("disk space", async () => diskSpace(app.paths.dataDir)),
       await check("database", () => database(app)),
       await check("git", git),
+      await check("search", search),
       await check("confinement", confinement),
       await check("tool directories", () => toolDirectories(app)),
     ];
@@ -116,6 +117,13 @@ async function toolDirectories(app: App): Promise<string> {
   const shown = shownTools();
   const found = shown.length === 0 ? "none besides those of the system" : shown.join(", ");
   return `commands of plans can read: ${found}`;
+}
+
+async function search(): Promise<string> {
+  const { ripgrepProgram } = await import("../../execution/tools/ripgrep.ts");
+  const program = ripgrepProgram();
+  if (program !== undefined) return `ripgrep (${program})`;
+  throw new Warning("ripgrep is not installed for this platform; files are searched by a slower scan");
 }
 
 async function git(): Promise<string> {

@@ -7,6 +7,7 @@ import type { ModelCallFacts } from "../../ledger/model-calls.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, Json, NextSteps } from "../base/schemas.ts";
 import { DECISION_STATES } from "../queries/decision-tree.ts";
+import { calledOutput } from "../queries/called-output.ts";
 import { explainedBy, type Explained, type ExplainedFile } from "../queries/explained-decision.ts";
 
 const Named = z.strictObject({ id: z.string(), step: z.string().nullable() });
@@ -64,6 +65,8 @@ const Output = z.strictObject({
     supersededBy: z.string().nullable(),
   }),
   contextSnapshot: z.strictObject({ sha256: z.string(), bytes: z.int() }).nullable(),
+  /** All that its tool calls returned, as a model reads it; only when asked for. */
+  output: z.string().optional(),
   /** Exactly what the model was shown; only when asked for. */
   context: z.string().optional(),
   modelCall: ModelCall.nullable(),
@@ -93,6 +96,7 @@ export const operation = defineOperation({
   input: z.strictObject({
     id: z.string(),
     decision: z.string().optional(),
+    output: z.boolean().default(false),
     showContext: z.boolean().default(false),
     showReasoning: z.boolean().default(false),
     showAlternatives: z.boolean().default(false),
@@ -107,7 +111,8 @@ export const operation = defineOperation({
         next: [nextStep("plan.tree", { plan: plan.id })],
       });
     }
-    return explanation(explained, input);
+    const output = input.output ? { output: await calledOutput(await app.store(), explained) } : {};
+    return { ...explanation(explained, input), ...output };
   },
 });
 

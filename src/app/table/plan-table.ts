@@ -164,6 +164,7 @@ export const PLAN_TABLE = {
     parameters: [
       { name: "id", about: "the plan's id, or the decision's", positional: true, required: true },
       { name: "decision", about: "the decision's id or its step", positional: true },
+      { name: "output", about: "print what its tool calls returned, such as all that a command printed", kind: "flag" },
       { name: "showContext", about: "print exactly what the model was shown, and nothing else", kind: "flag" },
       { name: "showReasoning", about: "also the model's own text, unchanged", kind: "flag" },
       { name: "showAlternatives", about: "also the alternatives", kind: "flag" },

@@ -13,8 +13,14 @@ type Row = readonly [string, string];
 export const show: Show<"plan.explain"> = (output) => ({
   view: [decisionElement(output), ...thoughtElements(output), callTable(output), fileTable(output)],
   messages: info(`${count(output.toolCalls.length, "tool call")}, ${count(output.files.length, "change")}.`),
-  ...(output.context === undefined ? {} : { text: output.context }),
+  ...textOf(output),
 });
+
+/** Printed alone, so that it can be searched or kept in a file. */
+function textOf({ context, output }: Output): { readonly text?: string } {
+  const text = context ?? output;
+  return text === undefined ? {} : { text };
+}
 
 function decisionElement(output: Output): Element {
   const { decision, dependants } = output;

@@ -17,6 +17,7 @@ import { JAVA } from "./java.ts";
 import { RUST } from "./rust.ts";
 import { GO } from "./go.ts";
 import { ParseLimitError, Parser } from "./parser.ts";
+import { lineAt, lineStartsOf } from "./lines.ts";
 import { PYTHON } from "./python.ts";
 import { SyntaxTree } from "./syntax-tree.ts";
 import { JAVASCRIPT, TSX, TYPESCRIPT } from "./typescript.ts";
@@ -44,6 +45,14 @@ export interface Analyzer extends Disposable {
   load(languages: Iterable<Language>): Promise<void>;
   /** Never throws for any text; parts that it could not analyze to the end are named under `incomplete`. */
   analyze(language: Language, text: string): FileFacts;
+  /** The first place where a text does not fit its grammar, as a list; undefined for a text that cannot be judged. */
+  problems(language: Language, text: string): readonly ParseProblem[] | undefined;
+}
+
+interface ParseProblem {
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
 }
 
 /**
@@ -87,6 +96,25 @@ class TreeSitterAnalyzer implements Analyzer {
       return emptyFacts(language, error.message);
     }
     return extractFacts(language, GRAMMARS[language], this.#tree);
+  }
+
+  problems(language: Language, text: string): readonly ParseProblem[] | undefined {
+    if (language === "text" || language === "markdown") return undefined;
+    if (text.length > MAX_ANALYZED_LENGTH || isNestedDeeper(text, DEEPEST_NESTING)) return undefined;
+    try {
+      this.#parser.parse(GRAMMARS[language], text, this.#tree);
+    } catch (error) {
+      if (!(error instanceof ParseLimitError)) throw error;
+      return undefined;
+    }
+    const { hasErrors, firstError } = this.#tree;
+    if (!hasErrors) return [];
+    const lines = lineStartsOf(text);
+    if (firstError < 0) return [{ line: lines.length, message: "something is missing before the end" }];
+    const [found = ""] = text.slice(firstError).trimStart().split("\n", 1);
+    const message =
+      found === "" ? "something is missing" : `unexpected ${JSON.stringify(found.slice(0, 40).toWellFormed())}`;
+    return [{ line: lineAt(lines, firstError), message }];
   }
 
   async #replace(): Promise<void> {

@@ -29,7 +29,6 @@ for (const [name, command] of Object.entries(request.commands)) {
     cwd: root,
     timeoutMs: 60_000,
     signal: new AbortController().signal,
-    keep: "end",
     requireConfinement: false,
     network,
     readable,

@@ -9,7 +9,14 @@ import type { JsonValue } from "../values/json.ts";
 export type ToolOutcome =
   | {
       readonly ok: true;
+      /** For code: graphs read it, and it is recorded. */
       readonly output: JsonValue;
+      /** The same for a model. Missing where nothing but the output is known; the output is told then. */
+      readonly text?: string;
+      /** The tool did its work, and the work itself failed: a command that ended with an exit code other than 0. */
+      readonly failure?: string;
+      /** The call changed files of the plan. */
+      readonly changed?: true;
       readonly changeset?: ChangesetId;
     }
   | {

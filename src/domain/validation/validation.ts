@@ -52,6 +52,7 @@ export interface Validation extends ValidationDefinition {
 /** The tools that change nothing, and so can check something. */
 export const READ_ONLY_TOOLS = [
   "read_file",
+  "find_files",
   "list_directory",
   "search_files",
   "get_file_info",

@@ -101,3 +101,7 @@ function kindOf(value: unknown): string {
   if (typeof value === "object") return "an object of a class";
   return value === undefined ? "undefined" : `a ${typeof value}`;
 }
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -27,6 +27,7 @@ import { findHooks, HOOK_NAMES, identityOf, stageChanges, type HookName } from "
 import { netChanges, type NetChange } from "../../changes/net-changes.ts";
 import { removeTree } from "../../platform/remove-tree.ts";
 import { gitIn } from "../sandbox/sandbox-facts.ts";
+import { lastLines } from "../tools/cut-text.ts";
 import { borrowedBy, failureOf, runProgram, type ProgramResult } from "../tools/shell.ts";
 import { planChanges } from "../../changes/plan-changes.ts";
 import type { OpenSandboxes } from "../steps/step-runner.ts";
@@ -208,7 +209,6 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         cwd: root,
         timeoutMs: TIMEOUT_MS,
         signal: run.signal,
-        keep: "end",
         network: workspace.network,
         requireConfinement: workspace.requireConfinement,
         environment,
@@ -251,12 +251,10 @@ async function changesOf({ lease }: HookRun, resource: string): Promise<Readonly
   return netChanges(entries.filter((entry) => entry.resource === resource));
 }
 
-const LINES_SHOWN = 20;
-
 function hookFailedError({ lease }: HookRun, hook: Hook, how: string, result: ProgramResult | undefined): AgentsError {
   const { resource, hook: name } = hook.id;
   const output = printable(result?.output ?? "").trimEnd();
-  const shown = output.slice(-4000).split("\n").slice(-LINES_SHOWN).join("\n");
+  const shown = lastLines(output);
   return new AgentsError(
     "hook_failed",
     `The hook ${name} of "${resource}" ${how}${shown === "" ? "." : `:\n${shown}`}`,

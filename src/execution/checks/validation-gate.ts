@@ -6,6 +6,7 @@ import type { QualifiedName } from "../../domain/names/qualified-name.ts";
 import { latestValidations } from "../../ledger/validation-runs.ts";
 import type { Store } from "../../store/port.ts";
 import { attachedValidations } from "../../store/tables/validations.ts";
+import { lastLines } from "../tools/cut-text.ts";
 
 /** Why a plan may not be applied: a required validation that failed, or that says nothing about these files. */
 interface GateFailure {
@@ -15,6 +16,8 @@ interface GateFailure {
   readonly validation: QualifiedName;
   readonly reason: "failed" | "not_validated";
   readonly message: string;
+  /** The last lines that it printed; "" when it was not run, or printed nothing. */
+  readonly output: string;
 }
 
 export type ValidationGate =
@@ -37,8 +40,8 @@ export async function validationGate(store: Store, plan: Plan): Promise<Validati
       const result = latest?.results.find(
         ({ attachment, resource }) => attachment === one.attachment && resource === one.resource,
       );
-      if (result === undefined) return [failure(one, "not_validated", "It was not run.")];
-      return result.passed ? [] : [failure(one, "failed", result.message)];
+      if (result === undefined) return [failure(one, "not_validated", "It was not run.", "")];
+      return result.passed ? [] : [failure(one, "failed", result.message, lastLines(result.output))];
     });
   if (failures.length === 0) return { ok: true };
   const names = (reason: GateFailure["reason"]): string =>
@@ -57,6 +60,7 @@ function failure(
   { attachment, resource, validation }: AttachedValidation,
   reason: GateFailure["reason"],
   message: string,
+  output: string,
 ): GateFailure {
-  return { attachment, resource, validation: validation.name, reason, message };
+  return { attachment, resource, validation: validation.name, reason, message, output };
 }

@@ -122,7 +122,7 @@ async function runCommand(
   if (worksInPlace(sandbox)) throw notInPlaceError("A command", sandbox);
   const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
   const limits = { network, requireConfinement, timeoutMs, commands: sandbox.commands };
-  const options = { ...place, ...limits, signal, keep: "end" } as const;
+  const options = { ...place, ...limits, signal } as const;
   const result = await runShell(command, options);
   const failure = failureOf(result, timeoutMs);
   const message = failure === undefined ? "The command succeeded." : `The command ${failure}.`;

@@ -10,7 +10,17 @@ import type { JsonValue } from "../../domain/values/json.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import { stepKey } from "../../ledger/records.ts";
 import { recordedStep, runStep } from "../../ledger/steps.ts";
-import { callTool, tryTool, type EndCall, type ToolEnvironment, type ToolRequest } from "../tools/tool-pipeline.ts";
+import { readContents, stageContent, type StagedContent } from "../../store/contents/contents.ts";
+import type { Tx } from "../../store/port.ts";
+import type { CallOutputs } from "../tools/call-outputs.ts";
+import {
+  callTool,
+  told,
+  tryTool,
+  type EndCall,
+  type ToolEnvironment,
+  type ToolRequest,
+} from "../tools/tool-pipeline.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 
 /** A tool call of a step, by its place in the program. */
@@ -40,19 +50,64 @@ export function recordedCalls(parts: {
   return landStep === undefined ? callsInSandbox(lease, environment) : callsInPlace(lease, environment, landStep);
 }
 
-function callsInSandbox(lease: Lease, environment: ToolEnvironment): RecordedCalls {
+function callsInSandbox(lease: Lease<"execute">, given: ToolEnvironment): RecordedCalls {
+  const outputs = new RecordedOutputs(lease);
+  const environment = { ...given, outputs };
   const recorded = (call: KeyedCall, made: () => Promise<ToolOutcome>): Promise<CallRecord> =>
-    runStep(lease, stepKey("tool_call", call.key), async () => {
-      const outcome = await made();
-      return recordOf(call.order(), outcome);
-    });
+    runStep(
+      lease,
+      stepKey("tool_call", call.key),
+      async () => {
+        const outcome = await made();
+        return recordOf(call.order(), outcome);
+      },
+      (tx) => outputs.commit(tx, call.by),
+    );
   return {
     make: async (call) => void (await recorded(call, () => callTool(call, environment))),
-    attempt: async (call) => outcomeOf(await recorded(call, () => tryTool(call, environment))),
+    attempt: async (call) => outcomeOf(call, await recorded(call, () => tryTool(call, environment))),
   };
 }
 
-function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep): RecordedCalls {
+/** The long outputs of calls: staged while the call runs, and committed with its record. */
+class RecordedOutputs implements CallOutputs {
+  readonly #lease: Lease<"execute">;
+  readonly #staged = new Map<string, StagedContent>();
+
+  constructor(lease: Lease<"execute">) {
+    this.#lease = lease;
+  }
+
+  async keep(by: string, text: string): Promise<string> {
+    const staged = await stageContent(this.#lease.store, Buffer.from(text, "utf8"));
+    this.#staged.set(by, staged);
+    return staged.hash;
+  }
+
+  async read(by: string): Promise<string | undefined> {
+    // A key may not be longer, and no call can have such a name.
+    if (by === "" || by.length > 180) return undefined;
+    const known = await recordedStep<CallRecord>(this.#lease, stepKey("tool_call", by));
+    const hash = known === undefined ? undefined : keptOutput(known.result);
+    if (hash === undefined) return undefined;
+    for await (const [, bytes] of readContents(this.#lease.store, [hash])) return Buffer.from(bytes).toString("utf8");
+    return undefined;
+  }
+
+  async commit(tx: Tx, by: string): Promise<void> {
+    await this.#staged.get(by)?.commit(tx);
+  }
+}
+
+/** The hash of the whole output that a call has beside its recorded one. */
+export function keptOutput(record: object): string | undefined {
+  const output = "output" in record ? record.output : undefined;
+  if (typeof output !== "object" || output === null || !("whole" in output)) return undefined;
+  const { whole } = output;
+  return typeof whole === "string" ? whole : undefined;
+}
+
+function callsInPlace(lease: Lease<"execute">, environment: ToolEnvironment, land: LandStep): RecordedCalls {
   const workspaces = [...environment.workspaces.values()];
   const landing = async <T>(call: KeyedCall, made: (endCall: EndCall) => Promise<T>): Promise<T> => {
     const { by, decision } = call;
@@ -84,27 +139,36 @@ function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep
     attempt: async (call) => {
       const key = stepKey("tool_call", call.key);
       const known = await recordedStep<CallRecord>(lease, key);
-      if (known !== undefined) return outcomeOf(known.result);
+      if (known !== undefined) return outcomeOf(call, known.result);
       const outcome = await landing(call, (endCall) => tryTool(call, environment, endCall));
       // A success is recorded together with its effect.
-      return outcome.ok ? outcome : outcomeOf(await runStep(lease, key, async () => recordOf(call.order(), outcome)));
+      return outcome.ok
+        ? outcome
+        : outcomeOf(call, await runStep(lease, key, async () => recordOf(call.order(), outcome)));
     },
   };
 }
 
 /** A tool call as it is stored. */
 type CallRecord =
-  | { readonly order: Order; readonly changeset?: ChangesetId; readonly output: JsonValue }
+  | {
+      readonly order: Order;
+      readonly changeset?: ChangesetId;
+      readonly output: JsonValue;
+      readonly changed?: true;
+    }
   | { readonly order: Order; readonly changeset?: ChangesetId; readonly error: string };
 
 function recordOf(order: Order, outcome: ToolOutcome): CallRecord {
   const changeset = outcome.changeset === undefined ? {} : { changeset: outcome.changeset };
-  return outcome.ok ? { order, ...changeset, output: outcome.output } : { order, ...changeset, error: outcome.error };
+  if (!outcome.ok) return { order, ...changeset, error: outcome.error };
+  const changed = outcome.changed === undefined ? {} : { changed: outcome.changed };
+  return { order, ...changeset, output: outcome.output, ...changed };
 }
 
-function outcomeOf(record: CallRecord): ToolOutcome {
+function outcomeOf(call: KeyedCall, record: CallRecord): ToolOutcome {
   const changeset = record.changeset === undefined ? {} : { changeset: record.changeset };
-  return "error" in record
-    ? { ok: false, error: record.error, ...changeset }
-    : { ok: true, output: record.output, ...changeset };
+  if ("error" in record) return { ok: false, error: record.error, ...changeset };
+  const changed = record.changed === undefined ? {} : { changed: record.changed };
+  return { ok: true, output: record.output, ...told(call, record.output), ...changed, ...changeset };
 }

@@ -15,6 +15,7 @@ import { stepKey } from "../../ledger/records.ts";
 import { runStep } from "../../ledger/steps.ts";
 import type { SandboxTarget } from "../sandbox/sandbox.ts";
 import type { ContextPort } from "../tools/context-port.ts";
+import type { SyntaxCheck } from "../tools/syntax-check.ts";
 import type { ToolEnvironment } from "../tools/tool-pipeline.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
@@ -45,6 +46,8 @@ export interface StepRun {
   readonly landStep?: LandStep;
   /** Makes the port that answers the steps' questions about the plan, once its sandboxes are open. */
   readonly knowledge?: ((workspaces: ReadonlyMap<string, Workspace>) => ContextPort) | undefined;
+  /** Finds syntax errors in files that a tool has changed. */
+  readonly syntax?: SyntaxCheck | undefined;
   readonly tell: Tell;
   /** Called with the failures of a wave behind the first one, which is thrown. */
   readonly onOtherFailures?: (errors: readonly unknown[]) => void;
@@ -80,6 +83,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
     context,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
+    syntax: run.syntax,
     readOnly: plan.readOnly,
     signal: AbortSignal.any([run.signal, lease.signal]),
   };

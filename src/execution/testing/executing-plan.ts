@@ -5,14 +5,19 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ChangesetStore } from "../../ledger/changesets.ts";
-import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
-import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
-import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
-import type { DecisionId, PlanId } from "../../domain/names/ids.ts";
-import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
-import type { Lease } from "../../ledger/leases.ts";
-import type { Store } from "../../store/port.ts";
+import {
+  ChangesetStore,
+  PlanExecutionContext,
+  PlanLifecycleService,
+  type ChangeEntry,
+  type DecisionId,
+  type JsonObject,
+  type JsonValue,
+  type Lease,
+  type PlanId,
+  type Store,
+} from "../../index.ts";
+import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { Tell } from "../../domain/run-event.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";
 import { profileAnywhere } from "../../testing/profile-anywhere.ts";
@@ -20,7 +25,7 @@ import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts
 import { openSandbox, type Sandbox, type SandboxStrategy, type SandboxTarget } from "../sandbox/sandbox.ts";
 import { planChanges, type PlanChange } from "../../changes/plan-changes.ts";
 import { runToolSteps } from "../steps/step-runner.ts";
-import { callTool } from "../tools/tool-pipeline.ts";
+import { callTool, tryTool } from "../tools/tool-pipeline.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { decided, type PlannedStep } from "./decide.ts";
@@ -154,6 +159,12 @@ export class ExecutingPlan implements AsyncDisposable {
         const workspaces = new Map([[ALIAS, workspace]]);
         return (await callTool(request, { context, workspaces, readOnly: this.#lease.plan.readOnly, signal })).output;
       },
+      ask: async (tool, params, by = "test") => {
+        const request = { tool, params, by, decision: await this.decision(by), forModel: true };
+        const workspaces = new Map([[ALIAS, workspace]]);
+        const { signal } = new AbortController();
+        return tryTool(request, { context, workspaces, readOnly: this.#lease.plan.readOnly, signal });
+      },
       entries: async () => {
         const entries: ChangeEntry[] = [];
         const ids = (await this.changesets.list(this.id)).map(({ id }) => id).filter((id) => id >= opened.id);
@@ -203,6 +214,8 @@ export interface OpenWorkspace {
   readonly workspace: Workspace;
   readonly context: PlanExecutionContext;
   readonly call: (tool: string, params: JsonObject, by?: string, signal?: AbortSignal) => Promise<JsonValue>;
+  /** The same call as a model makes it. */
+  readonly ask: (tool: string, params: JsonObject, by?: string) => Promise<ToolOutcome>;
   readonly entries: () => Promise<ChangeEntry[]>;
 }
 

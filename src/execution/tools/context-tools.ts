@@ -3,6 +3,7 @@ import * as z from "zod";
 import { DECISION_TYPES } from "../../domain/plan/decision.ts";
 import { DEFAULT_BREADTH, DEFAULT_DEPTH, parseBackend } from "../../domain/context/context-question.ts";
 import { DETAIL_LEVELS } from "../../domain/context/detail-level.ts";
+import type { AssembledAnswer } from "./context-port.ts";
 import { planTool, type PlanTool } from "./tool.ts";
 
 const words = z.array(z.string().min(1).max(1_000)).max(100);
@@ -28,6 +29,8 @@ export const CONTEXT_TOOLS: readonly PlanTool[] = [
       budget: z.int().min(1).optional(),
       resource: z.string().min(1).max(200).optional(),
     }),
+    text: ({ text, excluded }: AssembledAnswer) =>
+      `${text}${excluded === 0 ? "" : `\n[${excluded} more pieces did not fit; ask more narrowly]`}`,
     ask: ({ query, entities, focus, breadth, depth, strategy, budget, resource, ...rest }, { port, signal }) =>
       port.requestContext(
         {

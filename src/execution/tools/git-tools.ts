@@ -5,6 +5,7 @@ import { relativePathProblem } from "../../domain/plan/change-entry.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import { gitText } from "../../git/git.ts";
 import { gitIn, isVersioned } from "../sandbox/sandbox-facts.ts";
+import { cutText } from "./cut-text.ts";
 import { tool, type Tool, type ToolCall } from "./tool.ts";
 
 const path = z.string().optional();
@@ -26,6 +27,8 @@ export const GIT_TOOLS: readonly Tool[] = [
     description: "Show which files differ from the commit the plan began with, new ones included",
     writes: false,
     parameters: z.strictObject({ path }),
+    paths: ["path"],
+    text: gitOutput,
     run: ({ path }, call) => show(["status", "--short", "--untracked-files=all", ...NO_SUBMODULES], path, call),
   }),
   tool({
@@ -33,6 +36,8 @@ export const GIT_TOOLS: readonly Tool[] = [
     description: "Show how files differ from the commit the plan began with; git_status also names new ones",
     writes: false,
     parameters: z.strictObject({ path }),
+    paths: ["path"],
+    text: gitOutput,
     run: ({ path }, call) => show([...DIFF, ...NO_SUBMODULES], path, call),
   }),
   tool({
@@ -40,6 +45,8 @@ export const GIT_TOOLS: readonly Tool[] = [
     description: "Show the newest commits the plan began with, without those that commands made",
     writes: false,
     parameters: z.strictObject({ path, limit: z.int().min(1).max(1000).default(20) }),
+    paths: ["path"],
+    text: gitOutput,
     run: ({ path, limit }, call) => show(["log", "--oneline", "--no-color", `--max-count=${limit}`], path, call),
   }),
   tool({
@@ -47,15 +54,25 @@ export const GIT_TOOLS: readonly Tool[] = [
     description: "Show who last changed each line of a file",
     writes: false,
     parameters: z.strictObject({ path: z.string() }),
+    paths: ["path"],
+    text: gitOutput,
     run: ({ path }, call) => show(["blame", "-s", "--no-textconv"], path, call),
   }),
 ];
+
+const SHOWN_TO_MODELS = 30_000;
+
+function gitOutput(output: string): string {
+  if (output === "") return "(nothing)";
+  const shown = cutText(output, SHOWN_TO_MODELS, (lines) => `… ${lines} lines left out; ask for one path at a time`);
+  return shown.text;
+}
 
 async function show(args: readonly string[], file: string | undefined, { workspace }: ToolCall): Promise<string> {
   const { sandbox } = workspace;
   if (!isVersioned(sandbox))
     throw new AgentsError("tool_failed", `The resource "${sandbox.alias}" is not a git checkout.`);
-  const problem = file === undefined ? undefined : relativePathProblem(file);
+  const problem = file === undefined || file === "." ? undefined : relativePathProblem(file);
   if (file !== undefined && problem !== undefined) throw refusedPathError(file, problem);
   return gitText([...args, "--", ...(file === undefined ? [] : [`./${file}`])], gitIn(sandbox));
 }

@@ -19,7 +19,7 @@ export function refuseMasks(given: string, before: FileState | undefined, path: 
     {
       kept: "Nothing was changed, and the secret is where it was.",
       next: [
-        { text: "change only the lines around it, with edit_file; to take it elsewhere, use copy_file or move_file" },
+        { text: "change only the lines around it, with edit_file; to take it elsewhere, use move_file or a command" },
       ],
       detail: { path, mask: lost },
     },

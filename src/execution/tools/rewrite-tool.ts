@@ -37,6 +37,8 @@ export const REWRITE_TOOL: Tool = tool({
     rewrite: z.string().max(100_000),
     paths: z.array(z.string()).min(1).optional(),
   }),
+  paths: ["paths"],
+  text: ({ message }: { readonly message: string }) => message,
   run: async ({ language, pattern, rewrite, paths }, { workspace, by, signal }) => {
     const rewritten = await rewriter(language, pattern, rewrite);
     const candidates = await filesOf(workspace, language, paths);

@@ -21,6 +21,7 @@ import { requireDirectory } from "../../platform/contained-directories.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import { endGroup } from "../../platform/process-group.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { ProgramOutput } from "./program-output.ts";
 
 export interface ProgramOptions {
   /** The sandbox's tree, which is writable. */
@@ -28,8 +29,8 @@ export interface ProgramOptions {
   readonly cwd: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Which part of a long output is kept. */
-  readonly keep: "start" | "end";
+  /** Characters of output that are kept; of more, the beginning and the end. */
+  readonly outputLimit?: number;
   /** On top of what every program gets. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether it may use the network; where it cannot be confined, it can. */
@@ -53,8 +54,10 @@ export interface ProgramResult {
   readonly cut: boolean;
   readonly timedOut: boolean;
   readonly confined: boolean;
+  readonly durationMs: number;
 }
 
+/** Enough for the checks, of which the end is shown. */
 const OUTPUT_LIMIT = 256 * 1024;
 
 export function runShell(command: string, options: ProgramOptions): Promise<ProgramResult> {
@@ -63,23 +66,18 @@ export function runShell(command: string, options: ProgramOptions): Promise<Prog
 
 /** The program is named by its absolute path. */
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
-  const { cwd, timeoutMs, signal, keep, commands } = options;
+  const { cwd, timeoutMs, signal, commands } = options;
   if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
   const home = join(options.root, "..", "home");
   await mkdir(home, { recursive: true });
   const launch = await launchOf(command, home, options);
   using record = commands === undefined ? undefined : new RunningCommand(commands);
-  const child = startLaunched(launch, { cwd, record });
-  let output = "";
-  let cut = false;
-  const collect = (chunk: string): void => {
-    output += chunk;
-    if (output.length <= OUTPUT_LIMIT) return;
-    cut = true;
-    output = keep === "start" ? output.slice(0, OUTPUT_LIMIT) : output.slice(-OUTPUT_LIMIT);
-  };
-  child.stdout?.setEncoding("utf8").on("data", collect);
-  child.stderr?.setEncoding("utf8").on("data", collect);
+  const started = performance.now();
+  const child = startLaunched(launch, { cwd, record, oneStream: true });
+  const collected = new ProgramOutput(options.outputLimit ?? OUTPUT_LIMIT);
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => collected.add(chunk));
+  // Only what the launching shell says before it has joined the streams.
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => collected.add(chunk));
   let timedOut = false;
   // The whole process group is ended: a command's children must not write any more after we have listed the files.
   const kill = (): void => endGroup(child.pid);
@@ -94,10 +92,12 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
       child.on("error", reject);
       child.on("close", (exit) => resolve(exit ?? 137));
     });
+    const durationMs = Math.round(performance.now() - started);
     await record?.gone();
-    if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
+    const output = collected.text();
+    if (code === NOT_BEGUN && record?.taken() === true) throw takenOver();
     if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfinedError(output);
-    return { code, output, cut, timedOut, confined: launch.confined };
+    return { code, output, cut: collected.isCut, timedOut, confined: launch.confined, durationMs };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", kill);
@@ -150,7 +150,10 @@ export async function workingDirectory(root: string, cwd: string | undefined): P
 }
 
 /** How a program failed, in the middle of a sentence; undefined when it did not. */
-export function failureOf({ code, timedOut }: ProgramResult, timeoutMs: number): string | undefined {
+export function failureOf(
+  { code, timedOut }: Pick<ProgramResult, "code" | "timedOut">,
+  timeoutMs: number,
+): string | undefined {
   if (timedOut) return `did not end within ${timeoutMs} ms`;
   return code === 0 ? undefined : `ended with exit code ${code}`;
 }

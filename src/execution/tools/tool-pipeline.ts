@@ -3,29 +3,55 @@
  * resource, run, record. The guards are asked where the call is put on record, and it stays there from before it is
  * looked at until it ended, so what was refused can be seen as well.
  */
-import type * as z from "zod";
 import { AgentsError, ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown, storable } from "../../domain/text/text.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
-import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/values/json.ts";
 import type { InvocationEnd } from "../../domain/plan/decision.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import { toolWord } from "../../domain/names/tool-names.ts";
-import { maskedJson } from "../../platform/masking.ts";
+import { maskedJson, maskedText } from "../../platform/masking.ts";
 import type { ContextPort } from "./context-port.ts";
 import type { ChangesetHandle, PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import { planStepOf } from "../../changes/step-records.ts";
-import type { Tool } from "./tool.ts";
+import type { CallOutputs } from "./call-outputs.ts";
+import type { SyntaxCheck } from "./syntax-check.ts";
+import type { PlanTool, Tool } from "./tool.ts";
+import {
+  parameterIssuesOf,
+  understoodParams,
+  unfitParamsError,
+  unknownKeysNote,
+  withPresentNames,
+  withPlainPaths,
+} from "./tool-params.ts";
 import { CONTEXT_TOOLS } from "./context-tools.ts";
+import { EDIT_TOOL } from "./edit-tool.ts";
 import { FILE_TOOLS } from "./file-tools.ts";
 import { GIT_TOOLS } from "./git-tools.ts";
+import { LIST_TOOL } from "./list-tool.ts";
+import { PATCH_TOOL } from "./patch-tool.ts";
+import { READ_TOOL } from "./read-tool.ts";
 import { REWRITE_TOOL } from "./rewrite-tool.ts";
+import { FIND_TOOL, SEARCH_TOOL } from "./search-tool.ts";
 import { SHELL_TOOL } from "./shell-tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
-  [...FILE_TOOLS, ...GIT_TOOLS, REWRITE_TOOL, SHELL_TOOL, ...CONTEXT_TOOLS].map((tool) => [tool.name, tool]),
+  [
+    READ_TOOL,
+    ...FILE_TOOLS,
+    EDIT_TOOL,
+    PATCH_TOOL,
+    LIST_TOOL,
+    SEARCH_TOOL,
+    FIND_TOOL,
+    ...GIT_TOOLS,
+    REWRITE_TOOL,
+    SHELL_TOOL,
+    ...CONTEXT_TOOLS,
+  ].map((tool) => [tool.name, tool]),
 );
 
 export interface ToolRequest {
@@ -35,6 +61,12 @@ export interface ToolRequest {
   readonly by: string;
   /** The decision it is called for; the call's changes are credited to both. */
   readonly decision: DecisionId;
+  /**
+   * A model asked for it. It is understood under the names that other agents use, is given no more than it can read at
+   * a time, and is told the output of a command that failed. Otherwise a program made the call: it gets all of the
+   * output, and a command that fails is a failure of the tool.
+   */
+  readonly forModel?: boolean;
 }
 
 export interface ToolEnvironment {
@@ -42,6 +74,8 @@ export interface ToolEnvironment {
   readonly workspaces: ReadonlyMap<string, Workspace>;
   /** Answers questions about the plan; undefined where they cannot be asked. */
   readonly knowledge?: ContextPort | undefined;
+  readonly outputs?: CallOutputs | undefined;
+  readonly syntax?: SyntaxCheck | undefined;
   readonly readOnly: boolean;
   readonly signal: AbortSignal;
 }
@@ -108,7 +142,21 @@ export async function tryTool(
     throw error;
   }
   if (endCall === undefined) await changeset.close(ended());
-  return { ok: true, output, changeset: changeset.id };
+  const changed = changeset.hasEntries ? ({ changed: true } as const) : {};
+  return { ok: true, output, ...told(request, output), ...changed, changeset: changeset.id };
+}
+
+/** The parts of an outcome that are made from the recorded output, again whenever the record is read. */
+export function told(
+  { tool: name, params, forModel = false }: Pick<ToolRequest, "tool" | "params" | "forModel">,
+  output: JsonValue,
+): { readonly text?: string; readonly failure?: string } {
+  const tool = TOOLS.get(toolWord(name));
+  if (tool === undefined || !forModel) return {};
+  const { params: meant, unknown } = understoodParams(tool, params);
+  const shown = tool.text?.(output, meant) ?? (typeof output === "string" ? output : JSON.stringify(output));
+  const failure = tool.failure?.(output);
+  return { text: `${shown}${unknownKeysNote(tool, unknown)}`, ...(failure === undefined ? {} : { failure }) };
 }
 
 /** Another tool may do; a limit that is used up stays so, and an approval is for a person to give. */
@@ -146,26 +194,44 @@ function isToolFailure(error: unknown): error is Error {
 
 /** The call itself, without a record: for one that is a check and no work, and whose result is kept elsewhere. */
 export async function perform(
-  request: Pick<ToolRequest, "tool" | "params" | "by">,
+  request: Pick<ToolRequest, "tool" | "params" | "by" | "forModel">,
   environment: Omit<ToolEnvironment, "context">,
 ): Promise<JsonValue> {
   const tool = resolveTool(request.tool);
-  const { resource, ...given } = request.params;
-  const parsed = tool.parameters.safeParse("ask" in tool ? request.params : given);
+  const { by, forModel = false } = request;
+  const params = forModel ? understoodParams(tool, request.params).params : withPresentNames(tool, request.params);
+  if ("ask" in tool) return asked(tool, params, environment);
+  const { resource, ...given } = params;
+  const parsed = tool.parameters.safeParse(given);
   if (!parsed.success) throw unfitParamsError(tool, parsed.error);
   if (tool.writes && environment.readOnly) {
     throw new AgentsError("tool_failed", `"${tool.name}" writes, and the plan is read-only.`, {
       kept: "Nothing was changed.",
     });
   }
-  if ("ask" in tool) {
-    const { knowledge: port, signal } = environment;
-    if (port === undefined) throw new AgentsError("tool_failed", `"${tool.name}" cannot be asked here.`);
-    return tool.ask(parsed.data, { port, signal });
-  }
   const workspace = bind(resource, environment.workspaces);
-  const { by } = request;
-  return workspace.during(by, () => tool.run(parsed.data, { workspace, by, signal: environment.signal }));
+  const plain = tool.parameters.parse(withPlainPaths(tool, given, workspace.sandbox));
+  const { signal, outputs, syntax } = environment;
+  const output = await workspace.during(by, () =>
+    tool.run(plain, { workspace, by, signal, forModel, outputs, syntax }),
+  );
+  const failure = forModel ? undefined : tool.failure?.(output);
+  if (failure === undefined) return output;
+  throw new AgentsError("tool_failed", maskedText(failure), {
+    kept: "What it changed before is recorded.",
+    detail: isJsonObject(output) ? { ...output } : {},
+  });
+}
+
+function asked(
+  tool: PlanTool,
+  params: JsonObject,
+  { knowledge: port, signal }: Pick<ToolEnvironment, "knowledge" | "signal">,
+): Promise<JsonValue> {
+  const parsed = tool.parameters.safeParse(params);
+  if (!parsed.success) throw unfitParamsError(tool, parsed.error);
+  if (port === undefined) throw new AgentsError("tool_failed", `"${tool.name}" cannot be asked here.`);
+  return tool.ask(parsed.data, { port, signal });
 }
 
 function messageOf(error: unknown): string {
@@ -200,16 +266,7 @@ function bind(alias: unknown, workspaces: ReadonlyMap<string, Workspace>): Works
 
 /** The problems of parameters with which a tool is to be called later. */
 export function parameterIssues(tool: string, params: Readonly<Record<string, unknown>>): ValidationIssue[] {
-  const parsed = resolveTool(tool).parameters.safeParse(params);
-  return parsed.success ? [] : issuesOf(parsed.error);
-}
-
-function issuesOf(error: z.ZodError): ValidationIssue[] {
-  return error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
-}
-
-function unfitParamsError(tool: Tool, error: z.ZodError): ValidationError {
-  const issues = issuesOf(error);
-  const list = issues.map(({ path, message }) => `${path === "" ? "" : `${path}: `}${message}`).join("; ");
-  return new ValidationError(`The parameters of ${tool.name} do not fit: ${list}.`, issues);
+  const found = resolveTool(tool);
+  const parsed = found.parameters.safeParse(withPresentNames(found, params));
+  return parsed.success ? [] : parameterIssuesOf(parsed.error);
 }

@@ -1,31 +1,43 @@
 /**
  * A tool: what it takes, what it may do, and the code. Everything it does to files goes through the workspace it is
- * given.
+ * given. Its output is data, for graphs and for the record; `text` makes of it what a model reads. The text is not
+ * recorded: it is made again from the output, so it depends on nothing else.
  */
 import type * as z from "zod";
-import type { JsonValue } from "../../domain/values/json.ts";
-import type { ContextPort } from "./context-port.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { CallOutputs } from "./call-outputs.ts";
+import type { ContextPort } from "./context-port.ts";
+import type { SyntaxCheck } from "./syntax-check.ts";
 
 export type Tool = WorkspaceTool | PlanTool;
 
-interface Described<P> {
+interface Described<P, O> {
   readonly name: string;
   readonly description: string;
   readonly writes: boolean;
   /** Its changes are only found by comparing the files before and after. */
   readonly compared?: boolean;
   readonly parameters: z.ZodType<P>;
+  /** The parameters that name files or directories of the resource; a list of them counts too. */
+  readonly paths?: readonly string[];
+  /** The output as a model reads it; otherwise as JSON. */
+  readonly text?: (output: O, params: JsonObject) => string;
+  /**
+   * Why the work failed although the tool did it, such as a command that ended with an exit code. A model is told the
+   * output and goes on; for a step without a model it is a failure of the tool.
+   */
+  readonly failure?: (output: O) => string | undefined;
 }
 
 /** Works in one of the plan's resources. */
-export interface WorkspaceTool<P = unknown> extends Described<P> {
-  readonly run: (parameters: P, call: ToolCall) => Promise<JsonValue>;
+export interface WorkspaceTool<P = unknown, O = JsonValue> extends Described<P, O> {
+  readonly run: (parameters: P, call: ToolCall) => Promise<O>;
 }
 
 /** Asks about the plan as a whole, and touches no file. */
-export interface PlanTool<P = unknown> extends Described<P> {
-  readonly ask: (parameters: P, call: PlanCall) => Promise<JsonValue>;
+export interface PlanTool<P = unknown, O = JsonValue> extends Described<P, O> {
+  readonly ask: (parameters: P, call: PlanCall) => Promise<O>;
 }
 
 export interface ToolCall {
@@ -33,6 +45,12 @@ export interface ToolCall {
   /** The step that calls it. */
   readonly by: string;
   readonly signal: AbortSignal;
+  /** A model asked for it: it is given no more than it can read at a time. */
+  readonly forModel: boolean;
+  /** Undefined where no output is kept. */
+  readonly outputs: CallOutputs | undefined;
+  /** Undefined where code is not parsed. */
+  readonly syntax: SyntaxCheck | undefined;
 }
 
 interface PlanCall {
@@ -40,11 +58,11 @@ interface PlanCall {
   readonly signal: AbortSignal;
 }
 
-/** Keeps the parameters' type from the schema to the code. */
-export function tool<P>(definition: WorkspaceTool<P>): WorkspaceTool {
-  return definition as WorkspaceTool;
+/** Keeps the types of the parameters and of the output from the schema to the code. */
+export function tool<P, O extends JsonValue>(definition: WorkspaceTool<P, O>): WorkspaceTool {
+  return definition as unknown as WorkspaceTool;
 }
 
-export function planTool<P>(definition: PlanTool<P>): PlanTool {
-  return definition as PlanTool;
+export function planTool<P, O extends JsonValue>(definition: PlanTool<P, O>): PlanTool {
+  return definition as unknown as PlanTool;
 }

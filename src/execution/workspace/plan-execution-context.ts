@@ -132,6 +132,7 @@ export class ChangesetHandle {
   /** The tool call it was opened for. */
   readonly call: Pick<CallStart, "id" | "decision"> | undefined;
   #closing: Promise<void> | undefined;
+  #hasEntries = false;
 
   constructor(
     changesets: ChangesetStore,
@@ -148,13 +149,20 @@ export class ChangesetHandle {
     this.#onClosed = onClosed;
   }
 
+  /** Whether a change was recorded through this handle. */
+  get hasEntries(): boolean {
+    return this.#hasEntries;
+  }
+
   async record(entry: ChangeEntryInput): Promise<ChangeEntry> {
     this.#assertOpen();
+    this.#hasEntries = true;
     return this.#changesets.record(this.id, { ...entry, ...this.#credit }, this.epoch);
   }
 
   async recordAll(entries: readonly ChangeEntryInput[]): Promise<ChangeEntry[]> {
     this.#assertOpen();
+    this.#hasEntries ||= entries.length > 0;
     const credited = entries.map((entry) => ({ ...entry, ...this.#credit }));
     return this.#changesets.recordAll(this.id, credited, this.epoch);
   }
