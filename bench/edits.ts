@@ -84,8 +84,8 @@ function forgiven(text: string): string {
   return plainTypography(text).replaceAll(/[ \t]+(?=\r?\n|$)/g, "");
 }
 
-export async function run({ quick }: { quick: boolean }): Promise<void> {
-  const options = { root: join(import.meta.dirname, ".."), count: quick ? 60 : 600, seed: 1 };
+export async function run({ size }: { readonly size: BenchSize }): Promise<void> {
+  const options = { root: join(import.meta.dirname, ".."), count: size === "full" ? 600 : 60, seed: 1 };
   const [own, plain] = [scoreEdits(options), scoreEdits(options, exact)];
   console.log(`${options.count} hunks generated from real files (edit-corpus.ts); applied rightly / wrongly / refused`);
   const rows = [...own.mistakes, ...own.unclear].map((score) => {

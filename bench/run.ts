@@ -1,7 +1,4 @@
-/**
- * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement|edits [--quick]
- * [--dir DIRECTORY]`.
- */
+/** Entry of the benchmarks: `npm run bench -- NAME [--quick | --smoke] [--dir DIRECTORY]`. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -22,7 +19,7 @@ type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|edits [--quick] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|edits|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -31,6 +28,8 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   context  what contexts cost and show, beside repomix and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
   edits    how many slightly wrong edits are applied as they were meant, beside exact match
+  all      one after the other
+  --smoke  whether each still works, in seconds: nothing is installed or fetched, a peer that is missing is left out
   --quick  fewer rounds; 100,000 plans; no tree of 50,000 files
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 
@@ -79,9 +78,9 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
     case "context":
       return runContext(options);
     case "confinement":
-      return runConfinement({ dir, quick });
+      return runConfinement(options);
     case "edits":
-      return runEdits({ quick });
+      return runEdits(options);
   }
 }
 

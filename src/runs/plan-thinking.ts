@@ -146,43 +146,12 @@ export class PlanThinking {
     return async (step, place) => {
       if (step.work.answer !== undefined) return step.work.answer;
       const { plan } = lease;
-      const { hands, gaveUp } = await this.#handsFor({ lease, step: step.id, order: place.order, place });
-      // A graph of tools alone needs none.
-      const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
-      const { description, resources: used } = step.work;
-      const query = `${description}\n${goalOf(plan)}`;
-      const port = place.environment.knowledge;
-      const resources = await this.#resourcesOf(plan);
-      const briefing: Briefing = {
-        ...planBriefing(plan),
-        resources,
-        guidance: await this.#guidanceOf(plan),
-        steps: await this.#stepsSeenFrom(plan, place.order, waves),
-        context: await this.#contextFor({ hands, step: step.id, model, port, query, resources: used }),
-      };
-      const { workspaces } = place.environment;
-      const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
-      const surroundings = { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
-      return this.#orGiveUp(plan, hands, gaveUp, async () => {
-        if (actor.type === "graph") return this.#graph(actor, step, { briefing, hands, surroundings, gaveUp });
-        const asked = modelOf(actor);
-        return workOn(
-          {
-            step: step.id,
-            description,
-            decision: step.decision,
-            model: asked,
-            settings: settingsOf(actor),
-            system: briefed(WORKER_ROLE, actor.systemPrompt, briefing),
-            tools: modelTools(actor.tools, surroundings, asked.model),
-            memory: actor.memory,
-            responseSchema: actor.responseFormat,
-            gaveUp,
-            count: (text: string) => tokenizerNamed(tokenizerOf(asked.model))(text),
-          },
-          hands,
-        );
-      });
+      const { effects, gaveUp } = await this.#effectsFor({ lease, step: step.id, order: place.order, place });
+      return this.#orGiveUp(plan, effects, gaveUp, () =>
+        actor.type === "graph"
+          ? this.#graph(lease, actor, step, { place, effects, gaveUp })
+          : this.#work(lease, actor, step, { place, effects, gaveUp }),
+      );
     };
   }
 
@@ -349,7 +318,7 @@ export class PlanThinking {
 
   async #talk(plan: Plan, actor: ModelActorDefinition, system: string, place: StepPlace): Promise<Talk> {
     const model = modelOf(actor);
-    const tools = actor.type === "graph" ? [] : modelTools(actor.tools, toolsAt(plan, place));
+    const tools = actor.type === "graph" ? [] : modelTools(actor.tools, toolsAt(plan, place), model.model);
     return {
       model,
       settings: { ...this.#defaultsOf(model), ...modelSettings(actor.options), ...(await this.#effortOf(plan)) },

@@ -3,7 +3,8 @@ import type { JsonValue } from "../../domain/values/json.ts";
 import { tokenizerNamed, tokenizerOf } from "../../context/tokens/tokenizer.ts";
 import type { ActorEffects } from "../loop/actor-effects.ts";
 import { remembered } from "../loop/memory.ts";
-import type { ModelMessage, ModelRef, ModelTool } from "../models/model.ts";
+import { modelSettings } from "../models/model-settings.ts";
+import { answerMessage, type ModelMessage, type ModelRef, type ModelTool } from "../models/model.ts";
 import { carriedOut, toldOutcome } from "../loop/tool-turn.ts";
 import { filledText } from "./state-template.ts";
 import { NodeFailure } from "./graph-error.ts";
@@ -69,7 +70,7 @@ export async function askNode(
     // One after the other: the second call may well look at what the first one wrote.
     for (const [index, asked] of answer.toolCalls.entries()) {
       const outcome = await carriedOut(asked, answer, call.tools, (params) =>
-        ports.hands.callTool(`${key}/call-${turn}.${index + 1}`, {
+        ports.effects.callTool(`${key}/call-${turn}.${index + 1}`, {
           tool: asked.tool,
           params,
           decision,

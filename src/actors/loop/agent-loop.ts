@@ -22,7 +22,7 @@ import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction } from "./compaction.ts";
 import { remembered } from "./memory.ts";
-import { carriedOut, resultText } from "./tool-turn.ts";
+import { carriedOut, toldOutcome } from "./tool-turn.ts";
 
 /** What stays the same through a conversation. */
 export interface Talk {
@@ -41,7 +41,16 @@ export interface Talk {
 }
 
 /** The answer to a control call: what the model is told, or the end of the conversation. */
-export type Reply<T> = { readonly end: T } | { readonly told: string; readonly failed?: boolean };
+export type Reply<T> =
+  | { readonly end: T }
+  | {
+      readonly told: string;
+      readonly failed?: boolean;
+      /** Of a call that went well although its work did not, such as a command: how the work failed. */
+      readonly failure?: string | undefined;
+      /** Whether files are different since. */
+      readonly changed?: boolean;
+    };
 
 export interface Course<T> {
   readonly talk: Talk;
@@ -72,7 +81,7 @@ export interface Course<T> {
   /** The same call that fails in the same way so often is the end. */
   readonly sameFailures: number;
   /** Told of each call and its outcome. */
-  readonly watch?: (call: ModelToolCall, outcome: { readonly ok: boolean; readonly text: string }) => void;
+  readonly watch?: (call: ModelToolCall, outcome: { readonly ok: boolean; readonly changed: boolean }) => void;
 }
 
 /** So many calls before the limit, the model is told of it. */
@@ -110,12 +119,12 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
       const outcome = await oneCall(call, { course, effects, at, alone: answer.toolCalls.length === 1, answer });
       if ("end" in outcome) return outcome.end;
       acted = true;
-      const { told: output, failed: wrong = false } = outcome;
+      const { told: output, failed: wrong = false, changed = false } = outcome;
       failed ||= wrong;
-      course.watch?.(call, { ok: !wrong, text: output });
+      course.watch?.(call, { ok: !wrong, changed });
       messages.push({ role: "tool", callId: call.id, tool: call.tool, output, failed: wrong });
-      if (wrong && failures.isTooMuch(call, output)) throw repeatingError(course, call, output);
-      if (!wrong && !isControlTool(call.tool)) failures.forget();
+      const repeated = failures.repeatedBy(call, outcome);
+      if (repeated !== undefined) throw repeatingError(course, call, repeated);
     }
   }
   throw new StuckError(`${course.name} is not done after ${course.limit} calls of ${modelName(talk.model)}.`, {
@@ -165,7 +174,6 @@ async function oneCall<T>(
   },
 ): Promise<Reply<T>> {
   const { course, effects, at, alone, answer } = parts;
-  if (call.params === undefined && answer.finish === "length") return { told: cutOff(answer), failed: true };
   if (call.tool === UPDATE_CHECKLIST) return checklist(call, effects);
   if (isControlTool(call.tool)) {
     if (alone) return course.control(call, at);
@@ -173,10 +181,11 @@ async function oneCall<T>(
   }
   const refusal = course.refused(call.tool);
   if (refusal !== undefined) return { told: refusal, failed: true };
-  const outcome = await carriedOut(call, course.talk.tools, (params) =>
-    effects.callTool(at.key, { tool: call.tool, params, decision: at.decision }),
+  const outcome = await carriedOut(call, answer, course.talk.tools, (params) =>
+    effects.callTool(at.key, { tool: call.tool, params, decision: at.decision, forModel: true }),
   );
-  return outcome.ok ? { told: resultText(outcome.output) } : { told: outcome.error, failed: true };
+  const told = toldOutcome(outcome);
+  return outcome.ok ? { told, failure: outcome.failure, changed: outcome.changed === true } : { told, failed: true };
 }
 
 function checklist<T>(call: ModelToolCall, effects: AgentEffects): Reply<T> {
@@ -184,13 +193,6 @@ function checklist<T>(call: ModelToolCall, effects: AgentEffects): Reply<T> {
   if (!parsed.success) return { told: `The checklist does not fit: ${parsed.error.issues[0]?.message}`, failed: true };
   effects.showChecklist(parsed.data.items);
   return { told: "The user sees it." };
-}
-
-function cutOff({ usage }: Told): string {
-  return (
-    `Your call was cut off after ${usage.outputTokens} tokens, and nothing was done. Write less at a time: ` +
-    "for a long file call write_file with its first part, then with append for each further part."
-  );
 }
 
 function limitNote(): ModelMessage {
@@ -203,22 +205,25 @@ function limitNote(): ModelMessage {
 /** The same call that fails in the same way again and again leads nowhere. */
 class Failures {
   readonly #limit: number;
-  readonly #seen = new Map<string, number>();
+  /** Calls that failed themselves, and those whose work did, such as commands. */
+  readonly #calls = new Map<string, number>();
+  readonly #work = new Map<string, number>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  isTooMuch({ tool, raw }: ModelToolCall, error: string): boolean {
-    const key = JSON.stringify([tool, raw, error]);
-    const times = (this.#seen.get(key) ?? 0) + 1;
-    this.#seen.set(key, times);
-    return times >= this.#limit;
-  }
-
-  /** After a call that went well, the same call may come to something else. */
-  forget(): void {
-    this.#seen.clear();
+  /** The failure, when it has come too often. */
+  repeatedBy({ tool, raw }: ModelToolCall, outcome: Exclude<Reply<never>, { end: never }>): string | undefined {
+    const { told, failed = false, failure: ofWork, changed = false } = outcome;
+    // A command that failed may well do better once files have changed.
+    if (changed) this.#work.clear();
+    const [seen, failure] = failed ? [this.#calls, told] : [this.#work, ofWork];
+    if (failure === undefined) return undefined;
+    const key = JSON.stringify([tool, raw, failure]);
+    const times = (seen.get(key) ?? 0) + 1;
+    seen.set(key, times);
+    return times >= this.#limit ? failure : undefined;
   }
 }
 

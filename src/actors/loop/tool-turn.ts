@@ -1,12 +1,10 @@
 /** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
-import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { JsonObject } from "../../domain/values/json.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { ModelTool, ModelToolCall, ModelUsage } from "../models/model.ts";
 import type { Told } from "./actor-effects.ts";
-
-/** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
 
 /** Characters of one tool result that a model is shown; tools that can say more know better where to cut. */
 const OUTPUT_LIMIT = 80_000;
@@ -40,7 +38,7 @@ function cutOff({ outputTokens }: ModelUsage): string {
 }
 
 /** The outcome as the model reads it. One that would fill the model's window is cut, and says so. */
-export function toldOutcome(outcome: ToolOutcome): JsonValue {
+export function toldOutcome(outcome: ToolOutcome): string {
   if (!outcome.ok) return outcome.error;
   const output = outcome.text ?? outcome.output;
   const text = typeof output === "string" ? output : JSON.stringify(output);

@@ -50,7 +50,7 @@ export function recordedCalls(parts: {
   return landStep === undefined ? callsInSandbox(lease, environment) : callsInPlace(lease, environment, landStep);
 }
 
-function callsInSandbox(lease: Lease<"execute">, given: ToolEnvironment): RecordedCalls {
+function callsInSandbox(lease: Lease, given: ToolEnvironment): RecordedCalls {
   const outputs = new RecordedOutputs(lease);
   const environment = { ...given, outputs };
   const recorded = (call: KeyedCall, made: () => Promise<ToolOutcome>): Promise<CallRecord> =>
@@ -71,10 +71,10 @@ function callsInSandbox(lease: Lease<"execute">, given: ToolEnvironment): Record
 
 /** The long outputs of calls: staged while the call runs, and committed with its record. */
 class RecordedOutputs implements CallOutputs {
-  readonly #lease: Lease<"execute">;
+  readonly #lease: Lease;
   readonly #staged = new Map<string, StagedContent>();
 
-  constructor(lease: Lease<"execute">) {
+  constructor(lease: Lease) {
     this.#lease = lease;
   }
 
@@ -107,7 +107,7 @@ export function keptOutput(record: object): string | undefined {
   return typeof whole === "string" ? whole : undefined;
 }
 
-function callsInPlace(lease: Lease<"execute">, environment: ToolEnvironment, land: LandStep): RecordedCalls {
+function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep): RecordedCalls {
   const workspaces = [...environment.workspaces.values()];
   const landing = async <T>(call: KeyedCall, made: (endCall: EndCall) => Promise<T>): Promise<T> => {
     const { by, decision } = call;

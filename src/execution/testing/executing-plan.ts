@@ -5,18 +5,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  ChangesetStore,
-  PlanExecutionContext,
-  PlanLifecycleService,
-  type ChangeEntry,
-  type DecisionId,
-  type JsonObject,
-  type JsonValue,
-  type Lease,
-  type PlanId,
-  type Store,
-} from "../../index.ts";
+import { ChangesetStore } from "../../ledger/changesets.ts";
+import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
+import { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
+import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
+import type { DecisionId, PlanId } from "../../domain/names/ids.ts";
+import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import type { Store } from "../../store/port.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { Tell } from "../../domain/run-event.ts";
 import { actionInput, planAt } from "../../testing/fixtures.ts";

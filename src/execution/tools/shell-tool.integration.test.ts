@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gone, running, uniqueSeconds } from "../../testing/processes.ts";
-import { canConfine } from "../../confinement/availability.ts";
+import { confinementHere } from "../../confinement/availability.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 
@@ -25,7 +25,7 @@ test("tells output of both kinds and whether it was confined", async () => {
     output: "out\nerr\n",
     cut: false,
     timedOut: false,
-    confined: await canConfine(),
+    confined: (await confinementHere()).kind !== "none",
     durationMs: expect.any(Number),
     timeoutMs: 600_000,
   });

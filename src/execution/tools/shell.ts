@@ -95,7 +95,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
     const durationMs = Math.round(performance.now() - started);
     await record?.gone();
     const output = collected.text();
-    if (code === NOT_BEGUN && record?.taken() === true) throw takenOver();
+    if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
     if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfinedError(output);
     return { code, output, cut: collected.isCut, timedOut, confined: launch.confined, durationMs };
   } finally {
