@@ -97,7 +97,8 @@ export async function executePlan(
   { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecuteOptions,
   call: Call,
 ): Promise<ExecuteOutcome> {
-  await app.commandPolicy();
+  const { projects } = await (await app.plans()).getPlan(id);
+  await app.commandPolicy(projects.map(({ project }) => project));
   const store = await app.store();
   const executor = new PlanExecutor({
     store,

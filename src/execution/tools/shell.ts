@@ -8,15 +8,14 @@ import { dirname, join } from "node:path";
 import { relativePathProblem } from "../../domain/plan/change-entry.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/next-step.ts";
-import { searchPath } from "../../platform/programs.ts";
 import type { Launch } from "../../confinement/backend.ts";
 import { borrowedFrom } from "../../git/confined-git.ts";
+import { commandEnvironment } from "../../confinement/command-environment.ts";
 import { findConfinement } from "../../confinement/confinement.ts";
 import { COMPLAINT, NOT_CONFINED } from "../../confinement/kernel-calls.ts";
 import { RunningCommand, takenOver } from "../../confinement/running-command.ts";
 import { NOT_BEGUN, startLaunched } from "../../confinement/start.ts";
 import { requireConfinement } from "../../confinement/require-confinement.ts";
-import { toolVariables } from "../../confinement/tool-directories.ts";
 import { requireDirectory } from "../../platform/contained-directories.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import { endGroup } from "../../platform/process-group.ts";
@@ -39,6 +38,8 @@ export interface ProgramOptions {
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
+  /** The user's dependencies and caches as it sees them. */
+  readonly carried?: Sandbox["carried"];
   /**
    * The directory in which the commands of the sandbox's owner record themselves, so that the next owner can end
    * them.
@@ -111,9 +112,10 @@ async function launchOf(
 ): Promise<Launch & { readonly confined: boolean }> {
   const { root, cwd, network, readable = [], writable = [], commands } = options;
   const [program = "", ...args] = command;
-  const variables = { ...environment(home), ...options.environment };
+  const variables = { ...commandEnvironment(home), ...options.environment };
   const found = await findConfinement();
   if (found.kind === "none") return { program, args, environment: variables, confined: false };
+  const { backend = found.backend, layers, links } = (await options.carried?.()) ?? {};
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
   const view = {
@@ -122,9 +124,11 @@ async function launchOf(
     hidden,
     cwd,
     network,
+    ...(layers === undefined ? {} : { layers }),
+    ...(links === undefined ? {} : { links }),
   };
   const recorded = commands !== undefined;
-  return { ...found.backend.start({ command, environment: variables, recorded }, view), confined: true };
+  return { ...backend.start({ command, environment: variables, recorded }, view), confined: true };
 }
 
 function notConfinedError(output: string): AgentsError {
@@ -153,11 +157,4 @@ export async function workingDirectory(root: string, cwd: string | undefined): P
 export function failureOf({ code, timedOut }: ProgramResult, timeoutMs: number): string | undefined {
   if (timedOut) return `did not end within ${timeoutMs} ms`;
   return code === 0 ? undefined : `ended with exit code ${code}`;
-}
-
-/** The variables that a command needs to run, and no secret one. */
-function environment(home: string): Record<string, string | undefined> {
-  const { LANG, TZ } = process.env;
-  const fixed = { HOME: home, TERM: "dumb", GIT_TERMINAL_PROMPT: "0", CI: "1" };
-  return { PATH: searchPath(), LANG: LANG ?? "C.UTF-8", TZ, ...toolVariables(), ...fixed };
 }

@@ -1,0 +1,119 @@
+/**
+ * The part of a command's view that comes from the user's checkout and home: directories of dependencies and builds in
+ * the tree, caches of package managers in the command's home, and the names that the tree has in the user's checkout.
+ * Everything is a mount, so where no mounts can be made nothing comes along.
+ */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { Backend } from "../../../confinement/backend.ts";
+import { commandPolicy } from "../../../confinement/command-policy.ts";
+import { findConfinement } from "../../../confinement/confinement.ts";
+import { layeringBackend } from "../../../confinement/layering.ts";
+import type { Layer, View } from "../../../confinement/mounts.ts";
+import { packageCaches } from "../../../confinement/package-caches.ts";
+import { AgentsError } from "../../../domain/errors/errors.ts";
+import { ContainedDirectory, ifCode } from "../../../platform/contained-path.ts";
+import { IgnoredPaths } from "../ignored-paths.ts";
+import type { SandboxFacts } from "../sandbox-facts.ts";
+import { ignoredParts } from "./ignored-parts.ts";
+import { makeLayer, type LayerPlace } from "./layer-making.ts";
+
+export interface CarriedView extends Required<Pick<View, "layers" | "links">> {
+  /** The backend that can make these layers; undefined where any can. */
+  readonly backend: Backend | undefined;
+}
+
+interface Prepared {
+  readonly layers: readonly { readonly layer: Layer; readonly base: string; readonly at: string }[];
+  readonly backend: Backend | undefined;
+}
+
+const NOTHING: Prepared = { layers: [], backend: undefined };
+
+/** Made when the first command is about to run; most plans of file tools never need it. */
+export function carriedView(facts: Pick<SandboxFacts, "path" | "strategy">, home: string): () => Promise<CarriedView> {
+  let prepared: Promise<Prepared> | undefined;
+  return async () => {
+    prepared ??= prepare(facts, home);
+    const { layers, backend } = await prepared;
+    const there: Layer[] = [];
+    for (const one of layers) if (await hasPlace(one)) there.push(one.layer);
+    const tree = join(home, "tree");
+    const links = there.some(({ path }) => path.startsWith(`${tree}${sep}`)) ? linksInto(tree, facts.path, home) : [];
+    return { layers: there, links, backend };
+  };
+}
+
+async function prepare(
+  { path: checkout, strategy }: Pick<SandboxFacts, "path" | "strategy">,
+  home: string,
+): Promise<Prepared> {
+  const { kind } = await findConfinement();
+  if (kind === "none" || kind === "seatbelt") return NOTHING;
+  const tree = join(home, "tree");
+  const places: (LayerPlace & { base: string; at: string })[] = [];
+  // A copy of a plain directory has everything already.
+  const parts = strategy === "git_worktree" ? await ignoredParts(checkout, commandPolicy().carry) : [];
+  for (const { path: at, source, kind: what } of parts)
+    places.push({ base: tree, at, path: join(tree, at), source, kind: what });
+  const own = join(home, "home");
+  for (const { at, source } of packageCaches())
+    places.push({ base: own, at, path: join(own, at), source, kind: "cache" });
+  if (places.length === 0) return NOTHING;
+  const backend = await layeringBackend(home);
+  const layers: Prepared["layers"][number][] = [];
+  for (const { base, at, ...place } of places) {
+    const made = await makeLayer(home, place, backend !== undefined);
+    if ("layer" in made) layers.push({ layer: made.layer, base, at });
+  }
+  return { layers, backend };
+}
+
+/**
+ * Makes the place to mount on. A command may have put something else there, or a link above it: then the layer is left
+ * out, and what the command made counts.
+ */
+async function hasPlace({ layer, base, at }: Prepared["layers"][number]): Promise<boolean> {
+  const source = layer.kind === "overlay" ? layer.lower : layer.source;
+  const found = await lstat(source).catch(ifCode("ENOENT", "ENOTDIR"));
+  if (found === undefined) return false;
+  try {
+    mkdirSync(base, { recursive: true });
+    const { directory: opened, name } = await ContainedDirectory.of(base, at, { create: true });
+    await using directory = opened;
+    const place = directory.at(name);
+    const there = await lstat(place).catch(ifCode("ENOENT"));
+    if (there !== undefined) return found.isDirectory() ? there.isDirectory() : there.isFile();
+    if (found.isDirectory()) mkdirSync(place);
+    // A file that is not ignored there would become part of the plan.
+    else if (!(await isIgnored(base, at))) return false;
+    else writeFileSync(place, "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error instanceof AgentsError) return false;
+    throw error;
+  }
+}
+
+async function isIgnored(tree: string, path: string): Promise<boolean> {
+  const ignored = new IgnoredPaths({ root: tree, strategy: "git_worktree", objects: undefined });
+  try {
+    return await ignored.has(path);
+  } finally {
+    await ignored.forget();
+  }
+}
+
+/** More names at the top of a tree are not linked. */
+const LINKS = 500;
+
+/**
+ * Virtual environments and build caches know the checkout by its absolute path. There, the names lead into the tree:
+ * so a program that was installed with that path finds the plan's files, and never the user's.
+ */
+function linksInto(tree: string, checkout: string, home: string): { path: string; to: string }[] {
+  if (`${home}${sep}`.startsWith(`${checkout}${sep}`) || !existsSync(tree)) return [];
+  const names = readdirSync(tree).filter((name) => name !== ".git" && /^[\w.@+-]+$/.test(name));
+  return names.slice(0, LINKS).map((name) => ({ path: join(checkout, name), to: join(tree, name) }));
+}
