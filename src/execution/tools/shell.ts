@@ -19,6 +19,7 @@ import { requireConfinement } from "../../confinement/require-confinement.ts";
 import { requireDirectory } from "../../platform/contained-directories.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import { endGroup } from "../../platform/process-group.ts";
+import type { CarriedView } from "../sandbox/carried/carried-view.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 export interface ProgramOptions {
@@ -68,7 +69,8 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
   const home = join(options.root, "..", "home");
   await mkdir(home, { recursive: true });
-  const launch = await launchOf(command, home, options);
+  const carried = await options.carried?.();
+  const launch = await launchOf(command, home, options, carried);
   using record = commands === undefined ? undefined : new RunningCommand(commands);
   const child = startLaunched(launch, { cwd, record });
   let output = "";
@@ -98,6 +100,8 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
     await record?.gone();
     if (code === NOT_BEGUN && record?.taken() === true) throw takenOver();
     if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfinedError(output);
+    const note = code === 0 ? undefined : carried?.explain(output);
+    if (note !== undefined) output = `${output.trimEnd()}\n${note}\n`;
     return { code, output, cut, timedOut, confined: launch.confined };
   } finally {
     clearTimeout(timer);
@@ -109,13 +113,14 @@ async function launchOf(
   command: readonly string[],
   home: string,
   options: ProgramOptions,
+  carried: CarriedView | undefined,
 ): Promise<Launch & { readonly confined: boolean }> {
   const { root, cwd, network, readable = [], writable = [], commands } = options;
   const [program = "", ...args] = command;
   const variables = { ...commandEnvironment(home), ...options.environment };
   const found = await findConfinement();
   if (found.kind === "none") return { program, args, environment: variables, confined: false };
-  const { backend = found.backend, layers, links } = (await options.carried?.()) ?? {};
+  const { backend = found.backend, layers = [], links = [] } = carried ?? {};
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
   const view = {
@@ -124,8 +129,8 @@ async function launchOf(
     hidden,
     cwd,
     network,
-    ...(layers === undefined ? {} : { layers }),
-    ...(links === undefined ? {} : { links }),
+    layers,
+    links,
   };
   const recorded = commands !== undefined;
   return { ...backend.start({ command, environment: variables, recorded }, view), confined: true };

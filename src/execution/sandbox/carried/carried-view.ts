@@ -17,32 +17,47 @@ import { ContainedDirectory, ifCode } from "../../../platform/contained-path.ts"
 import { IgnoredPaths } from "../ignored-paths.ts";
 import type { SandboxFacts } from "../sandbox-facts.ts";
 import { ignoredParts } from "./ignored-parts.ts";
+import { missingInSandbox } from "./missing-program.ts";
 import { makeLayer, type LayerPlace } from "./layer-making.ts";
 
 export interface CarriedView extends Required<Pick<View, "layers" | "links">> {
   /** The backend that can make these layers; undefined where any can. */
   readonly backend: Backend | undefined;
+  /** Explains in a sentence why a command that printed this did not find something that the checkout has. */
+  readonly explain: (output: string) => string | undefined;
 }
 
 interface Prepared {
   readonly layers: readonly { readonly layer: Layer; readonly base: string; readonly at: string }[];
   readonly backend: Backend | undefined;
+  /** Why something of the checkout did not come along. */
+  readonly left: readonly { readonly at: string; readonly why: string }[];
 }
-
-const NOTHING: Prepared = { layers: [], backend: undefined };
 
 /** Made when the first command is about to run; most plans of file tools never need it. */
 export function carriedView(facts: Pick<SandboxFacts, "path" | "strategy">, home: string): () => Promise<CarriedView> {
   let prepared: Promise<Prepared> | undefined;
   return async () => {
     prepared ??= prepare(facts, home);
-    const { layers, backend } = await prepared;
+    const { layers, backend, left } = await prepared;
     const there: Layer[] = [];
     for (const one of layers) if (await hasPlace(one)) there.push(one.layer);
     const tree = join(home, "tree");
     const links = there.some(({ path }) => path.startsWith(`${tree}${sep}`)) ? linksInto(tree, facts.path, home) : [];
-    return { layers: there, links, backend };
+    const why = (path: string): string | undefined => {
+      if (there.some((layer) => isIn(join(tree, path), layer.path))) return undefined;
+      return (
+        left.find(({ at }) => isIn(path, at))?.why ?? "it is not tracked by git, and sandbox.carry does not name it"
+      );
+    };
+    const explain = (output: string): string | undefined =>
+      missingInSandbox(output, { checkout: facts.path, tree, why });
+    return { layers: there, links, backend, explain };
   };
+}
+
+function isIn(path: string, directory: string): boolean {
+  return directory === "" || path === directory || path.startsWith(`${directory}${sep}`);
 }
 
 async function prepare(
@@ -50,7 +65,12 @@ async function prepare(
   home: string,
 ): Promise<Prepared> {
   const { kind } = await findConfinement();
-  if (kind === "none" || kind === "seatbelt") return NOTHING;
+  if (kind === "none" || kind === "seatbelt")
+    return {
+      layers: [],
+      backend: undefined,
+      left: [{ at: "", why: "directories come along only where commands can be confined by mounts" }],
+    };
   const tree = join(home, "tree");
   const places: (LayerPlace & { base: string; at: string })[] = [];
   // A copy of a plain directory has everything already.
@@ -60,14 +80,16 @@ async function prepare(
   const own = join(home, "home");
   for (const { at, source } of packageCaches())
     places.push({ base: own, at, path: join(own, at), source, kind: "cache" });
-  if (places.length === 0) return NOTHING;
+  const left: { at: string; why: string }[] = [];
+  if (places.length === 0) return { layers: [], backend: undefined, left };
   const backend = await layeringBackend(home);
   const layers: Prepared["layers"][number][] = [];
   for (const { base, at, ...place } of places) {
     const made = await makeLayer(home, place, backend !== undefined);
     if ("layer" in made) layers.push({ layer: made.layer, base, at });
+    else left.push({ at, why: made.why });
   }
-  return { layers, backend };
+  return { layers, backend, left };
 }
 
 /**

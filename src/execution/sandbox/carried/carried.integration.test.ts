@@ -199,6 +199,29 @@ describe.skipIf(backends.length === 0).each(backends)("confined by %s", (backend
     rmSync(home, { recursive: true });
   });
 
+  test("a command that the sandbox lacks and the checkout has is told why", async () => {
+    using _only = new OnlyBackend(backend).here();
+    await withOwnCommandPolicy(async () => {
+      setCommandPolicy({ carry: carryRulesOf("none") });
+      await using plan = await planOn(PROJECT, {
+        ...DEPENDENCY,
+        "node_modules/.bin/mocha": { executable: "#!/bin/sh\n" },
+      });
+      const { call, workspace } = await plan.open();
+      await using _open = workspace;
+      const failure = async (command: string): Promise<string> => {
+        const failed = await call("shell_execute", { command }).catch((error: unknown) => error);
+        return JSON.stringify(failed) + String(failed);
+      };
+      const why =
+        "is in the user's checkout, but not in this sandbox: it is not tracked by git, and sandbox.carry does not name it.";
+      expect(await failure("node_modules/.bin/mocha")).toContain(`note: node_modules/.bin/mocha ${why}`);
+      expect(await failure("PATH=node_modules/.bin:$PATH mocha")).toContain(`note: node_modules/.bin/mocha ${why}`);
+      expect(await failure("node index.js")).toContain(`note: node_modules/dep ${why}`);
+      expect(await failure("no-such-program")).not.toContain("note:");
+    });
+  });
+
   test("the setting says what else comes along, and that nothing does", async () => {
     using _only = new OnlyBackend(backend).here();
     const files = { ...DEPENDENCY, ".env": "TOKEN=x\n", "fixtures/big.bin": "data\n" };
