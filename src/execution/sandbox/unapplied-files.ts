@@ -1,6 +1,6 @@
 /**
- * A file or directory in a plan's sandbox that is not part of the plan: ignored by git, or in a submodule. A
- * directory ends with "/".
+ * A file or directory in a plan's sandbox that is not part of the plan: ignored by git, left by a command as junk, or
+ * in a submodule. A directory ends with "/".
  */
 import { lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
