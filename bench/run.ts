@@ -1,5 +1,5 @@
 /**
- * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement [--quick] [--dir
+ * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement|dependencies [--quick] [--dir
  * DIRECTORY]`.
  */
 import { spawnSync } from "node:child_process";
@@ -10,16 +10,26 @@ import { parseArgs } from "node:util";
 import { run as runBreaker } from "./breaker.ts";
 import { run as runChanges } from "./changes.ts";
 import { run as runConfinement } from "./confinement.ts";
+import { run as runDependencies } from "./dependencies.ts";
 import { run as runContext } from "./context.ts";
 import { run as runGraph } from "./graph.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
-const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "confinement"] as const;
+const MEASUREMENTS = [
+  "steps",
+  "graph",
+  "breaker",
+  "scale",
+  "changes",
+  "context",
+  "confinement",
+  "dependencies",
+] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement [--quick] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|dependencies [--quick] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -27,6 +37,7 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   context  what contexts cost and show, beside repomix and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
+  dependencies what it costs that node_modules of 20,000 files comes along into a sandbox
   --quick  fewer rounds; 100,000 plans; no tree of 50,000 files
   --dir    where the databases are made (default: the system's directory for temporary files); it should be on a real disk`;
 
@@ -74,6 +85,8 @@ function measure(name: Measurement, options: { quick: boolean; dir: string }): P
       return runContext({ peersDir: PEERS, dir, quick });
     case "confinement":
       return runConfinement({ dir, quick });
+    case "dependencies":
+      return runDependencies({ dir, quick });
   }
 }
 

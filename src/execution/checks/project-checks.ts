@@ -1,7 +1,8 @@
 /**
  * Finds the commands by which a project checks itself, from the files at its top: its tests, its linter, its type
- * checker. The search itself is pure: it is given the files, and nothing is run. Each command comes with the line that says so, for people and
- * models to see where it is from. Of several for one purpose the first is the one that the project's own scripts name.
+ * checker. The search itself is pure: it is given the files, and nothing is run. Each command comes with the line that
+ * says so, for people and models to see where it is from. Of several for one purpose, the project's own scripts come
+ * first.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,14 @@
 /**
  * Whether the tests of a project can run in its sandbox, and why not: known before anything runs, from the files of the
- * checkout. People get it as one line; the same facts are there as data for whatever tells a model about its sandbox.
+ * checkout. People get it as one line; the same facts are there as data, for the prompt that tells a model about its
+ * sandbox.
  */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, type Dirent } from "node:fs";
 import { join } from "node:path";
 import { confinementHere } from "../../confinement/availability.ts";
 import { commandPolicy } from "../../confinement/command-policy.ts";
 import type { SandboxStrategy } from "../../domain/resource/resource.ts";
+import { ifCode } from "../../platform/contained-path.ts";
 import { findProgram } from "../../platform/programs.ts";
 import { ignoredParts } from "../sandbox/carried/ignored-parts.ts";
 import { findProjectChecks, projectFiles, type ProjectCheck, type ProjectFiles } from "./project-checks.ts";
@@ -77,10 +79,17 @@ function directoriesIn(path: string): { readonly directories: number; readonly m
   const waiting = [path];
   for (let next = waiting.pop(); next !== undefined && directories < COUNTED; next = waiting.pop()) {
     directories += 1;
-    for (const entry of readdirSync(next, { withFileTypes: true }))
-      if (entry.isDirectory()) waiting.push(join(next, entry.name));
+    for (const entry of entriesOf(next)) if (entry.isDirectory()) waiting.push(join(next, entry.name));
   }
   return { directories, more: waiting.length > 0 };
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    return ifCode("EACCES", "ENOENT")(error) ?? [];
+  }
 }
 
 /** As `agents run` says it. */

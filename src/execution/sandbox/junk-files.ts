@@ -1,5 +1,5 @@
 /**
- * Files that programs leave behind wherever they run: caches, logs, reports, installed packages. A command that makes
+ * Files that programs leave behind when they run: caches, logs, reports, installed packages. A command that makes
  * one does not change the project, so they are left out of a plan like files that git ignores: our repository beside
  * the tree has these rules, below all rules of the project, which can take them back. A file tool that writes such a
  * path means it, and makes it part of the plan.

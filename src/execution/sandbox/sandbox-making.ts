@@ -12,7 +12,7 @@ import { git, gitText } from "../../git/git.ts";
 import { sandboxGit } from "../../git/own-repository.ts";
 import { writeFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
 import { makeRepositories, type Layout } from "./sandbox-repository.ts";
-import { copyDirectory } from "./directory-copy.ts";
+import { copyDirectory } from "../../platform/directory-copy.ts";
 import { withTemporaryHome } from "./temporary-home.ts";
 import { commitUncommitted } from "../../git/commit-work-tree.ts";
 

@@ -14,7 +14,7 @@ import { hasRepository, sandboxGit } from "../../git/own-repository.ts";
 import { removeTree } from "../../platform/remove-tree.ts";
 import { gitIn, readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
 import { carriedView, type CarriedView } from "./carried/carried-view.ts";
-import { copyDirectory } from "./directory-copy.ts";
+import { copyDirectory } from "../../platform/directory-copy.ts";
 import { makeSandbox } from "./sandbox-making.ts";
 import { resetRepositories } from "./sandbox-repository.ts";
 import { sweep } from "./swept-tree.ts";

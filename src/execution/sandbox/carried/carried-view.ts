@@ -13,9 +13,10 @@ import { layeringBackend } from "../../../confinement/layering.ts";
 import type { Layer, View } from "../../../confinement/mounts.ts";
 import { packageCaches } from "../../../confinement/package-caches.ts";
 import { AgentsError } from "../../../domain/errors/errors.ts";
+import type { SandboxStrategy } from "../../../domain/resource/resource.ts";
+import { git } from "../../../git/git.ts";
+import { sandboxGit } from "../../../git/own-repository.ts";
 import { ContainedDirectory, ifCode } from "../../../platform/contained-path.ts";
-import { IgnoredPaths } from "../ignored-paths.ts";
-import type { SandboxFacts } from "../sandbox-facts.ts";
 import { ignoredParts } from "./ignored-parts.ts";
 import { missingInSandbox } from "./missing-program.ts";
 import { makeLayer, type LayerPlace } from "./layer-making.ts";
@@ -27,6 +28,12 @@ export interface CarriedView extends Required<Pick<View, "layers" | "links">> {
   readonly explain: (output: string) => string | undefined;
 }
 
+interface Origin {
+  /** The user's checkout or directory. */
+  readonly path: string;
+  readonly strategy: SandboxStrategy;
+}
+
 interface Prepared {
   readonly layers: readonly { readonly layer: Layer; readonly base: string; readonly at: string }[];
   readonly backend: Backend | undefined;
@@ -35,7 +42,7 @@ interface Prepared {
 }
 
 /** Made when the first command is about to run; most plans of file tools never need it. */
-export function carriedView(facts: Pick<SandboxFacts, "path" | "strategy">, home: string): () => Promise<CarriedView> {
+export function carriedView(facts: Origin, home: string): () => Promise<CarriedView> {
   let prepared: Promise<Prepared> | undefined;
   return async () => {
     prepared ??= prepare(facts, home);
@@ -60,10 +67,7 @@ function isIn(path: string, directory: string): boolean {
   return directory === "" || path === directory || path.startsWith(`${directory}${sep}`);
 }
 
-async function prepare(
-  { path: checkout, strategy }: Pick<SandboxFacts, "path" | "strategy">,
-  home: string,
-): Promise<Prepared> {
+async function prepare({ path: checkout, strategy }: Origin, home: string): Promise<Prepared> {
   const { kind } = await findConfinement();
   if (kind === "none" || kind === "seatbelt")
     return {
@@ -119,12 +123,12 @@ async function hasPlace({ layer, base, at }: Prepared["layers"][number]): Promis
 }
 
 async function isIgnored(tree: string, path: string): Promise<boolean> {
-  const ignored = new IgnoredPaths({ root: tree, strategy: "git_worktree", objects: undefined });
-  try {
-    return await ignored.has(path);
-  } finally {
-    await ignored.forget();
-  }
+  const place = { cwd: tree, sandbox: sandboxGit(tree, undefined) };
+  const { code } = await git(["check-ignore", "--quiet", "--no-index", "--", `./${path}`], {
+    ...place,
+    accept: [0, 1],
+  });
+  return code === 0;
 }
 
 /** More names at the top of a tree are not linked. */

@@ -2,7 +2,7 @@
  * Makes the layers through which a command sees the user's directories. The first that works: a writable layer over
  * the directory, which takes no time and no space for what is only read; a copy that shares its blocks; and without
  * either, the directory read-only, or for the output of builds, which is of no use then, a plain copy. They lie beside
- * the tree, so nothing of them is ever compared, recorded or applied, whatever becomes of git's rules.
+ * the tree, so nothing of them is ever compared, recorded or applied, also when git's rules change.
  */
 import { constants, existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
@@ -10,8 +10,9 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Layer } from "../../../confinement/mounts.ts";
 import { SECRET_FILES } from "../../../confinement/tool-directories.ts";
+import { ifCode } from "../../../platform/contained-path.ts";
 import { removeTree } from "../../../platform/remove-tree.ts";
-import { copyDirectory } from "../directory-copy.ts";
+import { copyDirectory } from "../../../platform/directory-copy.ts";
 import type { IgnoredPart } from "./ignored-parts.ts";
 
 export interface LayerPlace {
@@ -97,7 +98,9 @@ async function measure(directory: string): Promise<Measured | undefined> {
   const secrets: string[] = [];
   const waiting = [""];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
-    for (const entry of await readdir(join(directory, below), { withFileTypes: true })) {
+    // What cannot be listed cannot be read by a command either.
+    const entries = await readdir(join(directory, below), { withFileTypes: true }).catch(ifCode("EACCES", "ENOENT"));
+    for (const entry of entries ?? []) {
       files += 1;
       if (files > ENTRIES) return undefined;
       const path = below === "" ? entry.name : `${below}/${entry.name}`;

@@ -1,7 +1,7 @@
 /** Copies whole directories. */
 import { spawn } from "node:child_process";
-import { AgentsError } from "../../domain/errors/errors.ts";
-import { requireProgram, searchPath } from "../../platform/programs.ts";
+import { AgentsError } from "../domain/errors/errors.ts";
+import { requireProgram, searchPath } from "./programs.ts";
 
 /**
  * `cp` copies links as links, keeps modes and shares blocks where the file system can; fs.cp measured ten times
