@@ -1,6 +1,6 @@
 /**
- * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement|dependencies [--quick] [--dir
- * DIRECTORY]`.
+ * Entry of the benchmarks: `npm run bench -- steps|graph|breaker|scale|changes|context|confinement|dependencies
+ * [--quick] [--dir DIRECTORY]`.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
