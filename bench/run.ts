@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { run as runBreaker } from "./breaker.ts";
 import { run as runChanges } from "./changes.ts";
 import { run as runConfinement } from "./confinement.ts";
+import { run as runDependencies } from "./dependencies.ts";
 import { run as runContext } from "./context.ts";
 import { run as runEdits } from "./edits.ts";
 import { run as runGraph } from "./graph.ts";
@@ -14,12 +15,22 @@ import type { BenchSize } from "./measure.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
-const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "confinement", "edits"] as const;
+const MEASUREMENTS = [
+  "steps",
+  "graph",
+  "breaker",
+  "scale",
+  "changes",
+  "context",
+  "confinement",
+  "dependencies",
+  "edits",
+] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|edits|all [--quick | --smoke] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|dependencies|edits|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -27,6 +38,7 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   context  what contexts cost and show, beside repomix and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
+  dependencies what it costs that node_modules of 20,000 files comes along into a sandbox
   edits    how many slightly wrong edits are applied as they were meant, beside exact match
   all      one after the other
   --smoke  whether each still works, in seconds: nothing is installed or fetched, a peer that is missing is left out
@@ -81,6 +93,8 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
       return runConfinement(options);
     case "edits":
       return runEdits(options);
+    case "dependencies":
+      return runDependencies(options);
   }
 }
 

@@ -89,7 +89,7 @@ test("what git ignores or a submodule holds is listed, and is not part of the pl
   const executed = await agents.json("plan", "execute", id);
   expect(executed.data["left_out"]).toEqual(left);
   expect(executed.messages.at(-1)?.text).toBe(
-    "4 paths left out, ignored by git or in a submodule: *.log, lib/, node_modules/ and 1 more.",
+    "4 paths left out, ignored by git, junk of commands or in a submodule: *.log, lib/, node_modules/ and 1 more.",
   );
   const diff = await agents.json("plan", "diff", id);
   expect(diff.data["left_out"]).toEqual(left);

@@ -14,6 +14,8 @@ test("the network is closed to commands, hooks and validations unless the plan's
   writeFileSync(join(world.repository, ".git", "hooks", "pre-commit"), "#!/bin/sh\nexit 0\n");
   chmodSync(join(world.repository, ".git", "hooks", "pre-commit"), 0o755);
   agents.inOwnProcess({ PATH: `${agents.directory}:${process.env["PATH"]}` });
+  // It cannot lay one directory over another; then another backend would confine.
+  agents.environment["CLEVERAGENTS_SANDBOX_CARRY"] = "none";
   const steps = `  - { id: net, tool: shell_execute, params: { command: "echo x > net.txt" } }\n`;
   const closed = await world.plan(steps);
   agents.write("check.yaml", "name: check\ndescription: checks\ncommand: 'true'\n");

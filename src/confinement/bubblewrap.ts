@@ -48,6 +48,9 @@ function mountArguments(mount: Mount): string[] {
       return ["--ro-bind", mount.source, mount.path];
     case "write":
       return ["--bind", mount.source, mount.path];
+    case "overlay":
+      // Since 0.11; whether it works is tried first (layering.ts).
+      return ["--overlay-src", mount.lower, "--overlay", mount.upper, mount.work, mount.path];
     case "scratch":
       return ["--size", `${mount.bytes}`, "--tmpfs", mount.path];
     case "empty":

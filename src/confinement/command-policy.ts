@@ -4,7 +4,7 @@
  * defaults. Calls of a surface that run side by side in one process each have a policy of their own.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { TOOL_DIRECTORIES } from "../domain/settings/sandbox-settings.ts";
+import { carryRulesOf, TOOL_DIRECTORIES, type CarryRules } from "../domain/settings/sandbox-settings.ts";
 
 export interface CommandPolicy {
   /** Always hidden: the data directory, the configuration. */
@@ -13,9 +13,19 @@ export interface CommandPolicy {
   readonly toolDirectories: readonly string[];
   /** Whether a command may make Unix sockets. */
   readonly unixSockets: boolean;
+  /** Parts of the user's checkout that come along although they are not part of a plan. */
+  readonly carry: CarryRules;
+  /** Names of variables that a command gets besides the usual ones. */
+  readonly variables: readonly string[];
 }
 
-const DEFAULT: CommandPolicy = { hidden: [], toolDirectories: TOOL_DIRECTORIES, unixSockets: false };
+const DEFAULT: CommandPolicy = {
+  hidden: [],
+  toolDirectories: TOOL_DIRECTORIES,
+  unixSockets: false,
+  carry: carryRulesOf(undefined),
+  variables: [],
+};
 const ofProcess: { current: CommandPolicy } = { current: DEFAULT };
 const ofCall = new AsyncLocalStorage<{ current: CommandPolicy }>();
 

@@ -15,7 +15,12 @@ import { seatbelt } from "./seatbelt.ts";
 
 /** The backend that confines commands on this machine; or why there is none, and the one command that helps. */
 export type Found =
-  | { readonly kind: Backend["kind"]; readonly backend: Backend }
+  | {
+      readonly kind: Backend["kind"];
+      readonly backend: Backend;
+      /** Those that would have been tried next. */
+      readonly others: readonly Backend[];
+    }
   | { readonly kind: "none"; readonly why: string; readonly next: string | undefined };
 
 /** By the PATH it was looked for in, which tests change. */
@@ -32,9 +37,10 @@ export function findConfinement(): Promise<Found> {
 async function find(): Promise<Found> {
   const loader = await workingLoader();
   const complaints: string[] = [];
-  for (const backend of candidates(loader)) {
+  const all = candidates(loader);
+  for (const [index, backend] of all.entries()) {
     const complaint = await complaintOf(backend);
-    if (complaint === undefined) return { kind: backend.kind, backend };
+    if (complaint === undefined) return { kind: backend.kind, backend, others: all.slice(index + 1) };
     complaints.push(`${backend.kind}: ${complaint}`);
   }
   if (loader !== undefined) closeLoader(loader);
@@ -92,7 +98,8 @@ async function complaintOf(backend: Backend): Promise<string | undefined> {
   return code === 0 ? undefined : said.trim().split("\n").at(-1) || `exit code ${code}`;
 }
 
-async function attempted({
+/** Starts it once, to see whether it works. */
+export async function attempted({
   program,
   args,
   environment,

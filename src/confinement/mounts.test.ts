@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TOOL_DIRECTORIES } from "../domain/settings/sandbox-settings.ts";
 import { setCommandPolicy } from "./command-policy.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
@@ -16,8 +16,14 @@ let directory: string;
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), "cleveragents-view-")));
   process.env["HOME"] = make("home");
+  // Where the tools of this machine are is not the matter here.
+  const naming = Object.keys(process.env).filter((name) =>
+    /_(?:HOME|ROOT|DIR|PREFIX|PATH)$|^GOROOT$|^VIRTUAL_ENV$/.test(name),
+  );
+  for (const name of naming) vi.stubEnv(name, undefined);
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   process.env["HOME"] = HOME;
   process.env["PATH"] = PATH;
   setCommandPolicy({ hidden: [], toolDirectories: TOOL_DIRECTORIES, unixSockets: false });
@@ -105,4 +111,32 @@ test("the rules for macOS say the same", () => {
   expect(profile).toContain('a\\"b"');
   expect(profile).not.toContain("(allow network*) ");
   expect(seatbeltProfile({ ...VIEW, network: true })).toContain("(allow network*) ");
+});
+
+test("a toolchain that a variable names is shown, wherever it is", () => {
+  const jdk = make("home/jdk");
+  vi.stubEnv("JAVA_HOME", jdk);
+  vi.stubEnv("GOROOT", join(directory, "home"));
+  vi.stubEnv("NVM_DIR", "relative");
+  expect(at(mountsOf(VIEW), jdk)).toEqual(["read"]);
+  expect(at(mountsOf(VIEW), join(directory, "home"))).toEqual([]);
+});
+
+test("layers come last, with what is hidden in them; names of the checkout lead into the tree", () => {
+  const [tree, packages, checkout] = [make("tree"), make("checkout/node_modules"), join(directory, "checkout")];
+  make("checkout/.venv/bin");
+  process.env["PATH"] = join(checkout, ".venv/bin");
+  const layers = [
+    { kind: "read", path: join(tree, "node_modules"), source: packages, blank: [".npmrc"] },
+    { kind: "overlay", path: join(tree, ".venv"), lower: "/l", upper: "/u", work: "/w" },
+  ] as const;
+  const links = [{ path: join(checkout, ".venv"), to: join(tree, ".venv") }];
+  const mounts = mountsOf({ ...VIEW, writable: [tree], layers, links });
+  expect(mounts.slice(-3).map(({ kind, path }) => [kind, path.slice(directory.length)])).toEqual([
+    ["read", "/tree/node_modules"],
+    ["blank", "/tree/node_modules/.npmrc"],
+    ["overlay", "/tree/.venv"],
+  ]);
+  expect(at(mounts, join(checkout, ".venv"))).toEqual(["link"]);
+  expect(at(mounts, join(checkout, ".venv/bin"))).toEqual([]);
 });

@@ -16,10 +16,30 @@ export interface View {
   readonly hidden: readonly string[];
   readonly cwd: string;
   readonly network: boolean;
+  /** Mounted last. Each place is a directory that is there already, in something that is writable. */
+  readonly layers?: readonly Layer[];
+  /** Names that lead to something that is shown, where nothing else has them. */
+  readonly links?: readonly { readonly path: string; readonly to: string }[];
 }
+
+/** A directory or a file of the user's at a place of the command's own. The user's bytes stay as they are. */
+export type Layer =
+  /** Writable: what is written goes to `upper`. */
+  | {
+      readonly kind: "overlay";
+      readonly path: string;
+      readonly lower: string;
+      readonly upper: string;
+      readonly work: string;
+    }
+  /** Writable: the source is a copy. */
+  | { readonly kind: "write"; readonly path: string; readonly source: string }
+  /** With the names in it that are hidden. */
+  | { readonly kind: "read"; readonly path: string; readonly source: string; readonly blank: readonly string[] };
 
 export type Mount =
   | { readonly kind: "read" | "write"; readonly path: string; readonly source: string }
+  | Extract<Layer, { kind: "overlay" }>
   /** Writable, in memory, up to a size, and gone with the command. */
   | { readonly kind: "scratch"; readonly path: string; readonly bytes: number }
   /** Instead of a directory that is hidden. */
@@ -72,6 +92,7 @@ export function mountsOf(view: View): Mount[] {
     { kind: "scratch", path: "/tmp", bytes: SCRATCH_BYTES } as const,
     { kind: "scratch", path: "/run", bytes: RUN_BYTES } as const,
     { kind: "link", path: "/var/tmp", to: "../tmp" } as const,
+    ...(view.links ?? []).map((link) => ({ kind: "link", ...link }) as const),
     ...[...hidden, ...secrets].flatMap(nothing),
     ...[...tools, ...view.readable].flatMap((path) => shown("read", path)),
     ...view.writable.flatMap((path) => shown("write", path)),
@@ -82,13 +103,20 @@ export function mountsOf(view: View): Mount[] {
   for (const mount of wanted.toSorted((a, b) => depth(a) - depth(b))) {
     const around = kept.findLast(({ path }) => mount.path === path || mount.path.startsWith(`${path}/`));
     const seen = around?.kind === "read" || around?.kind === "write";
-    // Known by a second name, through a link that is there as well.
-    if (around?.kind === "link" && "source" in mount && mount.source !== mount.path) continue;
+    // Known by a second name, through a link that is there as well; or a link of ours leads to something else.
+    if (around?.kind === "link" && "source" in mount) continue;
     if ((mount.kind === "link" || mount.kind === "read") && seen) continue;
     if ((mount.kind === "empty" || mount.kind === "blank") && !seen) continue;
     kept.push(mount);
   }
-  return kept;
+  return [...kept, ...(view.layers ?? []).flatMap(layerMounts)];
+}
+
+function layerMounts(layer: Layer): Mount[] {
+  if (layer.kind !== "read") return [layer];
+  const { path, source } = layer;
+  const blank = layer.blank.map((name) => ({ kind: "blank", path: join(path, name) }) as const);
+  return [{ kind: "read", path, source }, ...blank];
 }
 
 /** The directories of tools that a command sees besides those of the system. */

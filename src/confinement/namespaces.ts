@@ -69,6 +69,8 @@ function mountCalls(mount: Mount): KernelCall[] {
         must("mount", [join(OLD, mount.source), target, 0, BIND | RECURSIVE, 0], failed),
         restrict(target, mount.kind === "read" ? ATTRIBUTE_READ_ONLY : 0, AT_RECURSIVE),
       ];
+    case "overlay":
+      return [must("mount", ["overlay", target, "overlay", NOSUID | NODEV, overlayOptions(mount)], failed)];
     case "scratch":
       return [
         ...place(mount.path, false),
@@ -84,6 +86,14 @@ function mountCalls(mount: Mount): KernelCall[] {
     case "link":
       return [...directories(dirname(mount.path)), may("symlinkat", [mount.to, AT_FDCWD, target])];
   }
+}
+
+/** As an ordinary user may mount it, with what it notes about files in attributes of the user's. */
+function overlayOptions({ lower, upper, work }: Extract<Mount, { kind: "overlay" }>): string {
+  const named = Object.entries({ lowerdir: lower, upperdir: upper, workdir: work });
+  return ["userxattr", ...named.map(([name, path]) => `${name}=${join(OLD, path).replace(/[\\,:]/g, "\\$&")}`)].join(
+    ",",
+  );
 }
 
 /** Something to mount on. Where it is there already these fail, and the mount says if it is not. */

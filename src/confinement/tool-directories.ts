@@ -11,7 +11,8 @@ import { commandPolicy } from "./command-policy.ts";
 export function toolDirectories(): string[] {
   const home = homedir();
   const own = commandPolicy().toolDirectories.map((directory) => join(isAbsolute(directory) ? "/" : home, directory));
-  const found = [...own, ...searchPath().split(delimiter), dirname(process.execPath)].filter(isDirectory);
+  const named = NAMING.flatMap((variable) => process.env[variable] ?? []).filter((directory) => isAbsolute(directory));
+  const found = [...own, ...named, ...searchPath().split(delimiter), dirname(process.execPath)].filter(isDirectory);
   return [...new Set(found.map((directory) => installationOf(directory, home)))];
 }
 
@@ -27,6 +28,15 @@ function installationOf(bin: string, home: string): string {
 }
 
 const MARKS = ["pyvenv.cfg", "conda-meta", "lib/node_modules/npm"];
+
+/** Variables that name the directory of an installation, wherever the user has put it. */
+const NAMING = `
+  ANDROID_HOME ANDROID_SDK_ROOT ASDF_DATA_DIR ASDF_DIR CONDA_PREFIX DOTNET_ROOT FNM_DIR GOROOT GRADLE_HOME JAVA_HOME
+  JDK_HOME MAVEN_HOME MISE_DATA_DIR NVM_DIR OPAM_SWITCH_PREFIX PLAYWRIGHT_BROWSERS_PATH PYENV_ROOT RBENV_ROOT
+  RUSTUP_HOME SDKMAN_DIR VIRTUAL_ENV VOLTA_HOME
+`
+  .trim()
+  .split(/\s+/);
 
 /** One that we may not even look at is of no use to a command. */
 function isDirectory(path: string): boolean {
@@ -57,7 +67,6 @@ const VARIABLES: Readonly<Record<string, string>> = {
   ".rustup": "RUSTUP_HOME",
   ".sdkman": "SDKMAN_DIR",
   ".volta": "VOLTA_HOME",
-  "go/pkg/mod": "GOMODCACHE",
 };
 
 export function toolVariables(): Record<string, string> {

@@ -87,10 +87,10 @@ export class App {
     return store;
   }
 
-  async applier(): Promise<PlanApplier> {
+  async applier(projects: readonly string[] = []): Promise<PlanApplier> {
     const { PlanApplier } = await import("../../apply/plan-applier.ts");
     const [store, service, user] = [await this.store(), await this.plans(), await this.user()];
-    await this.commandPolicy();
+    await this.commandPolicy(projects);
     return new PlanApplier({ store, service, user, data: new DataDirectory(this.paths.dataDir) });
   }
 
@@ -98,14 +98,22 @@ export class App {
    * The directories that commands of plans see besides their sandbox, by the settings. Valid from here on for every
    * command that this process runs.
    */
-  async commandPolicy(): Promise<CommandPolicy> {
+  async commandPolicy(projects: readonly string[] = []): Promise<CommandPolicy> {
     const { setCommandPolicy } = await import("../../confinement/command-policy.ts");
-    const { toolDirectoriesOf } = await import("../../domain/settings/sandbox-settings.ts");
+    const { carryRulesOf, toolDirectoriesOf, variablesOf } = await import("../../domain/settings/sandbox-settings.ts");
     return setCommandPolicy({
       hidden: [this.paths.dataDir, this.paths.config],
       toolDirectories: toolDirectoriesOf((await this.setting("sandbox.tool-directories")).value),
       unixSockets: (await this.setting("sandbox.unix-sockets")).value === "on",
+      carry: carryRulesOf(await this.#firstOf("sandbox.carry", projects)),
+      variables: variablesOf(await this.#firstOf("sandbox.environment", projects)),
     });
+  }
+
+  /** The value of the first project that has one of its own; else the user's. */
+  async #firstOf(key: string, projects: readonly string[]): Promise<string | undefined> {
+    const values = await Promise.all(projects.map((project) => this.setting(key, { project })));
+    return (values.find(({ level }) => level === "project") ?? (await this.setting(key))).value;
   }
 
   /**

@@ -1,5 +1,7 @@
 /** Carries out a plan in the foreground, up to where it is executed or a person has to look at its strategy first. */
+import { existsSync } from "node:fs";
 import * as z from "zod";
+import { AgentsError } from "../../domain/errors/errors.ts";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
 import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
@@ -9,6 +11,8 @@ import type { RunEvent } from "../../domain/run-event.ts";
 import { statusKey } from "../../domain/plan/transitions.ts";
 import type { Assessment } from "../../domain/plan/confidence.ts";
 import { recordedHooks } from "../../execution/checks/hooks.ts";
+import { readinessLine, sandboxAbilities } from "../../execution/checks/test-readiness.ts";
+import { planResources } from "../../plans/in-place-rules.ts";
 import { diffOf } from "../../changes/diff-cache.ts";
 import { leftOut } from "../../execution/sandbox/unapplied-files.ts";
 import { planAnswer } from "../../changes/plan-answer.ts";
@@ -87,12 +91,38 @@ export interface ExecuteOptions {
   readonly verify: boolean;
 }
 
-/** Tells what confines the plan's commands, before anything runs; in place no command runs. */
+/**
+ * Tells what confines the plan's commands, and whether tests can run among them, before anything runs; in place no
+ * command runs.
+ */
 export async function announceConfinement(app: App, plan: Plan, call: Call): Promise<CommandsHere> {
   const commands = await commandsHere(plan.profile);
   const places = await (await app.store()).read((reader) => placesOf(reader, plan));
-  if (!isExecuted(plan) && places.length === 0) call.tell(commands.notice);
+  if (isExecuted(plan) || places.length > 0) return commands;
+  call.tell(commands.notice);
+  const lines = await readiness(app, plan).catch((error: unknown) => {
+    // A checkout that git cannot list is refused by the execution itself, which says more about it.
+    if (error instanceof AgentsError) return [];
+    throw error;
+  });
+  for (const text of lines) call.tell({ type: "notice", level: "info", text });
   return commands;
+}
+
+/** One line for each resource of the plan that a project is checked in. */
+async function readiness(app: App, plan: Plan): Promise<string[]> {
+  await app.commandPolicy(plan.projects.map(({ project }) => project));
+  const resources = await (await app.store()).read((reader) => planResources(reader, plan));
+  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
+  const lines: string[] = [];
+  for (const { alias, path, sandbox: strategy } of resources) {
+    if (!existsSync(path)) continue;
+    const abilities = await sandboxAbilities({ path, strategy, network, requireConfinement });
+    // A directory that no tool knows as a project has no tests to speak of.
+    if (abilities.checks.length === 0 && abilities.carried.length === 0) continue;
+    lines.push(readinessLine(abilities, resources.length > 1 ? alias : undefined));
+  }
+  return lines;
 }
 
 function isExecuted(plan: Plan): boolean {
@@ -104,7 +134,8 @@ export async function executePlan(
   { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecuteOptions,
   call: Call,
 ): Promise<ExecuteOutcome> {
-  await app.commandPolicy();
+  const { projects } = await (await app.plans()).getPlan(id);
+  await app.commandPolicy(projects.map(({ project }) => project));
   const store = await app.store();
   const executor = new PlanExecutor({
     store,

@@ -48,7 +48,7 @@ export async function applyPlan(app: App, seen: Plan, options: ApplyOptions, cal
   const diff = await diffOf(store, await planChanges(store, seen.id, seen.attempt));
   const { insertions, deletions } = diff;
   const artifacts = diff.files.length;
-  const applier = await app.applier();
+  const applier = await app.applier(seen.projects.map(({ project }) => project));
   const asked = options.agreed !== true;
   if (asked) {
     const places = (await store.read((reader) => placesOf(reader, seen))).map(({ path }) => path).join(", ");

@@ -65,7 +65,9 @@ export function leftOutMessages(
   const several = new Set(found.map(({ resource }) => resource)).size > 1;
   const names = found.slice(0, PATHS_SHOWN).map(({ resource, path }) => (several ? `${resource}: ${path}` : path));
   const more = found.length > PATHS_SHOWN ? ` and ${found.length - PATHS_SHOWN} more` : "";
-  return info(`${count(found.length, "path")} left out, ignored by git or in a submodule: ${names.join(", ")}${more}.`);
+  return info(
+    `${count(found.length, "path")} left out, ignored by git, junk of commands or in a submodule: ${names.join(", ")}${more}.`,
+  );
 }
 
 /** "a, b, c and 2 more". */

@@ -1,5 +1,6 @@
 import { listOf } from "./context-settings.ts";
 import type { Setting } from "./settings.ts";
+import { relativePathProblem } from "../plan/change-entry.ts";
 import { shown, textProblem } from "../text/text.ts";
 
 /**
@@ -25,6 +26,64 @@ export function toolDirectoriesOf(value: string | undefined): string[] {
   return listOf(value ?? BUILT_IN).flatMap((item) => (item === BUILT_IN ? TOOL_DIRECTORIES : [item]));
 }
 
+/**
+ * The directories of a checkout that hold installed packages. A command can do without writing into them, so where
+ * nothing better works they are shown read-only.
+ */
+export const DEPENDENCY_NAMES: ReadonlySet<string> = new Set([
+  "node_modules",
+  "bower_components",
+  ".venv",
+  "venv",
+  "__pypackages__",
+  "vendor",
+  "Pods",
+  "deps",
+]);
+/** The directories of a checkout that builds write into: useful only where a command can write to them. */
+const BUILD_NAMES = [
+  "target",
+  ".gradle",
+  ".next",
+  "dist",
+  "build",
+  ".tox",
+  ".nox",
+  "_build",
+  ".stack-work",
+  ".dart_tool",
+];
+
+export interface CarryRules {
+  /** Names of directories, at any depth. */
+  readonly names: readonly string[];
+  /** Paths from the top of the checkout, which may be files. */
+  readonly paths: readonly string[];
+  /** Whether the caches of package managers are readable. */
+  readonly caches: boolean;
+}
+
+/** What comes along into a sandbox by this value, of all that git ignores in the checkout. */
+export function carryRulesOf(value: string | undefined): CarryRules {
+  const items = value === NONE ? [] : listOf(value ?? BUILT_IN);
+  const usual = items.includes(BUILT_IN);
+  return {
+    names: usual ? [...DEPENDENCY_NAMES, ...BUILD_NAMES] : [],
+    paths: items.filter((item) => item !== BUILT_IN).map((item) => item.replace(/\/+$/, "")),
+    caches: usual,
+  };
+}
+
+function carryProblem(item: string): string | undefined {
+  const problem = relativePathProblem(item.replace(/\/+$/, ""));
+  return problem === undefined ? undefined : `${shown(item)} ${problem}`;
+}
+
+/** Variables by their names. */
+export function variablesOf(value: string | undefined): string[] {
+  return listOf(value);
+}
+
 function directoryProblem(item: string): string | undefined {
   const segments = item.split("/");
   const unclear = segments.some((segment) => segment === "." || segment === "..") || item === "/" || item === "";
@@ -44,6 +103,30 @@ export const SANDBOX_SETTINGS: readonly Setting[] = [
       if (items.length === 0) return `must name at least one, or be "${NONE}"`;
       return value === NONE ? undefined : items.map(directoryProblem).find((found) => found !== undefined);
     },
+  },
+  {
+    key: "sandbox.carry",
+    env: "CLEVERAGENTS_SANDBOX_CARRY",
+    default: BUILT_IN,
+    description: `What comes along into the sandbox of all that git ignores in your checkout, divided by commas: paths in it; "${BUILT_IN}" stands for the usual directories of dependencies and builds and for the caches of package managers, "${NONE}" for nothing`,
+    perProject: true,
+    problem: (value) => {
+      const items = listOf(value);
+      if (items.length === 0) return `must name at least one, or be "${NONE}"`;
+      return value === NONE ? undefined : items.map(carryProblem).find((found) => found !== undefined);
+    },
+  },
+  {
+    key: "sandbox.environment",
+    env: "CLEVERAGENTS_SANDBOX_ENVIRONMENT",
+    default: undefined,
+    description:
+      "Variables of your environment that commands of plans get besides the usual ones, divided by commas; also those that hold a secret",
+    perProject: true,
+    problem: (value) =>
+      listOf(value)
+        .filter((name) => !/^[A-Za-z_]\w*$/.test(name) || name === "HOME" || name === "PATH")
+        .map((name) => `${shown(name)} is not the name of a variable that can be given`)[0],
   },
   {
     key: "sandbox.unix-sockets",

@@ -214,6 +214,7 @@ async function attempt(run: HookRun, hook: Hook, changes: ReadonlyMap<string, Ne
         environment,
         readable: [path, directory, ...borrowedBy(workspace.sandbox)],
         writable: [repository],
+        carried: workspace.sandbox.carried,
         commands: workspace.sandbox.commands,
       }),
     );

@@ -2,7 +2,7 @@
  * Results of validations: one for each state of the files, written under the lease, never changed; and what they let
  * through.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -23,6 +23,8 @@ import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { TemporaryStore } from "../../testing/temporary-store.ts";
 import { validatePlan, type PlanValidation } from "./plan-validation.ts";
 import { openSandbox, resetSandbox } from "../sandbox/sandbox.ts";
+import { canConfine } from "../../confinement/availability.ts";
+import { fill } from "../testing/trees.ts";
 import { UserRepository } from "../testing/user-repository.ts";
 import type { ValidationRoot } from "./validation-runner.ts";
 
@@ -196,3 +198,14 @@ test("of many who attach one thing at once one does", async () => {
   );
   expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
+
+test.skipIf(!(await canConfine()))(
+  "a validation sees the dependencies of the checkout, and cannot change them",
+  async () => {
+    await user.commit({ ".gitignore": "node_modules\n" });
+    await fill(user.path, { "node_modules/dep/x": "dep\n" });
+    await attach("tests", { command: "grep dep node_modules/dep/x; echo evil > node_modules/dep/x; true" });
+    expect(await validate({})).toMatchObject({ results: [{ passed: true, output: expect.stringContaining("dep\n") }] });
+    expect(await readFile(join(user.path, "node_modules/dep/x"), "utf8")).toBe("dep\n");
+  },
+);

@@ -120,7 +120,8 @@ async function runCommand(
 ): Promise<Verdict> {
   const { root } = sandbox;
   if (worksInPlace(sandbox)) throw notInPlaceError("A command", sandbox);
-  const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox) };
+  const { carried } = sandbox;
+  const place = { root, cwd: await workingDirectory(root, cwd), readable: borrowedBy(sandbox), carried };
   const limits = { network, requireConfinement, timeoutMs, commands: sandbox.commands };
   const options = { ...place, ...limits, signal } as const;
   const result = await runShell(command, options);

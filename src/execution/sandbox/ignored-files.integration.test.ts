@@ -10,6 +10,8 @@ import { seededRandom } from "../../testing/random.ts";
 import type { PlannedStep } from "../testing/decide.ts";
 import { ExecutingPlan, step } from "../testing/executing-plan.ts";
 import { sized } from "../../testing/size.ts";
+import { UserRepository } from "../testing/user-repository.ts";
+import { leftOut } from "./unapplied-files.ts";
 
 const SEED = Number(process.env["CLEVERAGENTS_TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
 
@@ -72,15 +74,15 @@ describe("a repository inside the sandbox", () => {
 
 describe("files that are ignored no longer", () => {
   test.each([
-    ["edit_file", step("rules", "edit_file", { path: ".gitignore", old: "*.log\n", new: "" })],
+    ["edit_file", step("rules", "edit_file", { path: ".gitignore", old: "*.out\n", new: "" })],
     ["write_file", step("rules", "write_file", { path: ".gitignore", content: "ignored/\n" })],
-    ["a shell command", shell("rules", "sed -i '/log/d' .gitignore")],
-    ["a rule that takes back another", shell("rules", "echo '!*.log' >> .gitignore")],
-    ["a rule below", step("rules", "write_file", { path: "src/.gitignore", content: "!*.log\n" }), "src/made.log"],
-  ])("become part of the plan with the step that changed the rules: %s", async (_how, rules, only = "made.log") => {
+    ["a shell command", shell("rules", "sed -i '/out/d' .gitignore")],
+    ["a rule that takes back another", shell("rules", "echo '!*.out' >> .gitignore")],
+    ["a rule below", step("rules", "write_file", { path: "src/.gitignore", content: "!*.out\n" }), "src/made.out"],
+  ])("become part of the plan with the step that changed the rules: %s", async (_how, rules, only = "made.out") => {
     await using plan = await ExecutingPlan.start();
     const entries = await run(plan, [
-      shell("make", "echo 1 > made.log; echo 2 > src/made.log; mkdir ignored; echo 3 > ignored/x"),
+      shell("make", "echo 1 > made.out; echo 2 > src/made.out; mkdir ignored; echo 3 > ignored/x"),
       rules,
       shell("later", `echo more >> ${only}`),
     ]);
@@ -92,18 +94,18 @@ describe("files that are ignored no longer", () => {
   test("also when the rules are deleted or moved by a file tool", async () => {
     await using plan = await ExecutingPlan.start();
     const entries = await run(plan, [
-      shell("make", "echo 1 > made.log; mkdir ignored; echo 3 > ignored/x"),
+      shell("make", "echo 1 > made.out; mkdir ignored; echo 3 > ignored/x"),
       step("move", "move_file", { path: ".gitignore", to: "src/.gitignore" }),
       step("back", "move_file", { path: "src/.gitignore", to: ".gitignore" }),
-      step("write", "write_file", { path: "made.log", content: "part of it by now" }),
+      step("write", "write_file", { path: "made.out", content: "part of it by now" }),
       step("delete", "delete_file", { path: ".gitignore" }),
     ]);
     expect(entries).toEqual([
       "move rename .gitignore -> src/.gitignore",
       "move create ignored/x",
-      "move create made.log",
+      "move create made.out",
       "back rename src/.gitignore -> .gitignore",
-      "write modify made.log",
+      "write modify made.out",
       "delete delete .gitignore",
     ]);
   });
@@ -186,12 +188,51 @@ test("a submodule's content is not part of a plan: file tools refuse it, command
   await expect(call("create_directory", { path: "lib/mod/d" })).rejects.toThrow("lies in a submodule");
 });
 
+describe("junk that commands leave", () => {
+  test("is listed and left out; what a file tool writes there is part of the plan", async () => {
+    await using plan = await ExecutingPlan.start({
+      user: await UserRepository.make({ "a.txt": "one\n", "logs/old.log": "tracked\n" }),
+    });
+    const junk =
+      "mkdir -p __pycache__ .pytest_cache coverage node_modules/x; echo 1 > __pycache__/m.pyc; echo 2 > .pytest_cache/v; echo 3 > coverage/i.html; echo 4 > node_modules/x/i.js; echo 5 > run.log; echo 6 > .DS_Store; echo 7 > tsconfig.tsbuildinfo";
+    const entries = await run(plan, [
+      shell("tests", `${junk}; echo real > real.txt; echo more >> logs/old.log`),
+      step("meant", "write_file", { path: "coverage/meant.md", content: "meant" }),
+      step("over", "write_file", { path: "run.log", content: "meant too" }),
+      step("edit", "edit_file", { path: "tsconfig.tsbuildinfo", old: "7", new: "8" }),
+      step("keep", "move_file", { path: "node_modules/x/i.js", to: "kept.js" }),
+      step("drop", "delete_file", { path: ".DS_Store" }),
+      shell("later", "echo more >> run.log; echo more >> __pycache__/m.pyc; rm coverage/meant.md"),
+    ]);
+    expect(entries).toEqual([
+      "tests modify logs/old.log",
+      "tests create real.txt",
+      "meant create coverage/meant.md",
+      "over create run.log",
+      "edit create tsconfig.tsbuildinfo",
+      "keep create kept.js",
+      "later delete coverage/meant.md",
+      "later modify run.log",
+    ]);
+    const changes = await plan.recorded();
+    const executed = { ...plan.lease.plan, phase: "execute", state: "complete" } as const;
+    const left = await leftOut(plan.directory, executed, changes);
+    expect(left?.map(({ path }) => path)).toEqual([".pytest_cache/", "__pycache__/", "coverage/"]);
+  });
+
+  test("is part of the plan where the project's own rules say so", async () => {
+    const user = await UserRepository.make({ ".gitignore": "!*.log\n", "a.txt": "one\n" });
+    await using plan = await ExecutingPlan.start({ user });
+    expect(await run(plan, [shell("make", "echo 1 > wanted.log; echo 2 > m.pyc")])).toEqual(["make create wanted.log"]);
+  });
+});
+
 test(`any mixture of rules, nested repositories and files (seed ${SEED})`, async () => {
   const random = seededRandom(SEED);
   const pick = <T>(from: readonly T[]): T => from[Math.trunc(random() * from.length)] as T;
   const directories = ["", "src/", "sub/", "sub/in/", "ignored/"];
-  const rules = ["", "*.log\n", "ignored/\n*.log\n", "!*.log\n", "sub/\n", "*\n!*/\n!*.txt\n", "in\n/src\n"];
-  const path = (): string => `${pick(directories)}${pick(["a.txt", "b.log", "c", "d.log"])}`;
+  const rules = ["", "*.log\n", "ignored/\n*.log\n", "!*.log\n", "*.out\n", "sub/\n", "*\n!*/\n!*.txt\n", "in\n/src\n"];
+  const path = (): string => `${pick(directories)}${pick(["a.txt", "b.log", "c", "d.out"])}`;
   for (let round = 0; round < sized({ normal: 4, full: 60 }); round += 1) {
     await using plan = await ExecutingPlan.start();
     const commands: (() => string)[] = [

@@ -1,20 +1,36 @@
 /**
- * Which paths git's rules ignore in a sandbox, whether or not git knows a file there. Git reads the rules once, so
+ * Which paths git's rules ignore in a sandbox, whether or not git knows a file there, and whether the project's own
+ * rules say so or ours (junk-files.ts). Git reads the rules once, so
  * call `forget` when a `.gitignore` may have changed. Paths must not lead through symbolic links: git stops at those.
  */
+import { join } from "node:path";
 import { GitDialogue, type Answers } from "../../git/git-dialogue.ts";
 import type { GitPlace } from "../../git/own-repository.ts";
 import { gitIn } from "./sandbox-facts.ts";
 
 export class IgnoredPaths {
   readonly #place: GitPlace;
-  #git: Promise<GitDialogue<boolean>> | undefined;
+  readonly #ours: string | undefined;
+  #git: Promise<GitDialogue<string | undefined>> | undefined;
 
   constructor(sandbox: Parameters<typeof gitIn>[0]) {
     this.#place = gitIn(sandbox);
+    const { sandbox: own } = this.#place;
+    this.#ours = own === undefined ? undefined : join(own.repository, "info", "exclude");
   }
 
   async has(path: string): Promise<boolean> {
+    return (await this.#ruledBy(path)) !== undefined;
+  }
+
+  /** By a rule of the project: no tool writes there. */
+  async byProject(path: string): Promise<boolean> {
+    const file = await this.#ruledBy(path);
+    return file !== undefined && file !== this.#ours;
+  }
+
+  /** The file with the rule that ignores the path. */
+  async #ruledBy(path: string): Promise<string | undefined> {
     const git = (this.#git ??= GitDialogue.start(QUESTION, this.#place, VERDICTS));
     try {
       // With "./" in front, git does not take a name that begins with ":" for a pattern.
@@ -40,7 +56,7 @@ const QUESTION = ["check-ignore", "--no-index", "--stdin", "-z", "--verbose", "-
  * File of the rule, its line, the rule and the path, each ended by a zero byte; without a rule the first three are
  * empty.
  */
-const VERDICTS: Answers<boolean> = {
+const VERDICTS: Answers<string | undefined> = {
   length: (head) => {
     let end = 0;
     for (let field = 0; field < 4; field += 1) {
@@ -51,7 +67,7 @@ const VERDICTS: Answers<boolean> = {
     return end;
   },
   read: (answer) => {
-    const rule = answer.toString("utf8").split("\0")[2] ?? "";
-    return rule !== "" && !rule.startsWith("!");
+    const [file = "", , rule = ""] = answer.toString("utf8").split("\0");
+    return rule !== "" && !rule.startsWith("!") ? file : undefined;
   },
 };

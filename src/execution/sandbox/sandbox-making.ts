@@ -2,18 +2,17 @@
  * Makes sandboxes. A sandbox is made under a temporary name and renamed when it is whole, so a killed process leaves
  * no half-made one under the real name.
  */
-import { spawn } from "node:child_process";
 import { mkdir, rename } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { AgentsError, StoreError } from "../../domain/errors/errors.ts";
 import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { shown } from "../../domain/text/text.ts";
-import { requireProgram, searchPath } from "../../platform/programs.ts";
 import { checkoutProblem, commitAt } from "../../git/checkout.ts";
 import { git, gitText } from "../../git/git.ts";
 import { sandboxGit } from "../../git/own-repository.ts";
 import { writeFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
 import { makeRepositories, type Layout } from "./sandbox-repository.ts";
+import { copyDirectory } from "../../platform/directory-copy.ts";
 import { withTemporaryHome } from "./temporary-home.ts";
 import { commitUncommitted } from "../../git/commit-work-tree.ts";
 
@@ -124,28 +123,6 @@ async function copyInto(home: string, target: SandboxTarget): Promise<SandboxFac
   await copyDirectory(path, join(home, "base"));
   await copyDirectory(join(home, "base"), join(home, "tree"));
   return facts;
-}
-
-/**
- * `cp` copies links as links, keeps modes and shares blocks where the file system can; fs.cp measured ten times
- * slower.
- */
-export async function copyDirectory(from: string, to: string): Promise<void> {
-  const child = spawn(requireProgram("cp"), ["-a", "--reflink=auto", "--", `${from}/.`, to], {
-    env: { ...process.env, PATH: searchPath() },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  });
-  if (code !== 0) {
-    throw new AgentsError("tool_failed", `${from} cannot be copied: ${stderr.trim()}`, {
-      kept: "Nothing was changed.",
-    });
-  }
 }
 
 /** A full or read-only disk is reported as such, also when git was the first to fail. */

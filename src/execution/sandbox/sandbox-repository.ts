@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { git, WHOLE_TREE_MS } from "../../git/git.ts";
 import { PLAIN_ATTRIBUTES, type SandboxGit } from "../../git/own-repository.ts";
 import { removeTree } from "../../platform/remove-tree.ts";
+import { JUNK_RULES } from "./junk-files.ts";
 
 /** Without conversions, so that the files hold the bytes of the commit. */
 const PLAIN_CONFIG = "[core]\n\tautocrlf = false\n\thooksPath = /dev/null\n[gc]\n\tauto = 0\n";
@@ -34,6 +35,7 @@ export async function makeRepositories(place: SandboxGit, base: string, layout: 
   if (existsSync(shallow)) copyFileSync(shallow, join(own, "shallow"));
   await appendFile(join(own, "config"), PLAIN_CONFIG);
   writeFileSync(join(own, "info", "attributes"), PLAIN_ATTRIBUTES);
+  writeFileSync(join(own, "info", "exclude"), JUNK_RULES);
   await git(["checkout", "--quiet", "--detach", base], { cwd: tree, sandbox: place, timeoutMs: WHOLE_TREE_MS });
   copyRepository(place, join(tree, ".git"));
 }

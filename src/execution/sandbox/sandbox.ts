@@ -13,7 +13,9 @@ import { openInPlace } from "./in-place-sandbox.ts";
 import { hasRepository, sandboxGit } from "../../git/own-repository.ts";
 import { removeTree } from "../../platform/remove-tree.ts";
 import { gitIn, readFacts, type SandboxBeginning, type SandboxFacts, type SandboxTarget } from "./sandbox-facts.ts";
-import { copyDirectory, makeSandbox } from "./sandbox-making.ts";
+import { carriedView, type CarriedView } from "./carried/carried-view.ts";
+import { copyDirectory } from "../../platform/directory-copy.ts";
+import { makeSandbox } from "./sandbox-making.ts";
 import { resetRepositories } from "./sandbox-repository.ts";
 import { sweep } from "./swept-tree.ts";
 import { withTemporaryHome } from "./temporary-home.ts";
@@ -27,6 +29,8 @@ export interface Sandbox extends SandboxFacts {
   readonly fresh: boolean;
   /** The directory in which its owner's commands record themselves (running-command.ts). */
   readonly commands?: string;
+  /** The user's dependencies and caches as its commands see them; in place no command runs. */
+  readonly carried?: () => Promise<CarriedView>;
 }
 
 export interface SandboxPlace {
@@ -46,7 +50,7 @@ export async function openSandbox(place: SandboxPlace, target: SandboxTarget): P
   const root = join(home, "tree");
   const known = await readFacts(home);
   if (known !== undefined && (await isWhole(home, known))) {
-    return { ...known, readOnly: target.readOnly, root, fresh: false };
+    return { ...known, readOnly: target.readOnly, root, fresh: false, carried: carriedView(known, home) };
   }
   if (existsSync(home)) await removeHome(home);
   const base = target.base ?? beginningOf(known);
@@ -55,7 +59,7 @@ export async function openSandbox(place: SandboxPlace, target: SandboxTarget): P
     pinningRef(place, target.alias),
     base === undefined ? target : { ...target, base },
   );
-  return { ...facts, root, fresh: true };
+  return { ...facts, root, fresh: true, carried: carriedView(facts, home) };
 }
 
 export function sandboxHome(place: SandboxPlace, alias: string): string {

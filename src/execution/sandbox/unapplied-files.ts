@@ -1,6 +1,6 @@
 /**
- * A file or directory in a plan's sandbox that is not part of the plan: ignored by git, or in a submodule. A
- * directory ends with "/".
+ * A file or directory in a plan's sandbox that is not part of the plan: ignored by git, left by a command as junk, or
+ * in a submodule. A directory ends with "/".
  */
 import { lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -51,7 +51,8 @@ async function leftOutOf(sandbox: Sandbox, changed: readonly string[]): Promise<
   const part = new Set([...files.keys(), ...changed]);
   const above = directoriesAbove(part);
   // A directory of which nothing is part of the plan is named as one: there may be a hundred thousand files in it.
-  const ignored = await ignoredIn(sandbox, ["--directory"]);
+  // An empty one is where dependencies of the user's were shown to commands.
+  const ignored = await ignoredIn(sandbox, ["--directory", "--no-empty-directory"]);
   const mixed = ignored.filter((path) => above.has(path));
   const inMixed = mixed.length === 0 ? [] : await ignoredIn(sandbox, ["--", ...mixed.map((path) => `./${path}`)]);
   const all = [...ignored.filter((path) => !above.has(path)), ...inMixed];

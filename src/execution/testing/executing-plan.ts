@@ -189,7 +189,7 @@ export class ExecutingPlan implements AsyncDisposable {
   async partOfPlan(entries: readonly ChangeEntry[]): Promise<Tree> {
     const all = await readTree(this.root);
     const held = await this.replayed(entries);
-    const ignored = await ignoredOf(this.root, [...all.keys()]);
+    const ignored = await ignoredOf(this.root, [...all.keys()], join(this.root, "..", "git", "info", "exclude"));
     return new Map([...all].filter(([path]) => held.has(path) || !ignored.has(path)));
   }
 

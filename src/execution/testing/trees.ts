@@ -79,9 +79,10 @@ export async function fill(root: string, files: Readonly<Record<string, FileSpec
   }
 }
 
-/** Which of the paths git's rules ignore, by git's own word. */
-export async function ignoredOf(root: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
-  const asking = promisify(execFile)("git", ["check-ignore", "--no-index", "--stdin", "-z"], { cwd: root });
+/** Which of the paths git's rules ignore, by git's own word; below all others are the rules in `lowest`. */
+export async function ignoredOf(root: string, paths: readonly string[], lowest: string): Promise<ReadonlySet<string>> {
+  const rules = ["-c", `core.excludesFile=${lowest}`];
+  const asking = promisify(execFile)("git", [...rules, "check-ignore", "--no-index", "--stdin", "-z"], { cwd: root });
   asking.child.stdin?.end(paths.map((path) => `./${path}\0`).join(""));
   const { stdout } = await asking.catch((error: { code: number; stdout: string }) => {
     // Exit code 1: none of them.

@@ -8,7 +8,7 @@ import { fill, readTree, type FileSpec, type Tree } from "./trees.ts";
 
 /** Names and contents that are easily damaged on the way. */
 export const AWKWARD_FILES: Readonly<Record<string, FileSpec>> = {
-  ".gitignore": "ignored/\n*.log\n",
+  ".gitignore": "ignored/\n*.log\n*.out\n",
   "a.txt": "one\ntwo\nthree\n",
   "crlf.txt": "one\r\ntwo\r\n",
   "bom.txt": "\uFEFFone\ntwo\n",

@@ -3,17 +3,25 @@
  * confinement.integration.test.ts.
  */
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { bubblewrapArguments } from "../../confinement/bubblewrap.ts";
 import { confinementHere } from "../../confinement/availability.ts";
+import { setCommandPolicy } from "../../confinement/command-policy.ts";
+import { carryRulesOf } from "../../domain/settings/sandbox-settings.ts";
 import { ExecutingPlan } from "../testing/executing-plan.ts";
 import { FakeBwrap } from "../../confinement/testing/fake-bwrap.ts";
+
+afterEach(() => {
+  setCommandPolicy({ carry: carryRulesOf(undefined) });
+});
 
 const VIEW = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
 
 test("it is tried with the same limits as commands have, and each command has its own view", async () => {
   await using bwrap = await FakeBwrap.install();
   await using plan = await ExecutingPlan.start();
+  // It cannot lay one directory over another; then another backend would confine.
+  setCommandPolicy({ carry: carryRulesOf("none") });
   expect(await confinementHere()).toMatchObject({ kind: "bubblewrap" });
   const { call, entries } = await plan.open();
   const result = await call("shell_execute", { command: "echo x > new", cwd: "src" });

@@ -56,6 +56,7 @@ export const SHELL_TOOL: Tool = tool({
         timeoutMs,
         signal,
         readable: borrowedBy(workspace.sandbox),
+        carried: workspace.sandbox.carried,
         network: workspace.network,
         requireConfinement: workspace.requireConfinement,
         commands: workspace.sandbox.commands,

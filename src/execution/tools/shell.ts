@@ -8,18 +8,18 @@ import { dirname, join } from "node:path";
 import { relativePathProblem } from "../../domain/plan/change-entry.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { searchPath } from "../../platform/programs.ts";
 import type { Launch } from "../../confinement/backend.ts";
 import { borrowedFrom } from "../../git/confined-git.ts";
+import { commandEnvironment } from "../../confinement/command-environment.ts";
 import { findConfinement } from "../../confinement/confinement.ts";
 import { COMPLAINT, NOT_CONFINED } from "../../confinement/kernel-calls.ts";
 import { RunningCommand, takenOverError } from "../../confinement/running-command.ts";
 import { NOT_BEGUN, startLaunched } from "../../confinement/start.ts";
 import { requireConfinement } from "../../confinement/require-confinement.ts";
-import { toolVariables } from "../../confinement/tool-directories.ts";
 import { requireDirectory } from "../../platform/contained-directories.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import { endGroup } from "../../platform/process-group.ts";
+import type { CarriedView } from "../sandbox/carried/carried-view.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { ProgramOutput } from "./program-output.ts";
 
@@ -40,6 +40,8 @@ export interface ProgramOptions {
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
+  /** The user's dependencies and caches as it sees them. */
+  readonly carried?: Sandbox["carried"];
   /**
    * The directory in which the commands of the sandbox's owner record themselves, so that the next owner can end
    * them.
@@ -70,7 +72,8 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
   const home = join(options.root, "..", "home");
   await mkdir(home, { recursive: true });
-  const launch = await launchOf(command, home, options);
+  const carried = await options.carried?.();
+  const launch = await launchOf(command, home, options, carried);
   using record = commands === undefined ? undefined : new RunningCommand(commands);
   const started = performance.now();
   const child = startLaunched(launch, { cwd, record, oneStream: true });
@@ -97,7 +100,9 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
     const output = collected.text();
     if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
     if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfinedError(output);
-    return { code, output, cut: collected.isCut, timedOut, confined: launch.confined, durationMs };
+    const note = code === 0 ? undefined : carried?.explain(output);
+    const told = note === undefined ? output : `${output.trimEnd()}\n${note}\n`;
+    return { code, output: told, cut: collected.isCut, timedOut, confined: launch.confined, durationMs };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", kill);
@@ -108,12 +113,14 @@ async function launchOf(
   command: readonly string[],
   home: string,
   options: ProgramOptions,
+  carried: CarriedView | undefined,
 ): Promise<Launch & { readonly confined: boolean }> {
   const { root, cwd, network, readable = [], writable = [], commands } = options;
   const [program = "", ...args] = command;
-  const variables = { ...environment(home), ...options.environment };
+  const variables = { ...commandEnvironment(home), ...options.environment };
   const found = await findConfinement();
   if (found.kind === "none") return { program, args, environment: variables, confined: false };
+  const { backend = found.backend, layers = [], links = [] } = carried ?? {};
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
   const view = {
@@ -122,9 +129,11 @@ async function launchOf(
     hidden,
     cwd,
     network,
+    layers,
+    links,
   };
   const recorded = commands !== undefined;
-  return { ...found.backend.start({ command, environment: variables, recorded }, view), confined: true };
+  return { ...backend.start({ command, environment: variables, recorded }, view), confined: true };
 }
 
 function notConfinedError(output: string): AgentsError {
@@ -156,11 +165,4 @@ export function failureOf(
 ): string | undefined {
   if (timedOut) return `did not end within ${timeoutMs} ms`;
   return code === 0 ? undefined : `ended with exit code ${code}`;
-}
-
-/** The variables that a command needs to run, and no secret one. */
-function environment(home: string): Record<string, string | undefined> {
-  const { LANG, TZ } = process.env;
-  const fixed = { HOME: home, TERM: "dumb", GIT_TERMINAL_PROMPT: "0", CI: "1" };
-  return { PATH: searchPath(), LANG: LANG ?? "C.UTF-8", TZ, ...toolVariables(), ...fixed };
 }

@@ -3,7 +3,14 @@
  * there, and what kind of change it is, read off the states before and after. The workspace carries each change out.
  */
 import { requireDirectory } from "../../platform/contained-directories.ts";
-import { operationOf, readState, sameBytes, sameState, type FileState } from "../../platform/file-state.ts";
+import {
+  operationOf,
+  readState,
+  removeState,
+  sameBytes,
+  sameState,
+  type FileState,
+} from "../../platform/file-state.ts";
 import type { PendingChange } from "./pending-changes.ts";
 import type { PlanTree } from "./resource-files.ts";
 import { notThereError, occupiedError } from "./workspace-failures.ts";
@@ -25,10 +32,14 @@ export async function changeFile(
 ): Promise<void> {
   tree.assertNotReadOnly(path);
   await writer.writing(by, [path], async () => {
-    const before = await readState(tree.root, path);
+    const there = await readState(tree.root, path);
     await tree.assertPartOfPlan(path);
     tree.claims.claim(by, path);
-    const after = next(before);
+    const after = next(there);
+    const leftOut = there !== undefined && (await tree.isLeftOut(path));
+    // For the plan it is a new file: what a command left there was never part of it.
+    const before = leftOut ? undefined : there;
+    if (leftOut && after === undefined) await removeState(tree.root, path);
     if (sameState(before, after)) return;
     const operation = operationOf(before, after, sameBytes(before, after));
     await writer.carryOut(by, { path, operation, before, after });
@@ -51,6 +62,11 @@ export async function moveFile(
     }
     if (state === undefined) throw notThereError(from);
     if (there !== undefined) throw occupiedError(to);
+    if (await tree.isLeftOut(from)) {
+      await writer.carryOut(by, { path: to, operation: "create", before: undefined, after: state });
+      await removeState(tree.root, from);
+      return;
+    }
     await writer.carryOut(by, { path: to, fromPath: from, operation: "rename", before: state, after: state });
   });
 }

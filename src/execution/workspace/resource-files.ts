@@ -95,8 +95,14 @@ export class PlanTree implements AsyncDisposable {
     if (files.has(path)) return;
     if (submodules.some((submodule) => path === submodule || path.startsWith(`${submodule}/`)))
       throw refusedPathError(path, "lies in a submodule, and submodules are not part of a plan");
-    if (await this.ignored.has(path))
+    if (await this.ignored.byProject(path))
       throw refusedPathError(path, "is ignored by git, and ignored files are not part of a plan");
+  }
+
+  /** Whether a file there was left out so far, because a command made it as junk. */
+  async isLeftOut(path: string): Promise<boolean> {
+    if (!isVersioned(this.sandbox) || this.#left.has(path)) return false;
+    return !(await this.base.listing()).files.has(path) && (await this.ignored.has(path));
   }
 
   /** Ends the processes that run for it. */

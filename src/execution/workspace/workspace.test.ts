@@ -59,10 +59,10 @@ describe("what a command left that cannot be recorded", () => {
   test("stops the plan where a recorded change of git's rules uncovered it", async () => {
     await using plan = await ExecutingPlan.start();
     const { call } = await plan.open();
-    await call("shell_execute", { command: "truncate -s 101M big.log" }, "one");
+    await call("shell_execute", { command: "truncate -s 101M big.out" }, "one");
     await expect(call("write_file", { path: ".gitignore", content: "ignored/\n" }, "two")).rejects.toMatchObject({
       code: "resource_failed",
-      message: expect.stringContaining('"big.log" is a file of 101 MB'),
+      message: expect.stringContaining('"big.out" is a file of 101 MB'),
     });
   });
 });
