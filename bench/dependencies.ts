@@ -10,6 +10,7 @@ import { discardSandbox } from "../src/execution/sandbox/sandbox-inventory.ts";
 import { openSandbox } from "../src/execution/sandbox/sandbox.ts";
 import { UserRepository } from "../src/execution/testing/user-repository.ts";
 import { borrowedBy, runShell } from "../src/execution/tools/shell.ts";
+import type { BenchSize } from "./measure.ts";
 
 const [PACKAGES, FILES] = [500, 40] as const;
 
@@ -18,11 +19,13 @@ interface Times {
   readonly later: number[];
 }
 
-export async function run({ dir, quick }: { dir: string; quick: boolean }): Promise<void> {
+const ROUNDS = { smoke: 1, quick: 5, full: 20 } as const satisfies Record<BenchSize, number>;
+
+export async function run({ dir, size }: { readonly dir: string; readonly size: BenchSize }): Promise<void> {
   const directory = mkdtempSync(join(dir, "cleveragents-dependencies-"));
   await using plain = await UserRepository.make({ ".gitignore": "node_modules\n", "a.js": "1\n" });
   await using full = await UserRepository.make({ ".gitignore": "node_modules\n", "a.js": "1\n" });
-  install(full.path);
+  install(full.path, size === "smoke" ? 5 : PACKAGES);
   try {
     for (const backend of await workingBackends()) {
       using _only = new OnlyBackend(backend).here();
@@ -31,7 +34,7 @@ export async function run({ dir, quick }: { dir: string; quick: boolean }): Prom
         { made: [], later: [] },
       ];
       // The first round finds out what confines, and is not counted.
-      for (let round = -1; round < (quick ? 5 : 20); round += 1) {
+      for (let round = -1; round < ROUNDS[size]; round += 1) {
         await measure(directory, plain, round < 0 ? undefined : without);
         await measure(directory, full, round < 0 ? undefined : along);
       }
@@ -43,8 +46,8 @@ export async function run({ dir, quick }: { dir: string; quick: boolean }): Prom
   }
 }
 
-function install(checkout: string): void {
-  for (let index = 0; index < PACKAGES; index += 1) {
+function install(checkout: string, packages: number): void {
+  for (let index = 0; index < packages; index += 1) {
     const directory = join(checkout, "node_modules", `package-${index}`, "lib");
     mkdirSync(directory, { recursive: true });
     for (let file = 0; file < FILES; file += 1)
@@ -63,7 +66,6 @@ async function measure(directory: string, { path }: UserRepository, times: Times
       cwd: sandbox.root,
       timeoutMs: 60_000,
       signal: new AbortController().signal,
-      keep: "end",
       network: false,
       requireConfinement: true,
       readable: borrowedBy(sandbox),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { applyEdit } from "../src/execution/tools/edit-match.ts";
 import { plainTypography } from "../src/execution/tools/typography.ts";
 import { seededRandom } from "../src/testing/random.ts";
+import type { BenchSize } from "./measure.ts";
 import { hunks, MISTAKES, UNCLEAR, type CorpusEdit } from "./edit-corpus.ts";
 
 type Matcher = (edit: CorpusEdit) => string | undefined;

@@ -2,12 +2,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { canConfine } from "../confinement/availability.ts";
+import { confinementHere } from "../confinement/availability.ts";
 import { World } from "./testing/world.ts";
 
 const MANIFEST = '{ "scripts": { "test": "node test.js" }, "dependencies": { "dep": "1" } }\n';
 
-test.skipIf(!(await canConfine()))(
+test.skipIf(!((await confinementHere()).kind !== "none"))(
   "the tests of a project run in the sandbox, and it is said before that they can",
   async () => {
     using world = new World();

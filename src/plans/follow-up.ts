@@ -45,7 +45,12 @@ export async function followUp(
     needs: (waves.at(-1) ?? []).map(({ id }) => id),
   });
   const lease = { kind: "none" } as const;
-  const moved = await transition(tx, recordSource, { planId: plan.id, operation: "continuePlan", lease, facts: { said } });
+  const moved = await transition(tx, recordSource, {
+    planId: plan.id,
+    operation: "continuePlan",
+    lease,
+    facts: { said },
+  });
   return moved.plan;
 }
 

@@ -1,6 +1,7 @@
 /** What a model is told about the place in which it works: the project's instructions, the sandbox, and its checks. */
 import type { Instructions } from "../actors/loop/briefing.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { sandboxAbilities, type SandboxAbilities } from "../execution/checks/test-readiness.ts";
 import type { Workspace } from "../execution/workspace/workspace.ts";
 import { rootInstructions } from "./project-instructions.ts";
 
@@ -12,11 +13,36 @@ export interface Surroundings {
 
 export async function surroundingsOf(plan: Plan, workspaces: ReadonlyMap<string, Workspace>): Promise<Surroundings> {
   const roots = new Map([...workspaces].map(([alias, { sandbox }]) => [alias, sandbox.root]));
-  const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
-  const facts = [
-    ...(inPlace ? ["You work in the user's own directory; commands cannot be run here."] : []),
-    ...(inPlace ? [] : [`Commands run with sh on ${process.platform}, at the root of the resource.`]),
-    plan.profile.allowUnsafeTools ? "Commands may use the network." : "Commands have no network.",
+  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
+  const facts: string[] = [];
+  const checks: { command: string; from: string }[] = [];
+  for (const [alias, { sandbox, worksInPlace }] of workspaces) {
+    if (worksInPlace) {
+      facts.push(`${alias} is the user's own directory; commands cannot be run there.`);
+      continue;
+    }
+    const { path, strategy } = sandbox;
+    const abilities = await sandboxAbilities({ path, strategy, network, requireConfinement });
+    facts.push(...carriedFacts(alias, abilities));
+    checks.push(...firstOfEach(abilities));
+  }
+  facts.push(`Commands run with sh on ${process.platform}, at the root of their resource.`);
+  facts.push(network ? "Commands may use the network." : "Commands have no network.");
+  return { instructions: await rootInstructions(roots), facts, checks };
+}
+
+function carriedFacts(alias: string, { carried, tests }: SandboxAbilities): string[] {
+  const along = carried.slice(0, 5).map(({ path }) => path);
+  return [
+    ...(along.length === 0 ? [] : [`${alias} has ${along.join(", ")} for commands; file tools do not see them.`]),
+    ...(tests.canRun ? [] : [`The tests of ${alias} cannot run here: ${tests.why}.`]),
   ];
-  return { instructions: await rootInstructions(roots), facts, checks: [] };
+}
+
+/** The command to run for each purpose. */
+function firstOfEach({ checks }: SandboxAbilities): { command: string; from: string }[] {
+  const first = new Map<string, { command: string; from: string }>();
+  for (const { purpose, command, file, line } of checks)
+    if (!first.has(purpose)) first.set(purpose, { command, from: `${file}:${line}` });
+  return [...first.values()];
 }

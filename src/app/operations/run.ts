@@ -51,6 +51,8 @@ export const operation = defineOperation({
     automationProfile: z.string().optional(),
     includeDirty: z.boolean().default(false),
     verify: z.boolean().default(true),
+    /** Apply the result also when the project's own check failed on it. */
+    applyAnyway: z.boolean().default(false),
     /** Continue the newest unfinished plan here instead of making one; the request is what comes next. */
     continue: z.boolean().default(false),
   }),
@@ -68,6 +70,8 @@ export const operation = defineOperation({
     const outcome = { ...executed, made, uncommitted };
     // A request that needed no change is answered, and that is all.
     if (executed.obstacle !== null || (executed.changes.files === 0 && executed.answer !== null)) return outcome;
+    // A person sees the failed check and decides; a yes given beforehand does not cover it.
+    if (executed.checked.outcome === "failed" && call.answers !== "person" && !input.applyAnyway) return outcome;
     const agreed = await mayApply(app, plan);
     if (!agreed && call.answers === "none") return outcome;
     const seen = await (await app.plans()).getPlan(plan.id);

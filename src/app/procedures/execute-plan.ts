@@ -22,6 +22,7 @@ import { PlanExecutor } from "../../runs/plan-executor.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { Json, NextSteps } from "../base/schemas.ts";
+import { Checked, checkedResult } from "../queries/checked-result.ts";
 import { DecisionNode, decisionTree } from "../queries/decision-tree.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
@@ -69,6 +70,7 @@ export const Executed = PlanFacts.extend({
   changes: z.strictObject({ files: z.int(), insertions: z.int(), deletions: z.int() }),
   /** The model's answer in words; null when no model worked on it. */
   answer: z.string().nullable(),
+  checked: Checked,
   /** Files that were replaced in place while another program was still writing into them. */
   keptFiles: z.array(z.string()).readonly(),
   cost: SpendingFacts,
@@ -176,6 +178,7 @@ export async function executePlan(
     hooks: (await recordedHooks(store, plan)).map(({ resource, hook, skipped }) => ({ resource, hook, skipped })),
     changes: { files: files.length, insertions, deletions },
     answer: (await planAnswer(store, plan)) ?? null,
+    checked: await checkedResult(app, plan, validated.results),
     keptFiles: seen.keptFiles,
     cost,
     leftOut: (await leftOut(app.paths.sandboxes, plan, entries)) ?? null,

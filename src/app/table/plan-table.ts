@@ -21,6 +21,7 @@ export const PLAN_TABLE = {
       { name: "automationProfile", about: "how far it may go without asking", value: "profile" },
       { name: "includeDirty", about: "start from what is not committed too", kind: "flag" },
       { name: "verify", about: "skip the repository's own hooks", kind: "flag", on: true },
+      { name: "applyAnyway", about: "with --yes: apply although the project's own check failed", kind: "flag" },
       { name: "continue", about: "tell the newest plan here what comes next, instead of making one", kind: "flag" },
     ],
     example: { request: "make the health endpoint answer 200 when the database is down" },

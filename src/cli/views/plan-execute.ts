@@ -1,5 +1,5 @@
 import type { InputOf, OutputOf } from "../../app/table/operation-table.ts";
-import { count } from "../terminal/format.ts";
+import { count, duration } from "../terminal/format.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import type { Picture, Show } from "../terminal/show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
@@ -8,6 +8,7 @@ import { validationView } from "./validation-results.ts";
 import type { View } from "../terminal/view.ts";
 
 type Output = OutputOf<"plan.execute">;
+type Executed = Extract<Output, { outcome: "executed" }>;
 
 export const show: Show<"plan.execute"> = (output, { input }) => executionPicture(output, input);
 
@@ -30,7 +31,7 @@ function strategyPicture(output: Extract<Output, { outcome: "strategy" }>): Pict
 }
 
 function executedPicture(output: Extract<Output, { outcome: "executed" }>, includeDirty: boolean): Picture {
-  const { planId, ran, changes, answer, cost, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
+  const { planId, ran, changes, answer, checked, cost, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
   const paid = cost.calls === 0 ? "" : ` ${paidText(cost)}.`;
   const amount = `${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions})`;
   return {
@@ -40,6 +41,7 @@ function executedPicture(output: Extract<Output, { outcome: "executed" }>, inclu
       ...info(
         `Plan ${planId} ${ran ? "is executed" : "had been executed already"}: ${amount} ${where(output)}.${paid}`,
       ),
+      ...checkedMessages(checked, changes.files),
       ...leftOutMessages(leftOut),
       ...lateEdits(keptFiles),
       ...(obstacle === null
@@ -48,6 +50,14 @@ function executedPicture(output: Extract<Output, { outcome: "executed" }>, inclu
     ],
     status: obstacle === null ? "ok" : "warn",
   };
+}
+
+/** Said of every result that changed something. */
+function checkedMessages({ outcome, by, durationMs, why }: Executed["checked"], files: number): Message[] {
+  if (files === 0) return [];
+  if (outcome === "not_checked") return info(`Not checked: ${why}.`);
+  const text = `Checked: ${by} ${outcome} (${duration(durationMs ?? 0)}).`;
+  return outcome === "passed" ? info(text) : [{ level: "warning", text }];
 }
 
 /** The model's own words come first: they are what the user asked for. */
@@ -63,11 +73,7 @@ function where({ inPlace, confinement }: Extract<Output, { outcome: "executed" }
 }
 
 /** A plan that continues keeps its first base: `--include-dirty` has no effect then. */
-function madeWithoutDirty({
-  resource,
-  strategy,
-  includeDirty,
-}: Extract<Output, { outcome: "executed" }>["sandboxes"][number]): Message[] {
+function madeWithoutDirty({ resource, strategy, includeDirty }: Executed["sandboxes"][number]): Message[] {
   if (strategy !== "git_worktree" || includeDirty) return [];
   const text = `The sandbox of "${resource}" was made before, from committed files only, and --include-dirty does not change that.`;
   return [{ level: "warning", text }];

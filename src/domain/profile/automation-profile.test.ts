@@ -30,14 +30,35 @@ describe("the built-in profiles", () => {
   });
 
   test.each<[string, Partial<Record<Threshold, number>>]>([
-    ["manual", { autoDecisionsStrategize: 1, autoExecute: 1, autoApply: 1, autoValidationFix: 1, autoStrategyRevision: 1 }],
-    ["review", { autoDecisionsStrategize: 1, autoExecute: 0, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 1 }],
-    ["supervised", { autoDecisionsStrategize: 0, autoExecute: 1, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 1 }],
-    ["cautious", { autoDecisionsStrategize: 0.8, autoExecute: 0.8, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 0.8 }],
-    ["trusted", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 1 }],
-    ["auto", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 0 }],
+    [
+      "manual",
+      { autoDecisionsStrategize: 1, autoExecute: 1, autoApply: 1, autoValidationFix: 1, autoStrategyRevision: 1 },
+    ],
+    [
+      "review",
+      { autoDecisionsStrategize: 1, autoExecute: 0, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 1 },
+    ],
+    [
+      "supervised",
+      { autoDecisionsStrategize: 0, autoExecute: 1, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 1 },
+    ],
+    [
+      "cautious",
+      { autoDecisionsStrategize: 0.8, autoExecute: 0.8, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 0.8 },
+    ],
+    [
+      "trusted",
+      { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 1 },
+    ],
+    [
+      "auto",
+      { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 1, autoValidationFix: 0, autoStrategyRevision: 0 },
+    ],
     ["ci", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 0, autoValidationFix: 0, autoStrategyRevision: 0 }],
-    ["full-auto", { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 0, autoValidationFix: 0, autoStrategyRevision: 0 }],
+    [
+      "full-auto",
+      { autoDecisionsStrategize: 0, autoExecute: 0, autoApply: 0, autoValidationFix: 0, autoStrategyRevision: 0 },
+    ],
   ])("%s", (name, thresholds) => {
     expect(findProfile(name).thresholds).toEqual(thresholds);
   });

@@ -26,7 +26,7 @@ test.skipIf(backends.length === 0).each(backends)(
     const waves = await decided(plan.lease, [[step("write", "write_file", { path: "new.txt", content: "quiet\n" })]]);
     const parts = { lease: plan.lease, signal, tell: tellNothing };
     await using opened = await runToolSteps({ ...parts, directory: plan.directory, targets: [plan.target], waves });
-    await runHooks({ ...parts, ...opened, verify: true });
+    await runHooks({ ...parts, ...opened, verify: true, round: 0 });
     const entries = await plan.recorded();
     expect(entries.map(({ operation, path }) => `${operation} ${path}`)).toEqual(["create new.txt", "modify new.txt"]);
     expect((await plan.replayed(entries)).get("new.txt")).toContain("QUIET");
