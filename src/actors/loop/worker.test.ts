@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import { PlayedEffects, type Played } from "../testing/played-effects.ts";
+import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { EffectCall } from "./actor-effects.ts";
 import type { Talk } from "./agent-loop.ts";
 import { CONTROL_TOOLS } from "./control-tools.ts";
 import { workOn, type Work } from "./worker.ts";
@@ -79,12 +81,12 @@ describe("what goes wrong is told to the model", () => {
 test("an output that is too long is cut and says so", async () => {
   const effects = new PlayedEffects([write(), { text: "done" }], () => ({
     ok: true,
-    output: { text: "x".repeat(60_000) },
+    output: { text: "x".repeat(90_000) },
   }));
   await workOn(WORK, effects);
   const output = String((effects.asked[1]?.call.messages.at(-1) as { output?: string } | undefined)?.output);
-  expect(output.length).toBeLessThan(51_000);
-  expect(output).toMatch(/\[cut here: 50000 of 60011 characters are shown; ask for less at a time\]$/);
+  expect(output.length).toBeLessThan(81_000);
+  expect(output).toMatch(/\[cut here: 80000 of 90011 characters are shown; ask for less at a time\]$/);
 });
 
 describe("a model that does not get on", () => {
@@ -145,6 +147,10 @@ test("of a long conversation it is shown as much as its actor remembers, never a
   expect(small.asked.at(-1)?.call.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 });
 
+/** Every call that writes changes files. */
+const changing = ({ tool }: EffectCall): ToolOutcome =>
+  tool === "write_file" ? { ok: true, output: "written", changed: true } : { ok: true, output: "text" };
+
 describe("the model steers its own work", () => {
   const STEP_DONE = { calls: [{ tool: "step_done", params: { summary: "It is written." } }] };
 
@@ -173,7 +179,7 @@ describe("the model steers its own work", () => {
       { text: "Which of the two files?" },
       write(),
       { text: "Done. Anything else?" },
-    ]);
+    ], changing);
     effects.userAnswers.push("the first");
     expect(await workOn(WORK, effects)).toBe("Done. Anything else?");
     expect(effects.userQuestions).toEqual(["Which of the two files?"]);
@@ -224,7 +230,7 @@ describe("the model steers its own work", () => {
   });
 
   test("before the end it is reminded of what was not checked, once", async () => {
-    const effects = new PlayedEffects([write(), { text: "done" }, { text: "It cannot be run here." }]);
+    const effects = new PlayedEffects([write(), { text: "done" }, { text: "It cannot be run here." }], changing);
     const beforeEnd: Work["beforeEnd"] = async ({ unchecked }) => (unchecked ? "Run npm test." : undefined);
     expect(await workOn({ ...WORK, beforeEnd }, effects)).toBe("It cannot be run here.");
     expect(effects.asked[2]?.call.messages.at(-1)).toEqual({ role: "user", content: "Run npm test." });
@@ -258,5 +264,29 @@ describe("a long conversation is made shorter, and never ends the work", () => {
     expect(shown[0]).toEqual(WORK.messages[0]);
     expect(shown[1]).toMatchObject({ role: "user", content: expect.stringContaining("HANDOVER") });
     expect(shown.slice(2).map(({ role }) => role)).toEqual(["assistant", "tool"]);
+  });
+});
+
+describe("a command that fails", () => {
+  const run = { calls: [{ tool: "write_file", params: { path: "run" } }] };
+  const fails: ToolOutcome = { ok: true, output: {}, text: "exit code 1", failure: "The command failed." };
+
+  test("in the same way again and again stops the step", async () => {
+    const effects = new PlayedEffects(
+      () => run,
+      () => fails,
+    );
+    await expect(workOn(WORK, effects)).rejects.toThrow("it keeps failing: The command failed.");
+    expect(effects.asked).toHaveLength(3);
+    expect(effects.asked[1]?.call.messages.at(-1)).toMatchObject({ output: "exit code 1", failed: false });
+  });
+
+  test("is not counted again once files have changed in between", async () => {
+    const edit = { calls: [{ tool: "write_file", params: { path: "edit" } }] };
+    const turns = [run, edit, run, edit, run, edit, run, { text: "done" }];
+    const effects = new PlayedEffects(turns, ({ params }) =>
+      params["path"] === "run" ? fails : { ok: true, output: {}, changed: true },
+    );
+    expect(await workOn(WORK, effects)).toBe("done");
   });
 });
