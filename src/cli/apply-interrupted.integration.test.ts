@@ -48,7 +48,7 @@ async function applyUpTo(mark: Mark): Promise<Started> {
     using watch = world.watch();
     const started = world.agents.start(["plan", "apply", world.planId, "--yes", "--format", "json"], { group: true });
     const has = (which: Mark) => (): boolean => reached(which, world, before, watch.journal);
-    const there = await until(has(mark), started, { nearby: has("journalled") });
+    const there = await until(has(mark), started, { nearby: has("journaled") });
     if (there) signal(started, "SIGSTOP");
     if (there && world.journal()?.outcome === null) return started;
     signal(started, "SIGCONT");

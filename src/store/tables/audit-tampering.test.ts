@@ -1,4 +1,4 @@
-/** What was done to the audit log behind the program's back, and where `verifyAudit` says it broke. */
+/** Changes to the audit log behind the program's back, and where `verifyAudit` says that it broke. */
 import { copyFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PlanId } from "../../domain/names/ids.ts";
