@@ -138,7 +138,7 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect((await agents.json("plan", "errors", id)).data["errors"]).toMatchObject([
     { phase: "execute", kind: "errored" },
   ]);
-  // The failed step's half-done work is credited to nobody.
+  // The failed step's half-done work is credited to no actor.
   expect((await agents.json("plan", "diff", id)).data["files"]).toMatchObject([
     { path: "count.txt", steps: ["count"] },
   ]);
@@ -158,7 +158,7 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect(String(data["patch"])).toContain("+x\n");
 });
 
-test("a step that fails in colour stops the plan all the same", async () => {
+test("a step that fails in color stops the plan all the same", async () => {
   using world = new World();
   const command = "printf '\\\\033[31mred\\\\033[0m \\\\007'; exit 1";
   const id = await world.plan(`  - { id: loud, tool: shell_execute, params: { command: "${command}" } }\n`);

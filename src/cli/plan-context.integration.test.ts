@@ -1,4 +1,4 @@
-/** What the steps of a plan can ask about their plan, through the command line. */
+/** The questions that steps can ask about their plan, through the command line. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
