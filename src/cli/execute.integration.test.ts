@@ -261,20 +261,8 @@ test("what cannot be executed is refused before anything is changed", async () =
   const refused = await agents.json("plan", "execute", String(clash.data["plan_id"]));
   expect(refused).toMatchObject({ exit_code: 2, error: { message: expect.stringContaining("one alias twice") } });
 
-  const foreign = await agents.json(
-    "plan",
-    "use",
-    "greet",
-    "shop",
-    "--arg",
-    "who=x",
-    "--execution-actor",
-    "local/nobody",
-  );
-  expect(await agents.json("plan", "execute", String(foreign.data["plan_id"]))).toMatchObject({
-    exit_code: 3,
-    error: { code: "NOT_FOUND" },
-  });
+  const foreign = ["greet", "shop", "--arg", "who=x", "--execution-actor", "local/unknown"];
+  expect(await agents.json("plan", "use", ...foreign)).toMatchObject({ exit_code: 3, error: { code: "NOT_FOUND" } });
 
   await agents.json("plan", "cancel", id);
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(4);
