@@ -216,9 +216,14 @@ test("a command dies with the process that ran it, even when that was killed", a
   const child = spawn(
     process.execPath,
     [join(ROOT, "bin/agents"), "--data-dir", agents.dataDir, "plan", "execute", id],
-    { stdio: "ignore" },
+    { stdio: ["ignore", "ignore", "pipe"] },
   );
-  while (running(seconds) === 0) await sleep(20);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  while (running(seconds) === 0) {
+    expect([child.exitCode, stderr]).toEqual([null, expect.any(String)]);
+    await sleep(20);
+  }
   child.kill("SIGKILL");
   expect(await gone(seconds)).toBe(true);
   // Had it gone on, it would have written this before it was gone.
