@@ -167,7 +167,7 @@ test("what a person changed between the kill and the recovery is kept and named;
   for (const path of edited) writeFileSync(join(world.agents.directory, path), "a person was here\n");
   const status = await world.agents.json("plan", "status", world.planId);
   const said = status.messages.map(({ text }) => text).join("\n");
-  expect(said).toContain("taken back");
+  expect(said).toContain("it was undone now");
   for (const path of ["a/01.txt", "a/02.txt"]) expect(said).toContain(path);
   expect(status.data).toMatchObject({ phase: "apply", state: "errored" });
   for (const path of edited)
