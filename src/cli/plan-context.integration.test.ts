@@ -155,7 +155,7 @@ test("what a plan has embedded counts against its budget, and is not sent when i
   expect(gaps).toContainEqual(
     expect.objectContaining({
       name: "semantic-embedding",
-      reason: expect.stringMatching(/^is not used: .* which the budget of plan/),
+      reason: expect.stringMatching(/^is not used: A call of .* of plan \w+'s \S+ budget is left$/),
     }),
   );
   expect(server.calls).toEqual([]);
