@@ -65,7 +65,7 @@ Feature: Undoing an applied plan
     Then it succeeds
     And the file "shop-code/README" holds "welcome\n"
 
-  Scenario: What others did meanwhile stays
+  Scenario: The work that others did meanwhile stays
     When a person commits "mine\n" as "docs/mine.txt" in "shop-code"
     And a person writes "mine\n" into "shop-notes/mine.txt"
     And I run "agents plan undo <plan> --yes"

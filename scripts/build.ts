@@ -63,7 +63,7 @@ function fileOf(name: string): string {
   return name.replace("@", "").replaceAll("/", "-");
 }
 
-// What an earlier build left goes first; type declarations, which only a package needs, are not ours to remove.
+// The files of an earlier build go first; type declarations, which only a package needs, are not ours to remove.
 for (const file of globSync(`${out}/*.{cjs,js,map,txt,vocabulary}`)) rmSync(file);
 const heavy = await build({
   ...options,
@@ -97,8 +97,8 @@ const library = await build({
 });
 for (const [door, module] of Object.entries(DOORS))
   writeFileSync(`${out}/${door}.js`, `export { ${Object.keys(module).join(", ")} } from "./library.js";\n`);
-// What Node starts by itself is CommonJS, for which it need not make its ESM loader ready: `agents version` takes 0.8
-// of the time.
+// The program that Node starts is CommonJS, for which Node need not make its ESM loader ready: `agents version` takes
+// 0.8 of the time.
 const program = await build({
   ...own,
   outdir: out,

@@ -3,7 +3,7 @@ export const PROMISES = {
   "Nothing is lost": "Different settings set at the same time both survive",
   "Nothing is misattributed": "Every change leads back to a decision",
   "Nothing is half done": "A person was there first: nothing changes, and the plan continues when that is resolved",
-  "Other work is not touched": "What others did meanwhile stays",
+  "Other work is not touched": "The work that others did meanwhile stays",
   "One approval, one effect": "Several processes apply one plan once",
   "Context is exact": "A ready context for any model, without a project",
   "Spending stops at the cap": "Of several calls at once those are refused that could go over the cap",

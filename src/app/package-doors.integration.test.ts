@@ -69,7 +69,7 @@ const ONLY_OPEN = `import { openCleverAgents } from "cleveragents";
 await using agents = await openCleverAgents({ dataDir: process.argv[2] });`;
 
 /** The points of an apply at which it is killed: from the journal on, the next one who opens has to decide. */
-const KILLED_AT: readonly Mark[] = ["journalled", "branch moved", "checkout files", "directory files"];
+const KILLED_AT: readonly Mark[] = ["journaled", "branch moved", "checkout files", "directory files"];
 
 let world: LandingWorld;
 let programs: TestDirectory;

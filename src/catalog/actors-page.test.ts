@@ -7,7 +7,7 @@ import { parseActionFile } from "./action-file.ts";
 import { parseActorFile } from "./actor-file.ts";
 import { parseProfileFile } from "./profile-file.ts";
 
-const DOCS = new URL("../../docs", import.meta.url);
+const DOCS = new URL("../../docs/", import.meta.url);
 
 interface Example {
   readonly page: string;
@@ -33,6 +33,8 @@ function read({ page, code }: Example): unknown {
   if (/^(?:#.*\n)?turns:/.test(code)) return parseTranscript(code, page);
   if (/^(?:extends|auto_\w+):/m.test(code)) return parseProfileFile(code, page, []);
   if (code.includes("\ndefinition_of_done:")) return parseActionFile(code, page);
+  // The steps of a tool actor alone; the rest comes after them, so that lines keep their numbers.
+  if (code.startsWith("steps:")) return parseActorFile(`${code}name: example\ntype: tool\ndescription: x\n`, page, {});
   return parseActorFile(code, page, {});
 }
 

@@ -23,10 +23,10 @@ arguments:
 test("an actor is added, listed, shown and removed, and every answer is one envelope, the same in yaml", async () => {
   using agents = new Agents();
   const none = await agents.json("actor", "list");
-  const nobody = { strategy: null, execution: null };
+  const noActors = { strategy: null, execution: null };
   expect(none.data).toEqual({
     actors: [],
-    defaults: nobody,
+    defaults: noActors,
     filters: { namespace: null },
     summary: { total: 0, built_in: 0, custom: 0 },
   });

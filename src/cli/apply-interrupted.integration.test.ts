@@ -48,7 +48,7 @@ async function applyUpTo(mark: Mark): Promise<Started> {
     using watch = world.watch();
     const started = world.agents.start(["plan", "apply", world.planId, "--yes", "--format", "json"], { group: true });
     const has = (which: Mark) => (): boolean => reached(which, world, before, watch.journal);
-    const there = await until(has(mark), started, { nearby: has("journalled") });
+    const there = await until(has(mark), started, { nearby: has("journaled") });
     if (there) signal(started, "SIGSTOP");
     if (there && world.journal()?.outcome === null) return started;
     signal(started, "SIGCONT");
@@ -167,7 +167,7 @@ test("what a person changed between the kill and the recovery is kept and named;
   for (const path of edited) writeFileSync(join(world.agents.directory, path), "a person was here\n");
   const status = await world.agents.json("plan", "status", world.planId);
   const said = status.messages.map(({ text }) => text).join("\n");
-  expect(said).toContain("taken back");
+  expect(said).toContain("it was undone now");
   for (const path of ["a/01.txt", "a/02.txt"]) expect(said).toContain(path);
   expect(status.data).toMatchObject({ phase: "apply", state: "errored" });
   for (const path of edited)

@@ -80,7 +80,7 @@ async function killOnce(
     using watch = world.watch();
     const started = world.agents.start(command(deed.verb), { group });
     const has = (which: Mark) => (): boolean => reached(which, world, before, watch.journal);
-    const nearby = mark === "started" ? () => true : has("journalled");
+    const nearby = mark === "started" ? () => true : has("journaled");
     await until(has(mark), started, { nearby, thenMs: delay });
     await kill(started, group);
   }

@@ -1,4 +1,4 @@
-/** What is left behind: nothing, however plans end, once it is cleaned up. */
+/** However plans end, nothing is left behind once it is cleaned up. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

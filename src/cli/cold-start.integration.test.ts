@@ -1,4 +1,7 @@
-/** Each family of commands in a process that has just started, with the program that users have. Other tests call it in their own process. */
+/**
+ * Each family of commands in a process that has just started, with the program that users have. Other tests call it in
+ * their own process.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

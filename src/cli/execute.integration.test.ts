@@ -138,7 +138,7 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect((await agents.json("plan", "errors", id)).data["errors"]).toMatchObject([
     { phase: "execute", kind: "errored" },
   ]);
-  // The failed step's half-done work is credited to nobody.
+  // The failed step's half-done work is credited to no actor.
   expect((await agents.json("plan", "diff", id)).data["files"]).toMatchObject([
     { path: "count.txt", steps: ["count"] },
   ]);
@@ -158,7 +158,7 @@ test("a failing step stops the plan and says why; executed again it goes on behi
   expect(String(data["patch"])).toContain("+x\n");
 });
 
-test("a step that fails in colour stops the plan all the same", async () => {
+test("a step that fails in color stops the plan all the same", async () => {
   using world = new World();
   const command = "printf '\\\\033[31mred\\\\033[0m \\\\007'; exit 1";
   const id = await world.plan(`  - { id: loud, tool: shell_execute, params: { command: "${command}" } }\n`);
@@ -216,9 +216,14 @@ test("a command dies with the process that ran it, even when that was killed", a
   const child = spawn(
     process.execPath,
     [join(ROOT, "bin/agents"), "--data-dir", agents.dataDir, "plan", "execute", id],
-    { stdio: "ignore" },
+    { stdio: ["ignore", "ignore", "pipe"] },
   );
-  while (running(seconds) === 0) await sleep(20);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  while (running(seconds) === 0) {
+    expect([child.exitCode, stderr]).toEqual([null, expect.any(String)]);
+    await sleep(20);
+  }
   child.kill("SIGKILL");
   expect(await gone(seconds)).toBe(true);
   // Had it gone on, it would have written this before it was gone.
@@ -261,20 +266,8 @@ test("what cannot be executed is refused before anything is changed", async () =
   const refused = await agents.json("plan", "execute", String(clash.data["plan_id"]));
   expect(refused).toMatchObject({ exit_code: 2, error: { message: expect.stringContaining("one alias twice") } });
 
-  const foreign = await agents.json(
-    "plan",
-    "use",
-    "greet",
-    "shop",
-    "--arg",
-    "who=x",
-    "--execution-actor",
-    "local/nobody",
-  );
-  expect(await agents.json("plan", "execute", String(foreign.data["plan_id"]))).toMatchObject({
-    exit_code: 3,
-    error: { code: "NOT_FOUND" },
-  });
+  const foreign = ["greet", "shop", "--arg", "who=x", "--execution-actor", "local/unknown"];
+  expect(await agents.json("plan", "use", ...foreign)).toMatchObject({ exit_code: 3, error: { code: "NOT_FOUND" } });
 
   await agents.json("plan", "cancel", id);
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(4);

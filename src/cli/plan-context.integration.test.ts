@@ -1,4 +1,4 @@
-/** What the steps of a plan can ask about their plan, through the command line. */
+/** The questions that steps can ask about their plan, through the command line. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -155,7 +155,7 @@ test("what a plan has embedded counts against its budget, and is not sent when i
   expect(gaps).toContainEqual(
     expect.objectContaining({
       name: "semantic-embedding",
-      reason: expect.stringMatching(/^is not used: .* which the budget of plan/),
+      reason: expect.stringMatching(/^is not used: A call of .* of plan \w+'s \S+ budget is left$/),
     }),
   );
   expect(server.calls).toEqual([]);

@@ -116,11 +116,11 @@ test("what was refused is on record, and a failure with control characters in it
   using agents = new Agents();
   const plan = await ToolPlan.make(
     agents,
-    `  - { id: colour, tool: shell_execute, params: { command: "printf '\\\\033[31mred\\\\033[0m \\\\0'; exit 1" } }\n`,
+    `  - { id: color, tool: shell_execute, params: { command: "printf '\\\\033[31mred\\\\033[0m \\\\0'; exit 1" } }\n`,
   );
   expect(await agents.json("plan", "execute", plan.id)).toMatchObject({ exit_code: 1, error: { code: "TOOL_FAILED" } });
   expect((await agents.json("plan", "status", plan.id)).data).toMatchObject({ phase: "execute", state: "errored" });
-  const { data } = await agents.json("plan", "explain", plan.id, "colour");
+  const { data } = await agents.json("plan", "explain", plan.id, "color");
   expect(data).toMatchObject({
     decision: { state: "failed" },
     tool_calls: [{ outcome: "failed", error: expect.stringContaining("red") }],

@@ -236,7 +236,7 @@ test("a second Ctrl-C ends it at once, whatever it waits for, and nothing is los
   let said = "";
   child.stderr.on("data", (text: string) => (said += text));
   child.kill("SIGINT");
-  while (!said.includes("once more to stop at once")) await once(child.stderr, "data");
+  while (!said.includes("press Ctrl-C again to kill")) await once(child.stderr, "data");
   child.kill("SIGINT");
   expect((await finished).code).toBe(130);
   // Nobody waits for a lease to lapse here.

@@ -1,4 +1,4 @@
-/** What a user can do with a plan next, by where it stands. `plan status` and `plan errors` offer the same. */
+/** The next steps that a user can take with a plan. `plan status` and `plan errors` offer the same. */
 import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { isRecoverable, isTerminal, MAX_REVERSIONS, statusKey, target } from "../domain/plan/transitions.ts";

@@ -192,7 +192,7 @@ describe("states", () => {
     await once(fifo, "exit");
     await expect(readState(root, "fifo")).rejects.toThrow("neither a file nor a link");
     await expect(writeState(root, "none/x", undefined)).rejects.toThrow("does not exist");
-    await expect(writeState(root, "inside/file/x", state)).rejects.toThrow("no directory");
+    await expect(writeState(root, "inside/file/x", state)).rejects.toThrow("not a directory");
   });
 
   test("removing takes along the directories that are empty then, and no others", async () => {

@@ -1,4 +1,4 @@
-/** What became of a call, in a form that crosses threads and processes. */
+/** The outcome of a call, in a form that crosses threads and processes. */
 import { AgentsError, type ErrorCode } from "../domain/errors/errors.ts";
 
 export interface ErrorFacts {

@@ -1,4 +1,4 @@
-/** The profile of test plans that run commands: as `base`, but where nothing can confine commands they run all the same. */
+/** The profile of test plans that run commands: as `base`, but commands run even where nothing can confine them. */
 import { parseProfile } from "../domain/profile/profile-definition.ts";
 import { ProfileService } from "../catalog/profile-service.ts";
 import type { Store } from "../store/port.ts";

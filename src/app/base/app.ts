@@ -117,8 +117,8 @@ export class App {
   }
 
   /**
-   * The configuration files, read again when another process has changed them: an application may live for days. The stamps are
-   * taken before the files are read, so that a change in between is seen by the next call.
+   * The configuration files, read again when another process has changed them: an application may live for days. The
+   * stamps are taken before the files are read, so that a change in between is seen by the next call.
    */
   config(): Promise<ConfigValues> {
     const stamp = [this.paths.config, new DataDirectory(this.paths.dataDir).credentials].map(fileStamp).join(" ");

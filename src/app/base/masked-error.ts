@@ -7,19 +7,17 @@ import { maskedFacts, maskedText, maskingSecretsOf } from "../../platform/maskin
 import type { Environment } from "./app.ts";
 
 export function maskedError(error: AgentsError, environment: Environment): AgentsError {
-  return maskingSecretsOf(environment, () => masked(error));
-}
-
-function masked(error: AgentsError): AgentsError {
-  const { message, kept, next, detail } = maskedFacts({
-    message: error.message,
-    kept: error.kept,
-    next: error.next,
-    detail: error.detail,
+  return maskingSecretsOf(environment, () => {
+    const { message, kept, next, detail } = maskedFacts({
+      message: error.message,
+      kept: error.kept,
+      next: error.next,
+      detail: error.detail,
+    });
+    const facts = { ...(kept === undefined ? {} : { kept }), next, detail };
+    if (error instanceof ValidationError) return new ValidationError(message, maskedFacts(error.issues), facts);
+    return new AgentsError(error.code, message, facts);
   });
-  const facts = { ...(kept === undefined ? {} : { kept }), next, detail };
-  if (error instanceof ValidationError) return new ValidationError(message, maskedFacts(error.issues), facts);
-  return new AgentsError(error.code, message, facts);
 }
 
 /** The error with its stack and its causes, for a person who looks for the defect. */

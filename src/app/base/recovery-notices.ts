@@ -17,7 +17,8 @@ export function recoveryNotices(recovered: readonly Recovered[], now: number = D
       const text = `The ${kind} of plan ${planId} was interrupted and cannot be finished or undone yet: ${obstacle ?? ""}`;
       return [{ type: "notice", level: "warning", text, ...(next === undefined ? {} : { next }) }];
     }
-    const outcome = result === "done" ? "was finished now" : "was undone now, every resource is as before";
+    const before = kept.length === 0 ? "was undone now, every resource is as before" : "was undone now";
+    const outcome = result === "done" ? "was finished now" : before;
     const left = kept.length === 0 ? "" : ` Left alone, because they were changed in the meantime: ${kept.join(", ")}.`;
     return [
       {

@@ -1,91 +1,72 @@
 /**
- * camelCase in code, snake_case outside: translated here and nowhere else, along an operation's schemas, so that keys
- * which are a user's own data (records, JSON) stay as they are. A value that does not fit its schema is a defect and is
- * refused: no surface sends a key that its description does not name.
+ * camelCase in code, snake_case outside: output is translated here and nowhere else, along an operation's schemas, so
+ * that keys which are a user's own data (records, JSON) stay as they are. A value that does not fit its schema is a
+ * defect and is refused: no surface sends a key that its description does not name.
  */
 import * as z from "zod";
 import type { NextStep } from "../../domain/errors/next-step.ts";
 import { Next } from "./schemas.ts";
 
-/** The output of an operation as it goes out; `spell` says the next steps in the surface's own way. */
-export function toWire(schema: z.ZodType, value: unknown, spell: (step: NextStep) => unknown): unknown {
-  return translate(schema, value, { ...TO_WIRE, spell }, "");
-}
+type Spell = (step: NextStep) => unknown;
 
-/** Input as it came in, with the keys of the schema; still to be parsed by it. */
-export function fromWire(schema: z.ZodType, value: unknown): unknown {
-  return translate(schema, value, FROM_WIRE, "");
+/** The output of an operation as it goes out; `spell` says the next steps in the surface's own way. */
+export function toWire(schema: z.ZodType, value: unknown, spell: Spell): unknown {
+  return translate(schema, value, spell, "");
 }
 
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-interface Direction {
-  /** How a key of the schema is spelled in the value that comes in, and in the one that is made. */
-  readonly incoming: (name: string) => string;
-  readonly outgoing: (name: string) => string;
-  /** A key that the schema does not name: refused, or kept for the parser to complain of. */
-  readonly strict: boolean;
-  readonly spell: (step: NextStep) => unknown;
-}
-
-const same = (name: string): string => name;
-const TO_WIRE: Direction = { incoming: same, outgoing: snakeCase, strict: true, spell: (step) => step };
-const FROM_WIRE: Direction = { incoming: snakeCase, outgoing: same, strict: false, spell: (step) => step };
-
-function translate(schema: z.ZodType, value: unknown, direction: Direction, path: string): unknown {
+function translate(schema: z.ZodType, value: unknown, spell: Spell, path: string): unknown {
   if (value === undefined || value === null) return value;
   const inner = unwrapped(schema);
-  if (inner === Next) return direction.spell(value as NextStep);
-  if (inner instanceof z.ZodObject) return translateObject(inner, value, direction, path);
+  if (inner === Next) return spell(value as NextStep);
+  if (inner instanceof z.ZodObject) return translateObject(inner, value, spell, path);
   if (inner instanceof z.ZodArray) {
     const element = inner.element as z.ZodType;
     return Array.isArray(value)
-      ? value.map((one, index) => translate(element, one, direction, `${path}[${index}]`))
+      ? value.map((one, index) => translate(element, one, spell, `${path}[${index}]`))
       : value;
   }
   if (inner instanceof z.ZodRecord) {
     const element = inner.valueType as z.ZodType;
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [key, translate(element, one, direction, `${path}.${key}`)]),
+      Object.entries(value).map(([key, one]) => [key, translate(element, one, spell, `${path}.${key}`)]),
     );
   }
-  if (inner instanceof z.ZodUnion) return translate(chosen(inner, value, direction), value, direction, path);
+  if (inner instanceof z.ZodUnion) return translate(chosen(inner, value), value, spell, path);
   return value;
 }
 
-function translateObject(schema: z.ZodObject, value: unknown, direction: Direction, path: string): unknown {
+function translateObject(schema: z.ZodObject, value: unknown, spell: Spell, path: string): unknown {
   if (!isObject(value)) return value;
   const made: Record<string, unknown> = {};
   const rest = new Set(Object.keys(value));
   for (const [name, field] of Object.entries(schema.shape)) {
-    const key = direction.incoming(name);
-    if (!rest.delete(key)) continue;
-    const translated = translate(field as z.ZodType, value[key], direction, `${path}.${name}`);
-    if (translated !== undefined) made[direction.outgoing(name)] = translated;
+    if (!rest.delete(name)) continue;
+    const translated = translate(field as z.ZodType, value[name], spell, `${path}.${name}`);
+    if (translated !== undefined) made[snakeCase(name)] = translated;
   }
   for (const key of rest) {
-    if (direction.strict && value[key] !== undefined)
-      throw new Error(`"${key}" is not part of the schema at "${path}"`);
-    if (!direction.strict) made[key] = value[key];
+    if (value[key] !== undefined) throw new Error(`"${key}" is not part of the schema at "${path}"`);
   }
   return made;
 }
 
 /** The option of a union that the value fits: by its literal keys first, because they tell options apart. */
-function chosen(union: z.ZodUnion, value: unknown, direction: Direction): z.ZodType {
+function chosen(union: z.ZodUnion, value: unknown): z.ZodType {
   const options = union.options as readonly z.ZodType[];
-  const fitting = options.find((option) => fits(unwrapped(option), value, direction));
+  const fitting = options.find((option) => fits(unwrapped(option), value));
   return fitting ?? options[0] ?? union;
 }
 
-function fits(schema: z.ZodType, value: unknown, direction: Direction): boolean {
+function fits(schema: z.ZodType, value: unknown): boolean {
   if (!(schema instanceof z.ZodObject)) return schema.safeParse(value).success;
   if (!isObject(value)) return false;
   return Object.entries(schema.shape).every(([name, field]) => {
-    const given = value[direction.incoming(name)];
+    const given = value[name];
     if (given === undefined) return (field as z.ZodType).safeParse(undefined).success;
     const inner = unwrapped(field as z.ZodType);
     return !(inner instanceof z.ZodLiteral) || inner.safeParse(given).success;

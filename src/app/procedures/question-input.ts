@@ -8,13 +8,14 @@ import { nearest } from "../../domain/text/suggest.ts";
 import { shown, textProblem } from "../../domain/text/text.ts";
 
 const MOST_STEPS = 10;
+const BREADTH_RULE = `must be a whole number from 0 to ${MOST_STEPS}`;
 const LONGEST_QUERY = 10_000;
 const LONGEST_FOCUS = 4_096;
 
 /** The part of the input that `inspect`, `simulate` and `pack` share. */
 export const QuestionInput = z.strictObject({
   focus: z.array(z.string()).default([]),
-  breadth: z.int().min(0).max(MOST_STEPS).default(DEFAULT_BREADTH),
+  breadth: z.int(BREADTH_RULE).min(0, BREADTH_RULE).max(MOST_STEPS, BREADTH_RULE).default(DEFAULT_BREADTH),
   depth: z.string().default("full"),
   strategy: z.string().optional(),
   /** Tokens: "8000", "32k". */

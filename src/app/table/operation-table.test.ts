@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Parameter, TableEntry } from "../base/operation.ts";
 import { OPERATIONS } from "./operation-table.ts";
 
-/** A text of the command line becomes a value of this JSON type; "text" may also stand for something the schema reads. */
+/** A text of the command line becomes a value of this JSON type; a schema may also read something else from "text". */
 const TYPES: Readonly<Record<NonNullable<Parameter["kind"]>, readonly string[]>> = {
   text: ["string"],
   words: ["string"],

@@ -17,7 +17,7 @@ type Loaded<Name extends OperationName> = Awaited<ReturnType<(typeof OPERATIONS)
 /** The input of an operation, as a caller writes it. */
 export type InputOf<Name extends OperationName> = z.input<Loaded<Name>["input"]>;
 
-/** What an operation returns. */
+/** The value that an operation returns. */
 export type OutputOf<Name extends OperationName> = z.output<Loaded<Name>["output"]>;
 
 export function isOperation(name: string): name is OperationName {

@@ -1,4 +1,4 @@
-/** What a call in this process stands in, without a terminal: standard input is a text, and what it writes is kept. */
+/** The surroundings of a call in this process, without a terminal: standard input is a text, and output is kept. */
 import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
 import type { Environment, IoParts } from "../terminal/io.ts";

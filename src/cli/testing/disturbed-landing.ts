@@ -8,7 +8,7 @@ import type { JournalFacts, LandingWorld } from "./landing-world.ts";
 /** What can be seen from outside, in the order in which it happens. */
 export const MARKS = [
   "started",
-  "journalled",
+  "journaled",
   "index locked",
   "checkout staged",
   "directory staged",
@@ -49,7 +49,7 @@ export function reached(
   const staging = (root: string): string => join(root, `.cleveragents-${own.id}`);
   const movedAside = (root: string): boolean => filesIn(join(staging(root), "before")) > 0;
   switch (mark) {
-    case "journalled":
+    case "journaled":
       return true;
     case "index locked":
       return inGit("index.lock");

@@ -1,4 +1,7 @@
-/** Words become an operation's input: texts are read by the kind of each parameter, files are read, paths are made absolute. */
+/**
+ * Words become an operation's input: texts are read by the kind of each parameter, files are read, paths are made
+ * absolute.
+ */
 import type { Parameter } from "../../app/base/operation.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { optionWord, type Command } from "./command-table.ts";

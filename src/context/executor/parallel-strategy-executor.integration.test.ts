@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 const EXECUTOR = new URL("./", import.meta.url);
-const SOURCES = new URL("../../index.ts", import.meta.url);
+const SOURCES = new URL("../../primitives.ts", import.meta.url);
 const STRATEGIES = new URL("../testing/strategies.ts", import.meta.url).href;
 /** Long enough for any machine, far shorter than a hanging process would wait. */
 const PATIENCE_MS = 60_000;

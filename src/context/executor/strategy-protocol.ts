@@ -10,7 +10,7 @@ export interface Fragment {
   readonly [key: string]: unknown;
 }
 
-/** What a strategy gets besides the request. */
+/** The facts that a strategy gets besides the request. */
 export interface StrategyContext {
   /** The budget given to this strategy. */
   readonly tokens: number;

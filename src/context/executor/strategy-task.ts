@@ -8,7 +8,7 @@ import type { BreakerPermit, CircuitBreaker } from "../breaker/circuit-breaker.t
 import type { Fragment, StrategyCall, StrategyReply } from "./strategy-protocol.ts";
 import type { PoolJob } from "./strategy-worker-pool.ts";
 
-/** What became of one strategy. */
+/** The end of one strategy: it ran, or why it did not. */
 export type StrategyOutcome = { readonly strategy: string } & (
   | { readonly status: "ran"; readonly fragments: number; readonly tokens: number; readonly durationMs: number }
   | { readonly status: "failed"; readonly reason: string; readonly durationMs: number }

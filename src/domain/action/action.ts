@@ -98,7 +98,7 @@ export function parseAction(input: unknown, own: readonly AutomationProfile[] = 
     issues.push(...formIssues(parsed.error, KNOWN_KEYS));
     // Unknown keys need not hide what else is wrong: look again without them.
     parsed = actionSchema.safeParse(withoutUnknownKeys(input));
-    if (!parsed.success) refuse(issues);
+    if (!parsed.success) refuse([...nameIssues(input), ...issues]);
   }
   const { data } = parsed;
   const attempt = <T>(parse: () => T): T | undefined => collect(parse, issues);
@@ -135,6 +135,14 @@ export function parseAction(input: unknown, own: readonly AutomationProfile[] = 
     reusable: data.reusable,
     readOnly: data.readOnly,
   };
+}
+
+/** A missing key need not hide that the name is not usable. */
+function nameIssues(input: unknown): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  const named = z.object({ name: z.string() }).safeParse(input);
+  if (named.success) collect(() => parseOwnName(named.data.name), issues);
+  return issues;
 }
 
 function actor(

@@ -1,4 +1,4 @@
-/** What was done to the audit log behind the program's back, and where `verifyAudit` says it broke. */
+/** Changes to the audit log behind the program's back, and where `verifyAudit` says that it broke. */
 import { copyFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PlanId } from "../../domain/names/ids.ts";
@@ -134,7 +134,7 @@ describe("tampered with", () => {
   test("a whole chain deleted with its plan", async () => {
     const { problem } = await after((log) => log.deletePlan(made.plan, { entries: true }));
     expect(problem).toMatchObject({ kind: "seal", chain: made.plan });
-    expect(problem?.message).toContain("not there any more");
+    expect(problem?.message).toContain("no longer exists");
   });
 
   test("all entries of a chain deleted, its head left", async () => {
