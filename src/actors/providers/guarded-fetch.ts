@@ -136,8 +136,13 @@ function watched(response: Response, watch: Watch, model: ModelRef, limit: numbe
         }
         watch.stop();
         await reader.cancel();
-        if (response.ok) controller.error(answerTooLargeError(model));
-        else controller.close();
+        if (response.ok) {
+          controller.error(answerTooLargeError(model));
+          return;
+        }
+        // The pieces of a body are as long as the network made them: a long error may come as one.
+        controller.enqueue(value.subarray(0, limit - (bytes - value.length)));
+        controller.close();
       } catch (error) {
         watch.stop();
         controller.error(error instanceof ModelError ? error : brokenOffError(model));
