@@ -26,7 +26,7 @@ class RunWorld extends Agents {
   }
 }
 
-const HEARD = '/# People have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
+const HEARD = '/^The user says: How is the step "note" done\\? in the README, please$/';
 
 const WORKING = [
   strategyTurn([STEP], { usage: { input_tokens: 1_000, output_tokens: 100 } }),
@@ -58,10 +58,10 @@ const ANOTHER = { id: "readme", description: "Say it in the README", risk: 0.2, 
 
 test("guidance before the first step has the strategy made anew; the first is superseded, and paid for", async () => {
   using world = new RunWorld();
-  const about = "/different from this strategy: note \\(Write the note\\)\\? no note, in the README/";
+  const about = "/^The user says: .*different from this strategy: note \\(Write the note\\)\\? no note, in the README/";
   await world.answering(
     strategyTurn([ANOTHER], {
-      match: { user: "Decide", system: about },
+      match: { user: about },
       usage: { input_tokens: 1_000, output_tokens: 100 },
     }),
     ...WORKING,
@@ -145,8 +145,9 @@ test("where there are other ways and the profile asks, it waits for an answer, a
   const other = { tool: "write_file", parameters: { path: "README", content: "note\n" } };
   await world.answering(
     strategyTurn([{ ...STEP, alternatives }]),
-    // Decisions are part of the context too; it must stand where it counts more than they do.
-    stepTurn("note", { match: { system: HEARD }, tool_calls: [other] }),
+    // Decisions are part of the context too; the answer must stand where it counts more than they do.
+    strategyTurn([{ ...ANOTHER, id: "note", alternatives }], { match: { user: HEARD } }),
+    stepTurn("note", { match: { user: "Say it in the README" }, tool_calls: [other] }),
     stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
   );
   const { error } = await world.asked("write a note", "--automation-profile", "manual");
