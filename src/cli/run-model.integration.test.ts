@@ -211,7 +211,7 @@ async function thinking(world: RunWorld): Promise<Started & { readonly id: strin
   const started = world.start(words, { cwd: world.repository });
   let stderr = "";
   started.child.stderr.on("data", (text: string) => (stderr += text));
-  while (!stderr.includes("context  note")) await once(started.child.stderr, "data");
+  while (!stderr.includes("started  note")) await once(started.child.stderr, "data");
   const [, id = ""] = /^plan (\w+) of/.exec(stderr) ?? [];
   return { ...started, id };
 }
@@ -224,7 +224,7 @@ test("Ctrl-C stops it cleanly and says how to go on; what was asked before is no
   expect(code).toBe(1);
   expect(stderr).toContain("stopping; press Ctrl-C again to kill\n");
   expect(stderr).toContain(`next:  agents plan execute ${id}\n`);
-  world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
+  await world.answering(strategyTurn([]), ...WORKING.slice(1));
   expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });
 });
 
@@ -243,7 +243,7 @@ test("a second Ctrl-C ends it at once, whatever it waits for, and nothing is los
   // Nobody waits for a lease to lapse here.
   other.exec("ROLLBACK; UPDATE leases SET expires_at = 0");
   other.close();
-  world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
+  await world.answering(strategyTurn([]), ...WORKING.slice(1));
   const again = await world.json("plan", "execute", id);
   expect(again.error).toBeUndefined();
   expect(again.data).toMatchObject({ state: "complete", changes: { files: 1 } });

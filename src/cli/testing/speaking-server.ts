@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface Question {
-  /** What the conversation began with. */
+  /** What it is asked to do: the latest message of the user. */
   readonly user: string;
-  /** The tools that were called in it. */
+  /** The tools that were called since. */
   readonly results: readonly string[];
 }
 
@@ -44,9 +44,13 @@ export class SpeakingServer implements AsyncDisposable {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { messages } = JSON.parse(await text(request)) as Body;
-    const calls = messages.flatMap(({ tool_calls: made = [] }) => made);
-    const { content: user = "" } = messages.find(({ role }) => role === "user") ?? {};
+    const body = await text(request);
+    // It has no list of models, and says so at once.
+    if (request.method === "GET") return void response.writeHead(404).end();
+    const { messages } = JSON.parse(body) as Body;
+    const asked = messages.findLastIndex(({ role }) => role === "user");
+    const calls = messages.slice(asked + 1).flatMap(({ tool_calls: made = [] }) => made);
+    const { content: user = "" } = messages[asked] ?? {};
     const question = { user, results: calls.map((call) => call.function.name) };
     this.asked.push(question.user);
     const answer = this.answering(question, response);
