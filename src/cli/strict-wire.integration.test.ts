@@ -58,7 +58,7 @@ test.each(KINDS)("$actor: nothing a run sends is refused, and most of it is read
   const { data, error } = await world.asked("write a note", "--actor", actor, "--effort", "medium");
   expect(error).toBeUndefined();
   expect(server.log.flatMap(({ refused }) => refused ?? [])).toEqual([]);
-  const usage = server.log.slice(2).flatMap((logged) => logged.usage ?? []);
+  const usage = server.log.slice(1).flatMap((logged) => logged.usage ?? []);
   const total = usage.reduce((sum, { input }) => sum + input, 0);
   const cached = usage.reduce((sum, { cacheRead }) => sum + cacheRead, 0);
   expect(cached / total).toBeGreaterThan(0.85);

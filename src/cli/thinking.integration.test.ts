@@ -163,7 +163,7 @@ async function explained(
   // The step continues the conversation in which the strategy was decided.
   expect(seen.messages.slice(1)).toMatchObject([
     { role: "user", content: "Decide how this is done: Improve docs" },
-    { role: "assistant", content: "Two small steps.", toolCalls: [{ params: { steps: [{}, {}] } }] },
+    { role: "assistant", content: "Two small steps.", toolCalls: [{ parameters: { steps: [{}, {}] } }] },
     { role: "tool", tool: "record_strategy", failed: false },
     { role: "user", content: 'Carry out the step "write": Write the documentation' },
   ]);

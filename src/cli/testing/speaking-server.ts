@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface Question {
-  /** What it is asked to do: the latest message of the user. */
+  /** What it was last asked to do; what it has been told about that since does not count. */
   readonly user: string;
   /** The tools that were called since. */
   readonly results: readonly string[];
@@ -48,7 +48,7 @@ export class SpeakingServer implements AsyncDisposable {
     // It has no list of models, and says so at once.
     if (request.method === "GET") return void response.writeHead(404).end();
     const { messages } = JSON.parse(body) as Body;
-    const asked = messages.findLastIndex(({ role }) => role === "user");
+    const asked = lastTask(messages);
     const calls = messages.slice(asked + 1).flatMap(({ tool_calls: made = [] }) => made);
     const { content: user = "" } = messages[asked] ?? {};
     const question = { user, results: calls.map((call) => call.function.name) };
@@ -62,6 +62,14 @@ export class SpeakingServer implements AsyncDisposable {
     this.#server.close();
     await once(this.#server, "close");
   }
+}
+
+function lastTask(messages: Body["messages"]): number {
+  const isOfUser = ({ role }: Body["messages"][number]): boolean => role === "user";
+  const task = messages.findLastIndex(
+    (message) => isOfUser(message) && /^(?:Decide how this is done|Carry out the step)/m.test(message.content ?? ""),
+  );
+  return task === -1 ? messages.findLastIndex(isOfUser) : task;
 }
 
 /** As a short call may have; of a longer one the caller does not believe so little, and counts. */
