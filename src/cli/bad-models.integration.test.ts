@@ -18,7 +18,7 @@ const STEPS = [
 const write = (path: string): Answer => ({ call: { tool: "write_file", parameters: { path, content: "x\n" } } });
 
 function behaving({ user, results }: Question): Answer {
-  if (user.startsWith("Decide")) return { call: { tool: "record_strategy", parameters: { steps: STEPS } } };
+  if (user.includes("Decide how")) return { call: { tool: "record_strategy", parameters: { steps: STEPS } } };
   const [, step = ""] = /step "(\w+)"/.exec(user) ?? [];
   return results.length > 0 ? { text: `${step} is written.` } : write(`${step}.txt`);
 }

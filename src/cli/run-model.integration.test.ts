@@ -26,7 +26,7 @@ class RunWorld extends Agents {
   }
 }
 
-const HEARD = '/# People have said since[^#]*- How is the step "note" done\\? in the README, please\\n/';
+const HEARD = '/^The user says: How is the step "note" done\\? in the README, please$/';
 
 const WORKING = [
   strategyTurn([STEP], { usage: { input_tokens: 1_000, output_tokens: 100 } }),
@@ -58,10 +58,10 @@ const ANOTHER = { id: "readme", description: "Say it in the README", risk: 0.2, 
 
 test("guidance before the first step has the strategy made anew; the first is superseded, and paid for", async () => {
   using world = new RunWorld();
-  const about = "/different from this strategy: note \\(Write the note\\)\\? no note, in the README/";
+  const about = "/^The user says: .*different from this strategy: note \\(Write the note\\)\\? no note, in the README/";
   await world.answering(
     strategyTurn([ANOTHER], {
-      match: { user: "Decide", system: about },
+      match: { user: about },
       usage: { input_tokens: 1_000, output_tokens: 100 },
     }),
     ...WORKING,
@@ -145,8 +145,9 @@ test("where there are other ways and the profile asks, it waits for an answer, a
   const other = { tool: "write_file", parameters: { path: "README", content: "note\n" } };
   await world.answering(
     strategyTurn([{ ...STEP, alternatives }]),
-    // Decisions are part of the context too; it must stand where it counts more than they do.
-    stepTurn("note", { match: { system: HEARD }, tool_calls: [other] }),
+    // Decisions are part of the context too; the answer must stand where it counts more than they do.
+    strategyTurn([{ ...ANOTHER, id: "note", alternatives }], { match: { user: HEARD } }),
+    stepTurn("note", { match: { user: "Say it in the README" }, tool_calls: [other] }),
     stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
   );
   const { error } = await world.asked("write a note", "--automation-profile", "manual");
@@ -210,7 +211,7 @@ async function thinking(world: RunWorld): Promise<Started & { readonly id: strin
   const started = world.start(words, { cwd: world.repository });
   let stderr = "";
   started.child.stderr.on("data", (text: string) => (stderr += text));
-  while (!stderr.includes("context  note")) await once(started.child.stderr, "data");
+  while (!stderr.includes("started  note")) await once(started.child.stderr, "data");
   const [, id = ""] = /^plan (\w+) of/.exec(stderr) ?? [];
   return { ...started, id };
 }
@@ -223,7 +224,7 @@ test("Ctrl-C stops it cleanly and says how to go on; what was asked before is no
   expect(code).toBe(1);
   expect(stderr).toContain("stopping; press Ctrl-C again to kill\n");
   expect(stderr).toContain(`next:  agents plan execute ${id}\n`);
-  world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
+  await world.answering(strategyTurn([]), ...WORKING.slice(1));
   expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });
 });
 
@@ -242,7 +243,7 @@ test("a second Ctrl-C ends it at once, whatever it waits for, and nothing is los
   // Nobody waits for a lease to lapse here.
   other.exec("ROLLBACK; UPDATE leases SET expires_at = 0");
   other.close();
-  world.write("model.yaml", `turns:\n${WORKING.slice(1).join("")}`);
+  await world.answering(strategyTurn([]), ...WORKING.slice(1));
   const again = await world.json("plan", "execute", id);
   expect(again.error).toBeUndefined();
   expect(again.data).toMatchObject({ state: "complete", changes: { files: 1 } });

@@ -45,6 +45,7 @@ test("a request becomes a plan, a diff and a commit, and can be taken out again"
     "Made project local/my-shop-js.",
     "Made action local/run.",
     expect.stringContaining("is executed"),
+    "Not checked: no validation is attached, and the project names no test command.",
     expect.stringContaining("is applied"),
   ]);
   expect(readFileSync(join(repository, "note.txt"), "utf8")).toBe(`${REQUEST}\n`);

@@ -32,12 +32,13 @@ class WireWorld extends Agents {
 
 /** Decides on one step, looks at a file so many times, writes one, and says so. */
 function worker(looks: number): WireScript {
-  return ({ tools, messages }) => {
-    if (tools.includes("record_strategy")) {
+  return ({ messages }) => {
+    // The answers so far, the first of which is the strategy.
+    const turn = messages.filter(({ role }) => role === "assistant").length;
+    if (turn === 0) {
       const step = { id: "note", description: "Write the note", risk: 0.1, confidence: 0.9 };
       return { reasoning: "One step is enough.", calls: [{ name: "record_strategy", input: { steps: [step] } }] };
     }
-    const turn = messages.filter(({ role }) => role === "assistant").length + 1;
     if (turn > looks + 1) return { text: "The note is written." };
     const reasoning = `This is turn ${turn}.`;
     if (turn > looks) {
@@ -57,7 +58,7 @@ test.each(KINDS)("$actor: nothing a run sends is refused, and most of it is read
   const { data, error } = await world.asked("write a note", "--actor", actor, "--effort", "medium");
   expect(error).toBeUndefined();
   expect(server.log.flatMap(({ refused }) => refused ?? [])).toEqual([]);
-  const usage = server.log.slice(2).flatMap((logged) => logged.usage ?? []);
+  const usage = server.log.slice(1).flatMap((logged) => logged.usage ?? []);
   const total = usage.reduce((sum, { input }) => sum + input, 0);
   const cached = usage.reduce((sum, { cacheRead }) => sum + cacheRead, 0);
   expect(cached / total).toBeGreaterThan(0.85);

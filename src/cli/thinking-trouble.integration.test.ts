@@ -108,7 +108,8 @@ test("Ctrl-C while a model takes its time stops cleanly; the plan goes on where 
   expect(code).not.toBe(0);
   expect(stderr).toContain(`agents plan execute ${id}`);
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "execute", error: null });
-  world.script(strategyTurn([]), writes("two", "two.txt"));
+  // The turns that have answered stand where they stood, and would do something else if they were asked again.
+  world.script(strategyTurn([]), writes("one", "other.txt"), writes("two", "two.txt"));
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);
   expect(await files(world, id)).toEqual(["one.txt", "two.txt"]);
 });
@@ -136,6 +137,8 @@ test("rolled back to a checkpoint within a step, what the model decided after it
   expect(await files(world, id)).toEqual(["a1"]);
   // The answer that asked for the kept call stands, and is not asked for again; the call behind it is made again.
   world.script(
+    strategyTurn([]),
+    stepTurn("one", { match: { user: "never" }, tool_calls: [write("never")] }),
     stepTurn("one", { match: { tool: "write_file" }, text: "done differently" }),
     stepTurn("two", { tool_calls: [write("b2")] }),
     stepTurn("two", { match: { tool: "write_file" }, text: "done" }),

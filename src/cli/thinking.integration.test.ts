@@ -152,17 +152,21 @@ async function explained(
   const { stdout } = await agents.run(["plan", "explain", asked, "--show-context"]);
   expect(hash("sha256", stdout)).toBe((answer.data["context_snapshot"] as { sha256: string }).sha256);
   expect(answer.data["context"]).toBe(stdout);
-  const seen = JSON.parse(stdout) as { system: string; messages: unknown[]; tools: { name: string }[] };
+  const seen = JSON.parse(stdout) as { messages: { content: string }[]; tools: { name: string }[] };
   for (const part of [
     "Improve docs",
     "The documentation says what changed",
     "- Keep the public interface",
     "what: docs",
   ])
-    expect(seen.system).toContain(part);
-  expect(seen.system).toContain("write [THIS IS YOUR STEP]: Write the documentation");
-  expect(seen.system).toContain("mention [comes later: leave it alone]: Mention it in a.txt");
-  expect(seen.messages).toEqual([{ content: 'Carry out the step "write": Write the documentation', role: "user" }]);
+    expect(seen.messages[0]?.content).toContain(part);
+  // The step continues the conversation in which the strategy was decided.
+  expect(seen.messages.slice(1)).toMatchObject([
+    { role: "user", content: "Decide how this is done: Improve docs" },
+    { role: "assistant", content: "Two small steps.", toolCalls: [{ parameters: { steps: [{}, {}] } }] },
+    { role: "tool", tool: "record_strategy", failed: false },
+    { role: "user", content: 'Carry out the step "write": Write the documentation' },
+  ]);
   expect(seen.tools.map(({ name }) => name)).toContain("write_file");
   // A plan's id alone explains what it is asked to do; people see the reason too.
   expect((await agents.json("plan", "explain", id)).data["decision"]).toMatchObject({ id: ids["root"] });

@@ -78,8 +78,8 @@ function asText(message: ModelMessage): ModelMessage {
   return { role: "user", content: `${message.failed ? "Failed" : "Result of"} ${message.tool}:\n${output}` };
 }
 
-/** Several results of one answer are one message: many templates refuse two of the user in a row. */
-function merged(messages: readonly ModelMessage[]): ModelMessage[] {
+/** Messages of the user in a row become one: many templates of models refuse two. */
+export function merged(messages: readonly ModelMessage[]): ModelMessage[] {
   const result: ModelMessage[] = [];
   for (const message of messages) {
     const last = result.at(-1);

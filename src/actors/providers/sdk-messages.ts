@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelMessage, ModelRef, ModelToolCall } from "../models/model.ts";
+import { merged } from "../models/text-protocol.ts";
 import type { ProviderOptions, SdkMessage } from "./sdk-types.ts";
 import type { ToolNames } from "./tool-name-encoding.ts";
 
@@ -7,11 +8,11 @@ type AnswerMessage = Extract<ModelMessage, { role: "assistant" }>;
 type SdkContent = Exclude<Extract<SdkMessage, { role: "assistant" }>["content"], string>;
 
 /**
- * Our messages in the library's words. An answer goes back as it came to the model that gave it, thoughts and
+ * Our messages in the library's words. Messages of the user in a row become one: many templates of models refuse two. An answer goes back as it came to the model that gave it, thoughts and
  * signatures included, and as text and calls to any other, which could not read the rest.
  */
 export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames, model: ModelRef): SdkMessage[] {
-  return messages.map((message): SdkMessage => {
+  return merged(messages).map((message): SdkMessage => {
     switch (message.role) {
       case "user":
         return { role: "user", content: [{ type: "text", text: message.content }] };

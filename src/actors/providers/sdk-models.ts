@@ -4,6 +4,7 @@ import { hasCloudAccess } from "./cloud-providers.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelRef } from "../models/model.ts";
+import { geminiFetch } from "./gemini-turns.ts";
 import { openRouterBody } from "./openrouter.ts";
 import type { Provider } from "./providers.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
@@ -76,8 +77,13 @@ async function makeModel(provider: Provider, ref: ModelRef): Promise<LanguageMod
 
 function fetchFor(provider: Provider, model: ModelRef, send: typeof globalThis.fetch): typeof globalThis.fetch {
   const { exchangeUrl, apiKey } = provider;
+  if (isGemini(provider, model)) return geminiFetch(send);
   if (exchangeUrl === undefined) return send;
   return copilotFetch(send, { login: apiKey?.reveal(), exchangeUrl, model });
+}
+
+function isGemini({ type }: Provider, { model }: ModelRef): boolean {
+  return type === "google" || (type === "vertex" && !model.startsWith("claude-"));
 }
 
 interface SdkSettings {

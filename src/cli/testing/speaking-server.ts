@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface Question {
-  /** What the conversation began with. */
+  /** What it was last asked to do; what it has been told about that since does not count. */
   readonly user: string;
-  /** The tools that were called in it. */
+  /** The tools that were called since. */
   readonly results: readonly string[];
 }
 
@@ -44,9 +44,13 @@ export class SpeakingServer implements AsyncDisposable {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { messages } = JSON.parse(await text(request)) as Body;
-    const calls = messages.flatMap(({ tool_calls: made = [] }) => made);
-    const { content: user = "" } = messages.find(({ role }) => role === "user") ?? {};
+    const body = await text(request);
+    // It has no list of models, and says so at once.
+    if (request.method === "GET") return void response.writeHead(404).end();
+    const { messages } = JSON.parse(body) as Body;
+    const asked = lastTask(messages);
+    const calls = messages.slice(asked + 1).flatMap(({ tool_calls: made = [] }) => made);
+    const { content: user = "" } = messages[asked] ?? {};
     const question = { user, results: calls.map((call) => call.function.name) };
     this.asked.push(question.user);
     const answer = this.answering(question, response);
@@ -58,6 +62,14 @@ export class SpeakingServer implements AsyncDisposable {
     this.#server.close();
     await once(this.#server, "close");
   }
+}
+
+function lastTask(messages: Body["messages"]): number {
+  const isOfUser = ({ role }: Body["messages"][number]): boolean => role === "user";
+  const task = messages.findLastIndex(
+    (message) => isOfUser(message) && /^(?:Decide how this is done|Carry out the step)/m.test(message.content ?? ""),
+  );
+  return task === -1 ? messages.findLastIndex(isOfUser) : task;
 }
 
 /** As a short call may have; of a longer one the caller does not believe so little, and counts. */

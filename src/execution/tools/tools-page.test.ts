@@ -18,6 +18,7 @@ interface Property {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly default?: unknown;
+  readonly items?: { readonly type?: string };
 }
 
 function schemaOf(tool: string): { properties: Record<string, Property>; required: readonly string[] } {
@@ -29,13 +30,13 @@ function schemaOf(tool: string): { properties: Record<string, Property>; require
   };
 }
 
-function typeText({ type, enum: words }: Property): string {
+function typeText({ type, enum: words, items }: Property): string {
   if (words !== undefined) return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
   const texts: Record<string, string> = {
     string: "text",
     boolean: "true or false",
     integer: "whole number",
-    array: "list of texts",
+    array: items?.type === "object" ? "list of objects" : "list of texts",
   };
   return texts[type ?? ""] ?? "";
 }
