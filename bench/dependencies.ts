@@ -1,5 +1,5 @@
 /**
- * What it costs that dependencies come along: a sandbox is made and its first two commands run, for a checkout with
+ * The cost of dependencies that come along: a sandbox is made and its first two commands run, for a checkout with
  * 20,000 files in node_modules and for the same one without, with each backend that works here, interleaved.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

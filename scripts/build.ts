@@ -36,18 +36,13 @@ const options = {
 } satisfies BuildOptions;
 
 /** Large, and loaded by few commands, all of them through `import()`: each has a file to itself. */
-const HEAVY = [
-  "ai",
-  "@ai-sdk/amazon-bedrock",
-  "@ai-sdk/anthropic",
-  "@ai-sdk/azure",
-  "@ai-sdk/google",
-  "@ai-sdk/google-vertex",
-  "@ai-sdk/google-vertex/anthropic",
-  "@ai-sdk/openai",
-  "@ai-sdk/openai-compatible",
-  "undici",
-];
+const HEAVY = ["ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai", "@ai-sdk/openai-compatible", "undici"];
+
+/**
+ * The clouds' SDKs bring other versions of packages that are bundled already. They stay packages of their own, which
+ * only a model of that cloud loads.
+ */
+const CLOUDS = ["@ai-sdk/amazon-bedrock", "@ai-sdk/azure", "@ai-sdk/google-vertex"];
 
 const heavyApart: Plugin = {
   name: "heavy-apart",
@@ -56,6 +51,27 @@ const heavyApart: Plugin = {
       if (kind !== "dynamic-import") throw new Error(`${importer} must import ${path} by import()`);
       return { path: `./${fileOf(path)}.js`, external: true };
     });
+  },
+};
+
+/** Messages of zod in 50 languages; we and the SDKs use English. */
+const englishOnly: Plugin = {
+  name: "english-only",
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
+
+/** Of undici only these two; its index loads everything. */
+const patientParts: Plugin = {
+  name: "patient-parts",
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/undici\/index\.js$/ }, () => ({
+      contents:
+        'module.exports = { Agent: require("./lib/dispatcher/agent"), fetch: require("./lib/web/fetch").fetch };',
+    }));
   },
 };
 
@@ -72,14 +88,13 @@ const heavy = await build({
   outdir: out,
   entryPoints: Object.fromEntries(HEAVY.map((name) => [fileOf(name), name])),
   splitting: true,
-  // It brings a package without the text of its license, so it stays a package of its own; only Vertex loads it.
-  external: ["google-auth-library"],
+  plugins: [englishOnly, patientParts],
 });
 const own = {
   ...options,
   plugins: [heavyApart],
   // Native code, found by its package; loaded by the first rewrite.
-  external: ["@ast-grep/napi"],
+  external: ["@ast-grep/napi", ...CLOUDS],
 } satisfies BuildOptions;
 // The doors of the package share one file, so that an error of one door is an instance of the class that another
 // exports. Each door is a list of names in it. (With shared chunks they were 370 files.)

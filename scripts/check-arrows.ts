@@ -17,7 +17,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   execution: ["domain", "platform", "confinement", "store", "ledger", "git", "changes"],
   "code-index": ["domain", "platform", "git"],
   context: ["domain", "platform", "store", "ledger", "execution", "code-index"],
-  actors: ["domain", "ledger", "context"],
+  actors: ["domain", "platform", "ledger", "context"],
   plans: ["domain", "platform", "store", "ledger", "changes"],
   apply: ["domain", "platform", "store", "ledger", "git", "changes", "execution", "plans"],
   catalog: ["domain", "store", "git", "execution", "context", "actors", "plans"],

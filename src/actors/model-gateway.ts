@@ -48,11 +48,11 @@ export class ModelGateway implements Models {
     environment: Environment;
     count: CountTokens;
     patience?: Patience;
-    /** What is known of models, besides what comes with the package. */
+    /** Known facts of models, besides those that come with the package. */
     facts?: FactsCatalog;
     /** Tokens that models are served with, by `provider/model`, where their servers said so. */
     windows?: ReadonlyMap<string, number>;
-    /** What relative paths of transcripts begin from. */
+    /** Relative paths of transcripts begin here. */
     directory?: string;
   }) {
     this.providers = configuredProviders(parts.settings, parts.environment, parts.facts);

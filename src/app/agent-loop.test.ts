@@ -1,6 +1,6 @@
 /**
- * The loop between a model and the code, from outside: a request in a real repository, a scripted model, the real store.
- * What the model was shown is read back from the record.
+ * The loop between a model and the code, from outside: a request in a real repository, a scripted model, the real
+ * store. The text that the model was shown is read back from the record.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,7 +59,7 @@ class LoopWorld implements AsyncDisposable {
     return agents.run("run", wish, { answers: "none" });
   }
 
-  /** What the model was shown when it gave the answer with this name, such as `fix.2`. */
+  /** The text that the model was shown when it gave the answer with this name, such as `fix.2`. */
   async shown(plan: string, name: string): Promise<Shown> {
     const agents = await this.agents();
     const { decisionIds } = await agents.run("plan.tree", { plan });

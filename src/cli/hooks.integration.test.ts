@@ -130,8 +130,8 @@ test("a failing hook stops the plan with what it said; repeated, the steps stay 
   const { plan, message, hooks } = await recorded(world, id);
   expect(message).toBe(commitMessage(plan));
   expect(hooks).toEqual([
-    { resource: "api", hook: "pre-commit", skipped: true },
-    { resource: "api", hook: "commit-msg", skipped: true },
+    { resource: "api", hook: "pre-commit", round: 0, skipped: true },
+    { resource: "api", hook: "commit-msg", round: 0, skipped: true },
   ]);
   // Twice for each of the two: it had changed a file, and so was tried again on what it left.
   expect(new SandboxHome(agents.dataDir, id).read("count")).toBe("x\nx\nx\nx\n");

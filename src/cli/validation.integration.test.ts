@@ -178,7 +178,7 @@ test("at the end of execute each is run, the required ones first; failing ones a
     blocking,
   });
   expect(executed.messages.slice(-2)).toMatchObject([
-    { level: "info" },
+    { level: "warning", text: expect.stringMatching(/^Checked: .*a-fails.* failed/) },
     { level: "warning", text: expect.stringContaining("Required validations failed: local/a-fails (api).") },
   ]);
   const again = await agents.run(["plan", "execute", id]);

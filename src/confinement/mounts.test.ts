@@ -113,7 +113,7 @@ test("the rules for macOS say the same", () => {
   expect(seatbeltProfile({ ...VIEW, network: true })).toContain("(allow network*) ");
 });
 
-test("a toolchain that a variable names is shown, wherever it is", () => {
+test("a toolchain that a variable names is shown in any place", () => {
   const jdk = make("home/jdk");
   vi.stubEnv("JAVA_HOME", jdk);
   vi.stubEnv("GOROOT", join(directory, "home"));

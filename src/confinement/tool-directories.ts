@@ -29,7 +29,7 @@ function installationOf(bin: string, home: string): string {
 
 const MARKS = ["pyvenv.cfg", "conda-meta", "lib/node_modules/npm"];
 
-/** Variables that name the directory of an installation, wherever the user has put it. */
+/** Variables that name the directory of an installation, in any place the user has put it. */
 const NAMING = `
   ANDROID_HOME ANDROID_SDK_ROOT ASDF_DATA_DIR ASDF_DIR CONDA_PREFIX DOTNET_ROOT FNM_DIR GOROOT GRADLE_HOME JAVA_HOME
   JDK_HOME MAVEN_HOME MISE_DATA_DIR NVM_DIR OPAM_SWITCH_PREFIX PLAYWRIGHT_BROWSERS_PATH PYENV_ROOT RBENV_ROOT

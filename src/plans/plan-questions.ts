@@ -88,10 +88,10 @@ export async function answerOf(
   throw await pauseFor(lease, { key, question, alternatives: options, assessment: undefined }, user);
 }
 
-/** What people said to the plan that a conversation is told in their name; answers to `answerOf` are told there. */
+/** The words of people that a conversation is told in their name; answers to `answerOf` are told there. */
 export async function spokenTo(reader: Reader, plan: Pick<Plan, "id">): Promise<string[]> {
   const asked = await answersAt(reader, plan.id, ASKED_USER);
-  // What was said to an executed plan is a step of its own, and is told as that.
+  // A message to an executed plan is a step of its own, and is told as that.
   const said = (await guidanceOf(reader, plan)).filter(({ decision, isStep }) => !asked.has(decision) && !isStep);
   return said.map(({ question, text }) => (question === undefined ? text : `${question} ${text}`));
 }

@@ -149,11 +149,11 @@ async function behind(reader: Reader, plan: Plan, { order }: Checkpoint): Promis
   const kept = records.filter((record) => comparedOrder(record.order, order) <= 0);
   const gone = records.filter((record) => comparedOrder(record.order, order) > 0);
   const begun = new Set(kept.map((record) => (record.kind === "hook" ? record.key : planStepOf(record.id))));
-  // What a model decided on the way stands as long as its answer does.
+  // A decision that a model made on the way stands as long as its answer does.
   const answers = new Set(kept.flatMap((record) => (record.kind === "answer" ? [record.decision] : [])));
   const stands = ({ id, phase, type, step }: Decision): boolean =>
     phase !== "execute" ||
-    // What a person said stays said.
+    // The words of a person stay.
     type === "user_intervention" ||
     answers.has(id) ||
     (step !== undefined && begun.has(step));

@@ -1,4 +1,4 @@
-/** The first decision of an attempt: what the plan is asked to do. Everything that is decided in the attempt hangs on it. */
+/** The first decision of an attempt: what the plan is asked to do. Every later decision of the attempt hangs on it. */
 import { monotonicIds, type DecisionId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { insertDecision } from "../ledger/decisions.ts";

@@ -1,4 +1,4 @@
-/** What a new attempt at a plan should know of the earlier ones: how far each came, and why it was given up. */
+/** The facts of earlier attempts at a plan for a new one: how far each came, and why it was given up. */
 import { diffOf } from "../changes/diff-cache.ts";
 import { planChanges } from "../changes/plan-changes.ts";
 import { stepSummaries } from "../changes/step-records.ts";

@@ -47,7 +47,7 @@ import type { PlanThinking } from "./plan-thinking.ts";
 import { isByModel } from "../plans/revise-strategy.ts";
 import { checkAndMend } from "./check-and-mend.ts";
 import { requireConfinedCommands } from "./plan-confinement.ts";
-import { CodeSyntax } from "./syntax-check.ts";
+import { CodeSyntax } from "./code-syntax.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -204,7 +204,7 @@ export class PlanExecutor {
     await checkAndMend({ lease, steps, validations, verify, signal, tell, mends });
   }
 
-  /** Up to execute/queued, or to where somebody's work on it lapsed; or no further than a gate in between: then why. */
+  /** Up to execute/queued, or to where a lease on it lapsed; or no further than a gate in between: then why. */
   async #queue(
     plan: Plan,
     targets: readonly SandboxTarget[],

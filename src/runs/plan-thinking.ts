@@ -1,16 +1,10 @@
 /**
  * Models at work on a plan. One conversation decides on the steps and carries them out, as long as they follow one
- * another; steps that run side by side have conversations of their own. What a model is told is put together here; what
- * it does goes through `StepEffects`.
+ * another; steps that run side by side have conversations of their own. The texts for a model are put together in
+ * `plan-briefing.ts`; its acts go through `StepEffects`.
  */
 import type { Talk } from "../actors/loop/agent-loop.ts";
-import {
-  opening,
-  systemPrompt,
-  type BriefedResource,
-  type BriefedStep,
-  type Briefing,
-} from "../actors/loop/briefing.ts";
+import { opening, systemPrompt, type Briefing } from "../actors/loop/briefing.ts";
 import type { ActorEffects } from "../actors/loop/actor-effects.ts";
 import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
 import { strategize, type Strategy } from "../actors/loop/strategist.ts";
@@ -22,27 +16,24 @@ import type { ModelMessage, ModelRef, ModelSettings } from "../actors/models/mod
 import { modelOf } from "../actors/providers/actor-model.ts";
 import { actorNamed, type ModelActorDefinition } from "../catalog/stored-actor.ts";
 import { decidedWaves, type DecidedStep, type WorkStep } from "../changes/decided-steps.ts";
-import { placedRecords, stepSummaries, type Order } from "../changes/step-records.ts";
+import { placedRecords, type Order } from "../changes/step-records.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
-import { argumentText } from "../domain/action/arguments.ts";
 import type { GraphActorDefinition } from "../domain/actor/actor.ts";
-import { DEFAULT_BREADTH, DEFAULT_DEPTH } from "../domain/context/context-question.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
-import type { ContextPort } from "../execution/tools/context-port.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Lease } from "../ledger/leases.ts";
 import { planEffort } from "../ledger/plan-effort.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
-import { planResources } from "../plans/in-place-rules.ts";
 import { spokenTo } from "../plans/plan-questions.ts";
 import type { Store } from "../store/port.ts";
 import { conversationBefore } from "./conversation.ts";
 import { earlierAttempts, workSoFar } from "./earlier-attempts.ts";
 import { modelTools } from "./model-tools.ts";
+import { briefedResources, contextFor, goalOf, heardSoFar, planBriefing, stepsSeenFrom } from "./plan-briefing.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
 import { StepEffects } from "./step-effects.ts";
 import { surroundingsOf } from "./surroundings.ts";
@@ -62,12 +53,6 @@ export interface ThinkingParts {
 const STRATEGY = "strategy";
 /** The one step of a plan whose graph is its strategy. */
 const GRAPH_STEP = "run-graph";
-
-/** The share of a model's window that a context may take: the rest is for the conversation and the answer. */
-const CONTEXT_SHARE = 8;
-
-/** Tokens. A context points to the places; a model that needs more reads them, or asks for more by a tool. */
-const CONTEXT_LIMIT = 4_000;
 
 /** Calls of a model that a step may take before a person should look at it; budgets end most steps that go astray. */
 const CALL_LIMIT = 200;
@@ -92,14 +77,14 @@ export class PlanThinking {
     const { effects, gaveUp } = await this.#effectsFor({ lease, step: STRATEGY, order: [0, 0], place });
     await using context = this.#parts.context?.executing(lease, actor.contextView ?? "strategize");
     const port = context?.port(new Map());
-    const resources = await this.#resourcesOf(plan);
+    const resources = await briefedResources(this.#parts.store, plan);
     const begun = await this.#beginning(effects, plan, actor, place, async (heard) => ({
       ...planBriefing(plan),
       guidance: heard,
       earlier: await earlierAttempts(this.#parts.store, plan),
       steps: [],
       handover: "",
-      context: await this.#contextFor({ effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
+      context: await contextFor({ ...this.#parts, effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
     }));
     const talk = await this.#talk(plan, actor, begun.system, place);
     await this.#orGiveUp(plan, effects, gaveUp, () =>
@@ -198,7 +183,7 @@ export class PlanThinking {
     const before = await conversationBefore(store, plan, step.id);
     const same = plan.actors.strategy === undefined || plan.actors.strategy === plan.actors.execution;
     if (before !== undefined && same && isSameModel(before.model, modelOf(actor))) {
-      effects.beginsWith(await this.#heardSoFar(plan));
+      effects.beginsWith(await heardSoFar(this.#parts.store, plan));
       return { system: before.system, messages: [...before.messages, { role: "user", content: wish }] };
     }
     const { resources: used } = step.work;
@@ -208,9 +193,9 @@ export class PlanThinking {
       ...planBriefing(plan),
       guidance: heard,
       earlier: [],
-      steps: await this.#stepsSeenFrom(plan, step.id, waves),
+      steps: await stepsSeenFrom(store, plan, step.id, waves),
       handover: await workSoFar(store, plan),
-      context: await this.#contextFor({ effects, step: step.id, actor, port, query, resources: used }),
+      context: await contextFor({ ...this.#parts, effects, step: step.id, actor, port, query, resources: used }),
     }));
     return {
       system: begun.system,
@@ -228,7 +213,7 @@ export class PlanThinking {
     place: StepPlace,
     briefing: (heard: readonly string[]) => Promise<Briefing>,
   ): Promise<Beginning> {
-    const resources = await this.#resourcesOf(plan);
+    const resources = await briefedResources(this.#parts.store, plan);
     // The context is a record of its own, which must not be made within another.
     const heard = await this.#parts.store.read((reader) => spokenTo(reader, plan));
     const told = await briefing(heard);
@@ -239,20 +224,6 @@ export class PlanThinking {
     });
     effects.beginsWith(begun.heard);
     return begun;
-  }
-
-  /** How many messages of people the plan's one conversation has. */
-  async #heardSoFar(plan: Plan): Promise<number> {
-    const records = await this.#parts.store.read(async (reader) => [
-      ...(await placedRecords(reader, plan.id, plan.attempt, "strategize")),
-      ...(await placedRecords(reader, plan.id, plan.attempt)),
-    ]);
-    const counts = records.flatMap((record) => {
-      if (record.kind !== "once") return [];
-      const { heard, count } = (record.output ?? {}) as { heard?: unknown; count?: unknown };
-      return [heard, count].filter((one) => typeof one === "number");
-    });
-    return Math.max(0, ...counts);
   }
 
   /** At the end of the last step, changes that no command has looked at deserve one more word. */
@@ -276,7 +247,8 @@ export class PlanThinking {
     const waves = await decidedWaves(store, plan.id, plan.attempt);
     const query = `${step.work.description}\n${goalOf(plan)}`;
     const { knowledge: port } = place.environment;
-    const context = await this.#contextFor({
+    const context = await contextFor({
+      ...this.#parts,
       effects,
       step: step.id,
       actor,
@@ -288,7 +260,7 @@ export class PlanThinking {
       ...planBriefing(plan),
       guidance: await store.read((reader) => spokenTo(reader, plan)),
       earlier: await earlierAttempts(store, plan),
-      steps: await this.#stepsSeenFrom(plan, step.id, waves),
+      steps: await stepsSeenFrom(store, plan, step.id, waves),
       handover: "",
       context,
     };
@@ -379,68 +351,6 @@ export class PlanThinking {
       });
     }
   }
-
-  /** The code context for it, assembled once: a resumed run shows the same. */
-  async #contextFor(wish: {
-    effects: StepEffects;
-    step: string;
-    actor: ModelActorDefinition;
-    port: ContextPort | undefined;
-    query: string;
-    resources?: readonly string[];
-  }): Promise<string> {
-    const { effects, step, actor, port, query, resources = [] } = wish;
-    const { models, tell } = this.#parts;
-    if (port === undefined) return "";
-    // A graph of tools alone has none.
-    const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
-    const window = model === undefined ? undefined : models.windowOf(model);
-    const answer = await effects.recorded("context", "1", async () => {
-      const question = {
-        query: query.slice(0, 10_000),
-        entities: [],
-        focus: [],
-        breadth: DEFAULT_BREADTH,
-        depth: DEFAULT_DEPTH,
-        strategy: undefined,
-        preferredStrategies: [],
-        requiredBackends: [],
-      };
-      const limits = {
-        budget: Math.min(CONTEXT_LIMIT, Math.floor((window ?? Infinity) / CONTEXT_SHARE)),
-        resources: resources.length === 0 ? undefined : resources,
-      };
-      const assembled = await port.requestContext(question, limits, effects.signal);
-      tell({ type: "context_assembled", step, tokens: assembled.tokens, files: assembled.files_indexed });
-      return assembled;
-    });
-    return answer.text;
-  }
-
-  async #resourcesOf(plan: Plan): Promise<readonly BriefedResource[]> {
-    const resources = await this.#parts.store.read((reader) => planResources(reader, plan));
-    return resources.map(({ alias, type: kind, readOnly, planReadOnly }) => ({
-      alias,
-      kind,
-      readOnly: readOnly || planReadOnly || plan.readOnly,
-    }));
-  }
-
-  /** Seen from one step: what its earlier waves came to, which steps run at the same time, and what comes later. */
-  async #stepsSeenFrom(plan: Plan, here: string, waves: readonly (readonly DecidedStep[])[]): Promise<BriefedStep[]> {
-    const summaries = await this.#parts.store.read((reader) => stepSummaries(reader, plan.id, plan.attempt));
-    const own = waves.findIndex((wave) => wave.some(({ id }) => id === here));
-    return waves.flatMap((wave, index) =>
-      wave.map((step): BriefedStep => {
-        const { id } = step;
-        const description = step.tool === undefined ? step.work.description : step.tool;
-        if (index > own && own !== -1) return { id, description, state: "later" };
-        if (index === own) return { id, description, state: id === here ? "this" : "meanwhile" };
-        const summary = summaries.get(id);
-        return { id, description, state: "done", ...(summary === undefined ? {} : { summary }) };
-      }),
-    );
-  }
 }
 
 /** Tools by which nothing can be changed. */
@@ -472,17 +382,4 @@ function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof mode
 
 function isSameModel(a: ModelRef, b: ModelRef): boolean {
   return a.provider === b.provider && a.model === b.model;
-}
-
-function goalOf(plan: Plan): string {
-  return `${plan.description}\n${plan.definitionOfDone}`;
-}
-
-function planBriefing(plan: Plan): Pick<Briefing, "goal" | "definitionOfDone" | "constraints" | "arguments"> {
-  return {
-    goal: plan.description,
-    definitionOfDone: plan.definitionOfDone,
-    constraints: plan.invariants,
-    arguments: [...plan.arguments].map(([name, value]) => [name, argumentText(value)]),
-  };
 }

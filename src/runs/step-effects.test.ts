@@ -130,8 +130,8 @@ test("an answer is recorded with the decision, exactly what the model was shown,
 
 test("when any of it cannot be recorded, none of it is", async () => {
   await using s = await setting();
-  const nobody = { ...s.about, parent: "01ZZZZZZZZZZZZZZZZZZZZZZZZ" as DecisionId };
-  await expect(s.effects().ask("1", ASKED, nobody)).rejects.toThrow("FOREIGN KEY");
+  const stranger = { ...s.about, parent: "01ZZZZZZZZZZZZZZZZZZZZZZZZ" as DecisionId };
+  await expect(s.effects().ask("1", ASKED, stranger)).rejects.toThrow("FOREIGN KEY");
   const rows = await s.store.read(async (reader) => [
     await reader.all("SELECT 1 FROM steps"),
     await reader.all("SELECT 1 FROM contents"),

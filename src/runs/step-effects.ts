@@ -52,9 +52,9 @@ export interface EffectsParts {
 }
 
 /**
- * The effects of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the decision it
- * stands for and what it cost are recorded in one transaction, or none of them is. Records carry their position in the program, in the
- * order in which the step made them.
+ * The effects of one step. A question to a model is one durable step: its answer, exactly what the model was shown, the
+ * decision it stands for and what it cost are recorded in one transaction, or none of them is. Records carry their
+ * position in the program, in the order in which the step made them.
  */
 export class StepEffects implements AgentEffects {
   readonly signal: AbortSignal;

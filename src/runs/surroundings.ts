@@ -1,17 +1,17 @@
-/** What a model is told about the place in which it works: the project's instructions, the sandbox, and its checks. */
+/** A description, for a model, of the place in which it works: the project's instructions, the sandbox, its checks. */
 import type { Instructions } from "../actors/loop/briefing.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { sandboxAbilities, type SandboxAbilities } from "../execution/checks/test-readiness.ts";
 import type { Workspace } from "../execution/workspace/workspace.ts";
 import { rootInstructions } from "./project-instructions.ts";
 
-export interface Surroundings {
+export interface PlaceFacts {
   readonly instructions: readonly Instructions[];
   readonly facts: readonly string[];
   readonly checks: readonly { readonly command: string; readonly from: string }[];
 }
 
-export async function surroundingsOf(plan: Plan, workspaces: ReadonlyMap<string, Workspace>): Promise<Surroundings> {
+export async function surroundingsOf(plan: Plan, workspaces: ReadonlyMap<string, Workspace>): Promise<PlaceFacts> {
   const roots = new Map([...workspaces].map(([alias, { sandbox }]) => [alias, sandbox.root]));
   const { allowUnsafeTools: network, requireConfinement } = plan.profile;
   const facts: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * What an actor of a plan can do, be it a model with tools or a graph. Each of these is a durable step under its key:
+ * The acts of an actor of a plan, be it a model with tools or a graph. Each of these is a durable step under its key:
  * asked again, also after a crash by another process, it returns what was recorded and does nothing. Keys say the
  * position in the program, never a time or something random.
  */
@@ -11,7 +11,7 @@ import type { ModelAnswer, ModelCall } from "../models/model.ts";
 import type { StrategyStep } from "./strategy-form.ts";
 
 export interface ActorEffects {
-  /** Asks a model. The answer, what exactly the model was shown, and the decision it stands for are recorded together. */
+  /** Asks a model. The answer, the exact text it was shown and the decision it stands for are recorded together. */
   ask(key: string, call: Asked, about: About): Promise<{ readonly answer: Told; readonly decision: DecisionId }>;
   /** Calls a tool through the one pipeline; its changes are credited to the decision. A failure is recorded, too. */
   callTool(key: string, call: EffectCall): Promise<ToolOutcome>;
@@ -19,7 +19,7 @@ export interface ActorEffects {
   readonly signal: AbortSignal;
 }
 
-/** What a model can do besides, that has a conversation of its own. */
+/** The further acts of a model that has a conversation of its own. */
 export interface AgentEffects extends ActorEffects {
   /** Messages of people that the conversation does not have yet; a later run gets the same ones at the same key. */
   hear(key: string): Promise<readonly string[]>;

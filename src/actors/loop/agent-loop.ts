@@ -1,7 +1,7 @@
 /**
  * The conversation between a model and its tools, the same for deciding and for working: ask, do what the answer asks
- * for, show what came of it, ask again. Everything that happens goes through the effects and is a durable step there, so
- * this is a plain loop: run again after a crash it takes the same way, without asking or doing anything twice.
+ * for, show what came of it, ask again. Everything that happens goes through the effects and is a durable step there,
+ * so this is a plain loop: run again after a crash it takes the same way, without asking or doing anything twice.
  */
 import type { DecisionType } from "../../domain/plan/decision.ts";
 import type { ActorMemory } from "../../domain/actor/actor.ts";
@@ -24,7 +24,7 @@ import { Compaction } from "./compaction.ts";
 import { remembered } from "./memory.ts";
 import { carriedOut, toldOutcome } from "./tool-turn.ts";
 
-/** What stays the same through a conversation. */
+/** The parts of a conversation that stay the same through it. */
 export interface Talk {
   readonly model: ModelRef;
   readonly settings: ModelSettings;
@@ -41,7 +41,7 @@ export interface Talk {
 }
 
 /** The answer to a control call: what the model is told, or the end of the conversation. */
-export type Reply<T> =
+export type ToolReply<T> =
   | { readonly end: T }
   | {
       readonly told: string;
@@ -58,7 +58,7 @@ export interface Course<T> {
   readonly messages: readonly ModelMessage[];
   /** Calls of the model before a person should look at it. */
   readonly limit: number;
-  /** What the course is called in messages: `The step "fix"`. */
+  /** The name of the course in messages: `The step "fix"`. */
   readonly name: string;
   /** The decision that the answers belong to. */
   readonly parent: DecisionId;
@@ -70,12 +70,12 @@ export interface Course<T> {
   readonly control: (
     call: ModelToolCall,
     at: { readonly key: string; readonly decision: DecisionId },
-  ) => Promise<Reply<T>>;
-  /** What an answer without tool calls means; `acted` when tools were called before. */
+  ) => Promise<ToolReply<T>>;
+  /** The meaning of an answer without tool calls; `acted` when tools were called before. */
   readonly said: (
     answer: Told,
     at: { readonly key: string; readonly decision: DecisionId; readonly acted: boolean },
-  ) => Promise<Reply<T>>;
+  ) => Promise<ToolReply<T>>;
   /** Why a tool cannot be called at the moment; undefined when it can. */
   readonly refused: (tool: string) => string | undefined;
   /** The same call that fails in the same way so often is the end. */
@@ -132,7 +132,7 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
   });
 }
 
-/** A conversation that grew too long is made shorter and continues; once, because a second refusal has another cause. */
+/** A conversation that grew too long is made shorter and continues, once: a second refusal has another cause. */
 async function asked(
   key: string,
   messages: ModelMessage[],
@@ -172,7 +172,7 @@ async function oneCall<T>(
     readonly alone: boolean;
     readonly answer: Told;
   },
-): Promise<Reply<T>> {
+): Promise<ToolReply<T>> {
   const { course, effects, at, alone, answer } = parts;
   if (call.tool === UPDATE_CHECKLIST) return checklist(call, effects);
   if (isControlTool(call.tool)) {
@@ -188,7 +188,7 @@ async function oneCall<T>(
   return outcome.ok ? { told, failure: outcome.failure, changed: outcome.changed === true } : { told, failed: true };
 }
 
-function checklist<T>(call: ModelToolCall, effects: AgentEffects): Reply<T> {
+function checklist<T>(call: ModelToolCall, effects: AgentEffects): ToolReply<T> {
   const parsed = checklistSchema.safeParse(call.params);
   if (!parsed.success) return { told: `The checklist does not fit: ${parsed.error.issues[0]?.message}`, failed: true };
   effects.showChecklist(parsed.data.items);
@@ -214,7 +214,7 @@ class Failures {
   }
 
   /** The failure, when it has come too often. */
-  repeatedBy({ tool, raw }: ModelToolCall, outcome: Exclude<Reply<never>, { end: never }>): string | undefined {
+  repeatedBy({ tool, raw }: ModelToolCall, outcome: Exclude<ToolReply<never>, { end: never }>): string | undefined {
     const { told, failed = false, failure: ofWork, changed = false } = outcome;
     // A command that failed may well do better once files have changed.
     if (changed) this.#work.clear();

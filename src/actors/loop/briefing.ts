@@ -1,8 +1,8 @@
 /**
- * What a model is told. The system prompt is the same for all steps of a plan and for deciding and working, so that a
- * provider reads it once: how to work, the author's and the project's instructions, and the place. Everything about the
- * plan stands in the first message of the conversation, which is never cut or summed up: however long the conversation
- * becomes, the goal and the constraints do not get lost.
+ * The texts that a model is told. The system prompt is the same for all steps of a plan and for deciding and working,
+ * so that a provider reads it once: how to work, the author's and the project's instructions, and the place. Everything
+ * about the plan stands in the first message of the conversation, which is never cut or summed up: however long the
+ * conversation becomes, the goal and the constraints do not get lost.
  */
 export interface Place {
   readonly resources: readonly BriefedResource[];
@@ -29,7 +29,7 @@ export interface Briefing {
   readonly definitionOfDone: string;
   readonly constraints: readonly string[];
   readonly arguments: readonly (readonly [name: string, value: string])[];
-  /** What people said so far. */
+  /** The words of people so far. */
   readonly guidance: readonly string[];
   /** Earlier attempts at the plan, each with what became of it. */
   readonly earlier: readonly string[];
@@ -37,7 +37,7 @@ export interface Briefing {
   readonly steps: readonly BriefedStep[];
   /** For a conversation that begins in the middle: the changes so far, and files that were read. */
   readonly handover: string;
-  /** What was found in the code for this question. */
+  /** The code that was found for this question. */
   readonly context: string;
 }
 
@@ -53,7 +53,7 @@ const ROLE = `You are a software engineer. You work on the user's repositories i
 
 1. Look: search and read until you know where the change belongs and how this code base does such things. Until a strategy is recorded, only tools that read can be used.
 2. Decide: call record_strategy with as few steps as make sense; one step is enough for most requests. Steps that do not need each other run at the same time, by separate agents, and must not change the same files. For a request that needs no change, such as a question, give the answer there.
-3. Work: carry out the step you are told. Prefer small edits to rewriting files. Follow the style of the code around. Make no files that nobody asked for. Several independent calls can be made in one answer.
+3. Work: carry out the step you are told. Prefer small edits to rewriting files. Follow the style of the code around. Make no files that were not asked for. Several independent calls can be made in one answer.
 4. Check: run the project's check, or the tests nearest to your change, and mend what they show. If something cannot be run here, say so.
 5. End the step by step_done or by answering without a call: say in a few sentences what you did, how it was checked, and what remains.
 
@@ -79,18 +79,18 @@ export function systemPrompt(own: string, instructions: readonly Instructions[],
   ]);
 }
 
-/** The first message: everything about the plan. What the model is asked to do comes in a message of its own. */
+/** The first message: everything about the plan. The model's task comes in a message of its own. */
 export function opening(briefing: Briefing): string {
   const { goal, definitionOfDone, constraints, guidance, earlier, steps, handover, context } = briefing;
   return joined([
-    section("What was found for it", context),
+    section("Found for it", context),
     section("Goal", goal),
     // Where nothing else was said, the request itself is the definition.
     section("Done when", definitionOfDone.trim() === goal.trim() ? "" : definitionOfDone),
     section("Constraints, all of which must hold", list(constraints)),
     section("Arguments", list(argumentLines(briefing))),
     section("Earlier attempts", list(earlier)),
-    section("What the user has said since, which counts more than what was decided before", list(guidance)),
+    section("The user has said since, which counts more than what was decided before", list(guidance)),
     section("Decided steps", list(steps.map(stepLine))),
     section("So far", handover),
   ]);

@@ -1,8 +1,8 @@
 /**
  * Keeps a long conversation within what its model can read. First old results of tools are left out, which costs
  * nothing; when that is not enough the model itself sums up what happened, in a durable step, and the conversation
- * continues with its beginning, the summary and its newest part. The beginning holds the goal and the constraints: it is
- * always kept word for word.
+ * continues with its beginning, the summary and its newest part. The beginning holds the goal and the constraints: it
+ * is always kept word for word.
  */
 import type { ModelMessage } from "../models/model.ts";
 import type { About, AgentEffects } from "./actor-effects.ts";
@@ -101,7 +101,7 @@ export class Compaction {
   }
 }
 
-/** What can be said of the conversation when the model wrote no handover: which calls it made. */
+/** The conversation in short when the model wrote no handover: which calls it made. */
 function outline(messages: readonly ModelMessage[]): string {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   return calls.map(({ tool, raw }) => `- ${tool} ${raw.slice(0, 200)}`).join("\n");

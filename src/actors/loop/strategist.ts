@@ -8,7 +8,7 @@ import type { DecisionId } from "../../domain/names/ids.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 import type { AgentEffects, Told } from "./actor-effects.ts";
-import { converse, modelName, type Reply, type Talk } from "./agent-loop.ts";
+import { converse, modelName, type ToolReply, type Talk } from "./agent-loop.ts";
 import { askedUser } from "./ask-user.ts";
 import { ASK_USER, RECORD_STRATEGY } from "./control-tools.ts";
 import { stepIssues, strategySchema, type StrategyStep } from "./strategy-form.ts";
@@ -17,7 +17,7 @@ export interface Strategist {
   readonly talk: Talk;
   /** Everything the model is told about the plan. */
   readonly opening: string;
-  /** What it has to decide. */
+  /** The question it has to decide. */
   readonly wish: string;
   /** Aliases of the plan. */
   readonly resources: readonly string[];
@@ -88,7 +88,7 @@ async function control(
   call: ModelToolCall,
   at: { readonly key: string; readonly decision: DecisionId },
   parts: { readonly strategist: Strategist; readonly effects: AgentEffects; readonly unfit: Unfit },
-): Promise<Reply<void>> {
+): Promise<ToolReply<void>> {
   const { strategist, effects, unfit } = parts;
   if (call.tool === ASK_USER) return askedUser(call, at.key, effects);
   if (call.tool !== RECORD_STRATEGY) {
@@ -101,7 +101,7 @@ async function control(
 }
 
 /** A strategy that answers in words has one step, which is to give that answer. */
-export const ANSWER_STEP = "answer";
+const ANSWER_STEP = "answer";
 
 function readStrategy(
   { params }: ModelToolCall,

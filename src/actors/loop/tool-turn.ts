@@ -1,4 +1,4 @@
-/** What becomes of a tool call that a model asked for, and how much of the outcome it is shown. */
+/** The outcome of a tool call that a model asked for, and how much of it the model is shown. */
 import type { JsonObject } from "../../domain/values/json.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";

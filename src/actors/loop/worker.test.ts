@@ -174,12 +174,10 @@ describe("the model steers its own work", () => {
 
   test("a text that only asks, after nothing was written, is a question too", async () => {
     const read = { calls: [{ tool: "read_file", params: { path: "a" } }] };
-    const effects = new PlayedEffects([
-      read,
-      { text: "Which of the two files?" },
-      write(),
-      { text: "Done. Anything else?" },
-    ], changing);
+    const effects = new PlayedEffects(
+      [read, { text: "Which of the two files?" }, write(), { text: "Done. Anything else?" }],
+      changing,
+    );
     effects.userAnswers.push("the first");
     expect(await workOn(WORK, effects)).toBe("Done. Anything else?");
     expect(effects.userQuestions).toEqual(["Which of the two files?"]);

@@ -7,7 +7,7 @@ import type { DecisionId } from "../../domain/names/ids.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 import type { AgentEffects, Told } from "./actor-effects.ts";
-import { converse, modelName, type Reply, type Talk } from "./agent-loop.ts";
+import { converse, modelName, type ToolReply, type Talk } from "./agent-loop.ts";
 import { askedUser, isQuestion } from "./ask-user.ts";
 import { ASK_USER, doneSchema, REVISE_STRATEGY, STEP_DONE } from "./control-tools.ts";
 import { revisionSchema, stepIssues } from "./strategy-form.ts";
@@ -30,7 +30,7 @@ export interface Work {
   readonly beforeEnd?: ((acts: Acts) => Promise<string | undefined>) | undefined;
 }
 
-/** What the model did in the step so far. */
+/** The acts of the model in the step so far. */
 export interface Acts {
   /** A call that may have changed something went well, and no command ran after it. */
   readonly unchecked: boolean;
@@ -71,7 +71,7 @@ async function control(
   call: ModelToolCall,
   at: { readonly key: string; readonly decision: DecisionId },
   parts: { readonly work: Work; readonly effects: AgentEffects; readonly ending: Ending },
-): Promise<Reply<string>> {
+): Promise<ToolReply<string>> {
   const { work, effects, ending } = parts;
   if (call.tool === ASK_USER) return askedUser(call, at.key, effects);
   if (call.tool === STEP_DONE) return ending.done(call);
@@ -111,7 +111,7 @@ class Ending {
     this.#unchecked = tool !== "shell_execute" && (this.#unchecked || changed);
   }
 
-  async done({ params }: ModelToolCall): Promise<Reply<string>> {
+  async done({ params }: ModelToolCall): Promise<ToolReply<string>> {
     const parsed = doneSchema.safeParse(params);
     if (!parsed.success) return { told: `The summary does not fit: ${parsed.error.issues[0]?.message}`, failed: true };
     return this.#end(parsed.data.summary);
@@ -120,7 +120,7 @@ class Ending {
   async said(
     answer: Told,
     at: { readonly key: string; readonly acted: boolean; readonly effects: AgentEffects },
-  ): Promise<Reply<string>> {
+  ): Promise<ToolReply<string>> {
     const text = answer.text.trim();
     const acted = at.acted || this.#work.talk.tools.length === 0;
     const reminder = reminderFor(answer, acted);
@@ -132,7 +132,7 @@ class Ending {
     return { told: reminder };
   }
 
-  async #end(summary: string): Promise<Reply<string>> {
+  async #end(summary: string): Promise<ToolReply<string>> {
     const acts = { unchecked: this.#unchecked, called: this.#called };
     const said = this.#askedBefore ? undefined : await this.#work.beforeEnd?.(acts);
     if (said === undefined) return { end: summary };
@@ -141,7 +141,7 @@ class Ending {
   }
 }
 
-/** What the model must be told about an answer without tool calls; undefined when it can end the step. */
+/** The reminder that an answer without tool calls needs; undefined when the answer can end the step. */
 function reminderFor({ text, finish }: Told, acted: boolean): string | undefined {
   if (text.trim() === "") return "Your answer was empty. Call a tool, or say what you did to end the step.";
   if (finish === "length")

@@ -20,7 +20,7 @@ export type ModelErrorKind =
   | "timeout"
   | "cancelled";
 
-/** Waiting may help, so the same call is sent again. A timeout is not among them: it has already cost the whole wait. */
+/** Waiting may help, so the same call is sent again. A timeout is not among them: it has cost the whole wait. */
 const RETRIED: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "network", "overloaded", "server"]);
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What is publicly known of models: how much they read and write, what they cost, what they can. A snapshot comes with
+ * The public facts of models: how much they read and write, what they cost, what they can. A snapshot comes with
  * the package; `agents models refresh` puts a newer list beside it. Prices change, so `provider.<name>.prices` goes
  * before both; a model that is in neither has no known price, rather than a price of nothing. The format is that of
  * models.dev, of which we read the fields below.

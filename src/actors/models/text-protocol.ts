@@ -18,7 +18,7 @@ const ROLE = `You act by calling tools. To call one, write a block like this, wi
 
 Write one block for each call, then stop: the results come in the next message. Answer without a block when you are done. The tools:`;
 
-/** What endpoints say of a model that cannot be handed tools. */
+/** The answers of endpoints about a model that cannot be handed tools. */
 const NO_TOOLS =
   /does not support tools?\b|support tool use|--enable-auto-tool-choice|tools? (?:is|are) not supported|(?:function|tool) calling is not (?:enabled|supported)/i;
 

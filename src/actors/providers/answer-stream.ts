@@ -5,7 +5,7 @@ import { ModelError } from "../models/model-error.ts";
 import type { AnswerPart, ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
 import type { CountTokens } from "./prices.ts";
 
-/** What one try came to. */
+/** The outcome of one try. */
 export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "usage" | "finish">;
 
 /**
@@ -59,7 +59,7 @@ export class Received {
     this.#part("text", id).text += text;
   }
 
-  /** What it thinks to itself is paid for, but is no part of the text. */
+  /** Its thoughts are paid for, but are not a part of the text. */
   addThought(id: string, text: string): void {
     this.#grow(text);
     this.#thoughts += text;

@@ -53,21 +53,21 @@ export function copilotFetch(
 
 async function exchanged(access: Parameters<typeof copilotFetch>[1]): Promise<z.output<typeof Exchanged>> {
   const { login, exchangeUrl, model } = access;
-  const refused = (why: string): ModelError =>
+  const refusedError = (why: string): ModelError =>
     new ModelError(
       "authentication",
       `GitHub does not let ${NAME} use Copilot: ${why}.`,
       { model },
       { next: [nextStep("login.copilot")] },
     );
-  if (login === undefined) throw refused("nothing is logged in");
+  if (login === undefined) throw refusedError("nothing is logged in");
   const headers = { accept: "application/json", authorization: `token ${login}`, "editor-version": NAME };
   const response = await fetch(exchangeUrl, { headers, redirect: "error" });
   if (!response.ok) {
     await response.body?.cancel();
-    throw refused(`${new URL(exchangeUrl).host} answers ${response.status}`);
+    throw refusedError(`${new URL(exchangeUrl).host} answers ${response.status}`);
   }
   const token = Exchanged.safeParse(await response.json());
-  if (!token.success) throw refused("what it answers is not a token");
+  if (!token.success) throw refusedError("what it answers is not a token");
   return token.data;
 }

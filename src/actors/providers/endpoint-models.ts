@@ -1,6 +1,6 @@
 /**
- * What an endpoint says of its own models: `/models` of those that speak OpenAI's language, and Ollama's `/api/show`,
- * which knows the window a model is served with.
+ * The facts that an endpoint gives of its own models: `/models` of those that speak OpenAI's language, and Ollama's
+ * `/api/show`, which knows the window a model is served with.
  */
 import * as z from "zod";
 import { guardedFetch } from "./guarded-fetch.ts";

@@ -1,4 +1,4 @@
-/** What OpenRouter wants otherwise than other servers that speak OpenAI's language. */
+/** OpenRouter's differences from other servers that speak OpenAI's language. */
 import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 
@@ -33,15 +33,15 @@ export function openRouterBody(body: Body): Body {
 }
 
 /**
- * The pieces of OpenRouter's `reasoning_details`, put together as they are to go back: texts of one entry are one text, and what comes
- * later, such as a signature, is added to it.
+ * The pieces of OpenRouter's `reasoning_details`, put together as they are to go back: texts of one entry are one text,
+ * and what comes later, such as a signature, is added to it.
  */
 export class ReasoningDetails {
   readonly #entries = new Map<string, Record<string, JsonValue>>();
 
-  /** `chunk` is an event of the stream as it came. */
-  add(chunk: unknown): void {
-    const parsed = Chunk.safeParse(chunk);
+  /** `event` is one of the stream as it came. */
+  add(event: unknown): void {
+    const parsed = StreamEvent.safeParse(event);
     if (!parsed.success) return;
     for (const { delta } of parsed.data.choices) {
       for (const detail of delta?.reasoning_details ?? []) this.#addDetail(detail);
@@ -66,7 +66,7 @@ export class ReasoningDetails {
   }
 }
 
-const Chunk = z.object({
+const StreamEvent = z.object({
   choices: z.array(
     z.object({ delta: z.object({ reasoning_details: z.array(z.record(z.string(), z.json())).optional() }).optional() }),
   ),

@@ -67,7 +67,7 @@ const OUTPUT_TOKENS = 32_000;
 /** Of a model whose own limit is not known: servers refuse a call whose answer might not fit behind its prompt. */
 const CAUTIOUS_OUTPUT_TOKENS = 8_192;
 
-/** What the call asks for, else what the model can and one answer needs. It is sent along, so that the bound holds. */
+/** The limit that the call asks for, else what the model can and one answer needs. It is sent, so that it holds. */
 export function maxOutputTokens(provider: Provider, call: ModelCall): number | undefined {
   return call.settings.maxOutputTokens ?? knownOutputTokens(provider, call.model.model);
 }

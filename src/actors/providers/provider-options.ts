@@ -1,4 +1,4 @@
-/** What a call asks of its provider beyond the prompt, in the provider's own words. */
+/** The wishes of a call to its provider beyond the prompt, in the provider's own words. */
 import type { Reasoning } from "../../domain/actor/reasoning.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelCall } from "../models/model.ts";
@@ -64,7 +64,7 @@ export function reasoningOptions(
 
 /**
  * OpenAI keeps what it is sent for thirty days unless told not to, and refuses a schema that leaves any property out
- * unless told to be lenient: ours are checked by us. What an actor's author wrote goes before all of it.
+ * unless told to be lenient: ours are checked by us. The words of an actor's author go before all of it.
  */
 export function providerOptions(provider: Provider, call: ModelCall, reasoning: JsonObject): ProviderOptions {
   const { cacheKey } = call;

@@ -46,12 +46,12 @@ export interface Provider {
   readonly tries: number;
   /** The file of a scripted provider. */
   readonly transcript: string | undefined;
-  /** What is publicly known of a model of it. */
+  /** The public facts of a model of it. */
   readonly facts: (model: string) => ModelFacts | undefined;
   readonly cloud: CloudAccess | undefined;
   /** Where its login is exchanged for a token that holds for a while. */
   readonly exchangeUrl: string | undefined;
-  /** It is the endpoint of an actor: nobody may stand in for it. */
+  /** It is the endpoint of an actor: no other may stand in for it. */
   readonly bound?: true;
 }
 

@@ -40,7 +40,7 @@ describe.each(KINDS)("what $provider is sent", (kind) => {
     if (kind.provider === "openai") expect(body).toContain('"store":false');
     if (kind.provider === "vllm") return;
     await gatewayAt(proxy.url).call(callOf(kind, "plan it"));
-    // What the model can and one answer needs, so that the bound of its cost holds.
+    // As much as the model can and one answer needs, so that the bound of its cost holds.
     expect(bodies[1]).toMatch(/16384|32000/);
   });
 

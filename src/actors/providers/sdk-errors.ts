@@ -77,7 +77,7 @@ const TOO_LONG =
 /** Anthropic's word for 529, which may also come in the middle of a stream. */
 const OVERLOADED = /overloaded_error|"unavailable"/;
 
-/** What is no answer of the endpoint at all: the connection, what we asked for, or something that could not be read. */
+/** Not an answer of the endpoint at all: the connection, our own request, or something that could not be read. */
 function otherError(error: unknown, model: ModelRef, known: readonly string[]): ModelError {
   const text = error instanceof Error ? error.message : String(error);
   const kind = otherKind(error);

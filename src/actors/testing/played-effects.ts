@@ -20,7 +20,7 @@ export class PlayedEffects implements AgentEffects {
   readonly signal: AbortSignal = new AbortController().signal;
   readonly asked: { readonly key: string; readonly call: Asked; readonly type: string; readonly question: string }[] =
     [];
-  /** What people say, by the key of the turn before which they say it. */
+  /** The words of people, by the key of the turn before which they say them. */
   readonly says = new Map<string, readonly string[]>();
   /** The user's answers, in order. */
   readonly userAnswers: string[] = [];

@@ -2,7 +2,7 @@
  * A model server on loopback that is as strict as the providers are: it answers 400 to broken order, results without
  * calls, calls without results, missing or changed signatures and reasoning, unknown fields, unknown words in schemas
  * and prompts over its window. It keeps a prompt cache and says in each answer how much of the prompt was read from it.
- * What the model answers is a function of the request. A plain module, for tests and measurements alike.
+ * The answer of the model is a function of the request. A plain module, for tests and measurements alike.
  */
 import { appendFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -72,15 +72,15 @@ const TOO_LONG: Readonly<Record<WireName, (is: number, most: number) => string>>
   gemini: (is, most) => `The input token count (${is}) exceeds the maximum number of tokens allowed (${most}).`,
 };
 
+interface CameRequest {
+  readonly wire: WireName;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
 export async function strictServer(options: StrictServerOptions): Promise<StrictServer> {
-  const log: LoggedRequest[] = [];
-  const count = options.count ?? ((text: string) => Math.ceil(text.length / 4));
-  let ids = 0;
-  const memory: WireMemory = {
-    issued: new Map(),
-    cache: new PromptCache(count),
-    next: (prefix) => `${prefix}${String((ids += 1)).padStart(6, "0")}`,
-  };
+  const model = new StrictModel(options);
   const server = createServer((request, response) => {
     void (async () => {
       const text = await bodyOf(request);
@@ -90,58 +90,72 @@ export async function strictServer(options: StrictServerOptions): Promise<Strict
         if (options.other?.(request, response) !== true) response.writeHead(404).end("{}");
         return;
       }
-      await answer({ wire, path, headers: headersOf(request), text }, response);
+      await model.answer({ wire, path, headers: headersOf(request), text }, response);
     })();
   });
-
-  // Logged before it is answered: a caller that has its answer finds it in the log.
-  const record = (logged: LoggedRequest): void => {
-    log.push(logged);
-    if (options.logFile !== undefined) appendFileSync(options.logFile, `${JSON.stringify(logged)}\n`);
-  };
-
-  async function answer(
-    came: { wire: WireName; path: string; headers: Record<string, string>; text: string },
-    response: ServerResponse,
-  ): Promise<void> {
-    const { wire, path, headers, text } = came;
-    const spoken = WIRE[wire];
-    const body: JsonObject = z.record(z.string(), z.json()).catch({}).parse(parsedJson(text));
-    const refuse = (status: number, message: string, more: Readonly<Record<string, string>> = {}): void => {
-      record({ wire, path, headers, body, refused: message });
-      response.writeHead(status, { "content-type": "application/json", ...more });
-      response.end(JSON.stringify(spoken.failure(status, message)));
-    };
-    let read: ReadRequest;
-    try {
-      read = spoken.read(body, path, memory);
-    } catch (error) {
-      if (error instanceof WireError) return refuse(error.status, error.message);
-      return refuse(500, error instanceof Error ? error.message : String(error));
-    }
-    const { window = Number.POSITIVE_INFINITY } = options;
-    if (read.usage.input > window) return refuse(400, TOO_LONG[wire](read.usage.input, window));
-    const { usage: sent, ...rest } = read;
-    const said = await options.script({ wire, headers, before: log.length, ...rest });
-    if ("status" in said) return refuse(said.status, said.message, said.headers);
-    const written = `${said.reasoning ?? ""}${said.text ?? ""}${JSON.stringify(said.calls ?? "")}`;
-    const usage: WireUsage = { ...sent, output: Math.max(1, count(written)) };
-    record({ wire, path, headers, body, usage });
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const piece of spoken.write(said, { model: read.model, usage, memory })) response.write(piece);
-    response.end();
-  }
-
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    log,
+    log: model.log,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+class StrictModel {
+  readonly log: LoggedRequest[] = [];
+  readonly #options: StrictServerOptions;
+  readonly #count: Count;
+  readonly #memory: WireMemory;
+
+  constructor(options: StrictServerOptions) {
+    this.#options = options;
+    this.#count = options.count ?? ((text) => Math.ceil(text.length / 4));
+    let ids = 0;
+    this.#memory = {
+      issued: new Map(),
+      cache: new PromptCache(this.#count),
+      next: (prefix) => `${prefix}${String((ids += 1)).padStart(6, "0")}`,
+    };
+  }
+
+  async answer({ wire, path, headers, text }: CameRequest, response: ServerResponse): Promise<void> {
+    const spoken = WIRE[wire];
+    const body: JsonObject = z.record(z.string(), z.json()).catch({}).parse(parsedJson(text));
+    const refuse = (status: number, message: string, more: Readonly<Record<string, string>> = {}): void => {
+      this.#record({ wire, path, headers, body, refused: message });
+      response.writeHead(status, { "content-type": "application/json", ...more });
+      response.end(JSON.stringify(spoken.failure(status, message)));
+    };
+    let read: ReadRequest;
+    try {
+      read = spoken.read(body, path, this.#memory);
+    } catch (error) {
+      if (error instanceof WireError) return refuse(error.status, error.message);
+      return refuse(500, error instanceof Error ? error.message : String(error));
+    }
+    const { window = Number.POSITIVE_INFINITY } = this.#options;
+    if (read.usage.input > window) return refuse(400, TOO_LONG[wire](read.usage.input, window));
+    const { usage: sent, ...rest } = read;
+    const said = await this.#options.script({ wire, headers, before: this.log.length, ...rest });
+    if ("status" in said) return refuse(said.status, said.message, said.headers);
+    const written = `${said.reasoning ?? ""}${said.text ?? ""}${JSON.stringify(said.calls ?? "")}`;
+    const usage: WireUsage = { ...sent, output: Math.max(1, this.#count(written)) };
+    this.#record({ wire, path, headers, body, usage });
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const piece of spoken.write(said, { model: read.model, usage, memory: this.#memory })) response.write(piece);
+    response.end();
+  }
+
+  /** Before the answer: a caller that has its answer finds it in the log. */
+  #record(logged: LoggedRequest): void {
+    this.log.push(logged);
+    const { logFile } = this.#options;
+    if (logFile !== undefined) appendFileSync(logFile, `${JSON.stringify(logged)}\n`);
+  }
 }
 
 /** The settings with which each kind of provider asks at this server; the compatible one is called "vllm". */

@@ -159,7 +159,7 @@ export class App {
     return new GuardService({ store: await this.store(), user: await this.user() });
   }
 
-  /** What is known of models: what comes with the package, and the list that was fetched last. */
+  /** The known facts of models: those that come with the package, and the list that was fetched last. */
   async modelFacts(): Promise<FactsCatalog> {
     const { readFacts } = await import("../../actors/models/facts-file.ts");
     return readFacts(new DataDirectory(this.paths.dataDir).models);

@@ -1,4 +1,4 @@
-/** What a caller effects to an operation besides its input: how to stop it, whom to tell and whom to ask. */
+/** The things a caller hands to an operation besides its input: how to stop it, whom to tell and whom to ask. */
 import type { RunEvent } from "../../domain/run-event.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 

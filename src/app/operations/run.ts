@@ -155,7 +155,7 @@ async function continuedPlan(
   return { plan: await plans.getPlan(found.id), made: [], uncommitted: 0 };
 }
 
-/** Up to where it is executed, or where a person is needed and there is none: shows and asks what the profile wants asked. */
+/** Until it is executed, or a person is needed and there is none: shows and asks what the profile wants asked. */
 async function carryOut(
   app: App,
   plan: Plan,

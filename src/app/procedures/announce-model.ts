@@ -3,6 +3,7 @@ import { modelOf } from "../../actors/providers/actor-model.ts";
 import { ollamaWindow } from "../../actors/providers/endpoint-models.ts";
 import { configuredProviders, requireProvider } from "../../actors/providers/providers.ts";
 import type { ModelRef } from "../../actors/models/model.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
@@ -12,12 +13,18 @@ export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef
   const refs = new Map<string, ModelRef>();
   for (const name of [actors.strategy, actors.execution]) {
     if (name === undefined) continue;
-    const actor = await app.actorNamed(name);
-    if (actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
+    // A plan whose steps are decided may do without its actor; one that needs it says so when it asks for it.
+    const actor = await app.actorNamed(name).catch(ifNotFound);
+    if (actor === undefined || actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
     const ref = modelOf(actor);
     refs.set(`${ref.provider}/${ref.model}`, ref);
   }
   return [...refs.values()];
+}
+
+function ifNotFound(error: unknown): undefined {
+  if (error instanceof AgentsError && error.code === "not_found") return undefined;
+  throw error;
 }
 
 /** Below this a conversation with tools soon loses its beginning. */

@@ -148,7 +148,7 @@ export async function executePlan(
   });
   const before = await spendingBefore(app, id);
   const asked = await (await app.plans()).getPlan(id);
-  // What is executed already asks no model, whoever its actor is now.
+  // A plan that is executed already asks no model, no matter which actor it has now.
   const refs = isExecuted(asked) ? [] : await modelsOfPlan(app, asked);
   const models = refs.map(({ provider, model }) => `${provider}/${model}`);
   call.tell({ type: "run_started", plan: id, models, spent: before.spent + before.assumed, cap: before.cap?.amount });

@@ -1,4 +1,4 @@
-/** What the tool calls of a decision returned, for people: the text that a model reads, with nothing left out. */
+/** The output of the tool calls of a decision, for people: the text that a model reads, with nothing left out. */
 import type { ToolInvocation } from "../../domain/plan/decision.ts";
 import { isJsonObject } from "../../domain/values/json.ts";
 import { keptOutput } from "../../execution/steps/recorded-calls.ts";

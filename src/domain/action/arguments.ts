@@ -29,7 +29,7 @@ export const ARGUMENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
 const LIST_LIMIT = 10_000;
 
-/** What a caller effects over: already typed values, or the strings of a command line. */
+/** The values that a caller hands over: already typed values, or the strings of a command line. */
 export type GivenArguments = Readonly<Record<string, unknown>>;
 
 /**

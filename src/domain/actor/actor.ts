@@ -54,7 +54,7 @@ export interface ActorOptions {
   readonly reasoning?: Reasoning;
   /** Handed to its provider as they are. */
   readonly providerOptions?: JsonObject;
-  /** The one endpoint its calls go to; nowhere else, whatever is configured. */
+  /** The one endpoint its calls go to; nowhere else, no matter what is configured. */
   readonly baseUrl?: string;
 }
 

@@ -5,8 +5,8 @@ import { ValidationError, type ValidationIssue } from "../errors/errors.ts";
 const SIZE_LIMIT = 1024 * 1024;
 
 /**
- * Parses the text and effects the plain value to `read`, whose validation issues must name their places by the keys of the file.
- * `kind` is what the file should hold, with its article: "an action".
+ * Parses the text and hands the plain value to `read`, whose validation issues must name their places by the keys of
+ * the file. `kind` is what the file should hold, with its article: "an action".
  */
 export function readYaml<T>(text: string, file: string, kind: string, read: (value: unknown) => T): T {
   const refusedError = (issues: readonly ValidationIssue[]): ValidationError => definitionError(file, kind, issues);

@@ -47,7 +47,7 @@ type ForwardOperation =
   | "cancelPlan";
 
 /**
- * `reviseStrategy` has the strategy made anew within the attempt, for guidance that came before its first step;
+ * `reviseStrategy` has the strategy made again within the attempt, for guidance that came before its first step;
  * `continuePlan` has more done on an executed plan, in the same attempt and sandbox;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
  * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once

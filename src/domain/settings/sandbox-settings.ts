@@ -63,7 +63,7 @@ export interface CarryRules {
   readonly caches: boolean;
 }
 
-/** What comes along into a sandbox by this value, of all that git ignores in the checkout. */
+/** The part of all that git ignores in the checkout that comes along into a sandbox by this value. */
 export function carryRulesOf(value: string | undefined): CarryRules {
   const items = value === NONE ? [] : listOf(value ?? BUILT_IN);
   const usual = items.includes(BUILT_IN);
@@ -108,7 +108,7 @@ export const SANDBOX_SETTINGS: readonly Setting[] = [
     key: "sandbox.carry",
     env: "CLEVERAGENTS_SANDBOX_CARRY",
     default: BUILT_IN,
-    description: `What comes along into the sandbox of all that git ignores in your checkout, divided by commas: paths in it; "${BUILT_IN}" stands for the usual directories of dependencies and builds and for the caches of package managers, "${NONE}" for nothing`,
+    description: `The part of all that git ignores in your checkout that comes along into the sandbox, divided by commas: paths in it; "${BUILT_IN}" stands for the usual directories of dependencies and builds and for the caches of package managers, "${NONE}" for nothing`,
     perProject: true,
     problem: (value) => {
       const items = listOf(value);

@@ -5,7 +5,7 @@ import { CONTEXT_SETTINGS } from "./context-settings.ts";
 import { ConfigurationError, UsageError } from "../errors/errors.ts";
 import { nextStep } from "../errors/next-step.ts";
 import { nearProviderSetting, providerSetting } from "./provider-settings.ts";
-import { MODEL_SETTINGS } from "./model-settings.ts";
+import { MODEL_SETTINGS } from "./model-source-settings.ts";
 import { parseQualifiedName } from "../names/qualified-name.ts";
 import { maskSecrets } from "../secrets/redaction.ts";
 import { SANDBOX_SETTINGS } from "./sandbox-settings.ts";

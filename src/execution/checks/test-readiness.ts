@@ -14,7 +14,7 @@ import { ignoredParts } from "../sandbox/carried/ignored-parts.ts";
 import { findProjectChecks, projectFiles, type ProjectCheck, type ProjectFiles } from "./project-checks.ts";
 
 export interface SandboxAbilities {
-  /** What comes along of the checkout besides what git tracks, with the number of directories in it. */
+  /** The parts of the checkout that come along besides what git tracks, with the number of directories in each. */
   readonly carried: readonly { readonly path: string; readonly directories: number; readonly more: boolean }[];
   /** Whether commands can use the network. */
   readonly network: boolean;

@@ -1,4 +1,4 @@
-/** What a model is shown of a file that it has just changed. */
+/** The part that a model is shown of a file that it has just changed. */
 import type { Tier } from "./edit-match.ts";
 import { linesOf } from "./read-tool.ts";
 import type { SyntaxCheck } from "./syntax-check.ts";

@@ -12,7 +12,7 @@ import { missingPathError } from "./missing-path.ts";
 import { tool, type Tool, type ToolCall } from "./tool.ts";
 
 const READ_LIMIT = 10 * 1024 * 1024;
-/** What a model is given at a time. */
+/** The most that a model is given at a time. */
 const LINES = 2_000;
 const CHARACTERS = 50_000;
 const LINE_LENGTH = 2_000;

@@ -28,7 +28,7 @@ export interface RipgrepPlace {
   readonly program: string;
   /** Globs are relative to it. */
   readonly directory: string;
-  /** What git ignores is left out. */
+  /** Files that git ignores are left out. */
   readonly ignoring: boolean;
   readonly globs: readonly string[];
   readonly signal: AbortSignal;

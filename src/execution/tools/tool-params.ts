@@ -65,7 +65,7 @@ export interface UnderstoodParams {
   readonly unknown: readonly string[];
 }
 
-/** What a model meant by its parameters. */
+/** The parameters as the model meant them. */
 export function understoodParams(tool: Tool, given: JsonObject): UnderstoodParams {
   const known = knownKeys(tool);
   const named = renamed(given, known);
@@ -96,7 +96,7 @@ function renamed(given: JsonObject, known: readonly string[]): JsonObject {
   return Object.fromEntries(taken);
 }
 
-/** What is told about keys that were left out. */
+/** The note about keys that were left out. */
 export function unknownKeysNote(tool: Tool, unknown: readonly string[]): string {
   if (unknown.length === 0) return "";
   const names = unknown.map((key) => JSON.stringify(key)).join(", ");

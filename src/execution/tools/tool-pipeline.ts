@@ -218,7 +218,7 @@ export async function perform(
   const failure = forModel ? undefined : tool.failure?.(output);
   if (failure === undefined) return output;
   throw new AgentsError("tool_failed", maskedText(failure), {
-    kept: "What it changed before is recorded.",
+    kept: "Its earlier changes are recorded.",
     detail: isJsonObject(output) ? { ...output } : {},
   });
 }

@@ -1,4 +1,7 @@
-/** Graphs and effects for tests: what a run asks for is answered by functions and recorded under its key, as a plan would do it. */
+/**
+ * Graphs and effects for tests: functions answer what a run asks for, and the answer is recorded under its key, as a
+ * plan would do it.
+ */
 import type {
   GraphActorDefinition,
   GraphEdge,

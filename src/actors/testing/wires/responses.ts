@@ -1,7 +1,16 @@
 /** OpenAI's Responses without stored state: reasoning comes back as the encrypted items that were handed out. */
 import * as z from "zod";
 import { checkSchema } from "./schema-words.ts";
-import { event, parsed, pieces, WireError, type Wire, type WireMemory, type WireMessage } from "./wire.ts";
+import {
+  event,
+  parsed,
+  pieces,
+  WireError,
+  type Wire,
+  type WireMemory,
+  type WireMessage,
+  type WireUsage,
+} from "./wire.ts";
 
 const Json = z.record(z.string(), z.json());
 const Item = z.union([
@@ -128,23 +137,26 @@ export const responsesWire: Wire = {
         status: "completed",
       });
     }
-    const cut = answer.finish === "length";
-    const response = {
-      id,
-      model,
-      incomplete_details: cut ? { reason: "max_output_tokens" } : null,
-      usage: {
-        input_tokens: usage.input,
-        input_tokens_details: { cached_tokens: usage.cacheRead },
-        output_tokens: usage.output,
-        output_tokens_details: { reasoning_tokens: 0 },
-      },
-    };
-    return [...events, event({ type: cut ? "response.incomplete" : "response.completed", response })];
+    return [...events, lastEvent(id, model, usage, answer.finish === "length")];
   },
 
   failure: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
 };
+
+function lastEvent(id: string, model: string, usage: WireUsage, cut: boolean): string {
+  const response = {
+    id,
+    model,
+    incomplete_details: cut ? { reason: "max_output_tokens" } : null,
+    usage: {
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: usage.cacheRead },
+      output_tokens: usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+    },
+  };
+  return event({ type: cut ? "response.incomplete" : "response.completed", response });
+}
 
 function checkOrder(input: readonly Item[]): void {
   const called = new Set<string>();

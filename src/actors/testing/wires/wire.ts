@@ -62,7 +62,7 @@ export interface WireUsage {
   readonly output: number;
 }
 
-/** What is wrong with a request, as its provider would say it. */
+/** The fault of a request, as its provider would say it. */
 export class WireError extends Error {
   readonly status: number;
 
@@ -72,7 +72,7 @@ export class WireError extends Error {
   }
 }
 
-/** What the server remembers between requests. */
+/** The memory of the server between requests. */
 export interface WireMemory {
   /** Opaque data handed out, by the id of the call or the text it belongs to. */
   readonly issued: Map<string, Issued>;

@@ -28,7 +28,7 @@ async function planOn(tracked: Record<string, FileSpec>, ignored: Record<string,
   return plan;
 }
 
-/** What a command prints, and that it ended well. */
+/** The output of a command that must end well. */
 async function output(plan: ExecutingPlan, command: string): Promise<string> {
   const { call, workspace } = await plan.open();
   await using _open = workspace;
@@ -126,7 +126,7 @@ describe.skipIf(backends.length === 0).each(backends)("confined by %s", (backend
     const outside = mkdtempSync(join(tmpdir(), "cleveragents-outside-"));
     try {
       await output(plan, "true");
-      // What a command could do to places of which nothing is mounted, done from outside.
+      // A command could do this to places of which nothing is mounted; here it is done from outside.
       for (const name of ["a", "node_modules"]) rmSync(join(plan.root, name), { recursive: true });
       symlinkSync(outside, join(plan.root, "a"));
       symlinkSync(outside, join(plan.root, "node_modules"));

@@ -29,7 +29,7 @@ export async function ignoredParts(checkout: string, rules: CarryRules): Promise
     }
   }
   const paths = [...found.keys()];
-  // What lies in another one comes with it.
+  // A part that lies in another one comes with it.
   return [...found.values()].filter(({ path }) => !paths.some((other) => path.startsWith(`${other}/`)));
 }
 

@@ -98,7 +98,7 @@ async function measure(directory: string): Promise<Measured | undefined> {
   const secrets: string[] = [];
   const waiting = [""];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
-    // What cannot be listed cannot be read by a command either.
+    // A directory that cannot be listed cannot be read by a command either.
     const entries = await readdir(join(directory, below), { withFileTypes: true }).catch(ifCode("EACCES", "ENOENT"));
     for (const entry of entries ?? []) {
       files += 1;

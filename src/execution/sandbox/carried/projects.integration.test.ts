@@ -35,7 +35,7 @@ describe.skipIf(cases.length === 0)("the tests pass in a sandbox as in the check
   });
 });
 
-/** What git ignores in the user's checkout, with the times at which it was written. */
+/** The files that git ignores in the user's checkout, with the times at which they were written. */
 async function ignoredFiles(user: UserRepository): Promise<string[]> {
   const listed = await user.git("ls-files", "--others", "--ignored", "--exclude-standard");
   return listed
