@@ -93,13 +93,16 @@ export function transcript(directory: string): string {
 }
 
 function turnsFor({ text, code, manual }: Request): object[] {
-  const goal = { system: `# Goal\n\n${text}` };
+  // Three plans have the same transcript, so that each step says which request it is for.
+  const [inCode, inManual] = [`${text} in the code`, `${text} and say so in the manual`];
+  const ofCode = { user: `step "code": ${inCode}` };
+  const ofManual = { user: `step "manual": ${inManual}` };
   const writes = "path" in manual ? "write_file" : "edit_file";
   const steps = [
-    { id: "code", description: "Change the code", confidence: 0.9, risk: 0.2, complexity: "low", resources: ["code"] },
+    { id: "code", description: inCode, confidence: 0.9, risk: 0.2, complexity: "low", resources: ["code"] },
     {
       id: "manual",
-      description: "Say so in the manual",
+      description: inManual,
       confidence: 0.9,
       risk: 0.1,
       complexity: "low",
@@ -108,42 +111,41 @@ function turnsFor({ text, code, manual }: Request): object[] {
   ];
   return [
     {
-      match: { ...goal, user: "Decide how this is done" },
+      match: { user: `Decide how this is done: ${text}` },
       tool_calls: [{ tool: "record_strategy", parameters: { steps } }],
       usage: { input_tokens: 900, output_tokens: 120 },
     },
     {
-      match: { ...goal, user: 'step "code"' },
+      match: ofCode,
       tool_calls: [{ tool: "edit_file", parameters: { resource: "code", path: "shop.js", ...code } }],
       usage: { input_tokens: 1_100, output_tokens: 60 },
     },
-    { match: { ...goal, user: 'step "code"', tool: "edit_file" }, text: "The code does it.", ...LAST },
+    { match: { ...ofCode, tool: "edit_file" }, text: "The code does it.", ...LAST },
     {
-      match: { ...goal, user: 'step "manual"' },
+      match: ofManual,
       tool_calls: [{ tool: writes, parameters: { resource: "manual", path: "manual.md", ...manual } }],
       usage: { input_tokens: 1_100, output_tokens: 50 },
     },
-    { match: { ...goal, user: 'step "manual"', tool: writes }, text: "The manual says it.", ...LAST },
+    { match: { ...ofManual, tool: writes }, text: "The manual says it.", ...LAST },
   ];
 }
 
 function turnsReachingOut(directory: string): object[] {
-  const goal = { system: `# Goal\n\n${REACHING_OUT}` };
   const step = { id: "tidy", description: "Tidy up", confidence: 0.9, risk: 0.2, complexity: "low" };
   const outside = `echo gone > '${directory}/shop/shop.js'; echo left > '${directory}/outside.txt'`;
   const command = `echo tidied > tidy.txt; { ${outside}; } 2>/dev/null; true`;
   return [
     {
-      match: { ...goal, user: "Decide how this is done" },
+      match: { user: `Decide how this is done: ${REACHING_OUT}` },
       tool_calls: [{ tool: "record_strategy", parameters: { steps: [{ ...step, resources: ["code"] }] } }],
       usage: { input_tokens: 900, output_tokens: 60 },
     },
     {
-      match: { ...goal, user: 'step "tidy"' },
+      match: { user: 'step "tidy"' },
       tool_calls: [{ tool: "shell_execute", parameters: { resource: "code", command } }],
       usage: { input_tokens: 1_000, output_tokens: 60 },
     },
-    { match: { ...goal, user: 'step "tidy"', tool: "shell_execute" }, text: "It is tidy.", ...LAST },
+    { match: { user: 'step "tidy"', tool: "shell_execute" }, text: "It is tidy.", ...LAST },
   ];
 }
 

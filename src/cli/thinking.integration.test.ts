@@ -63,6 +63,8 @@ test("a model decides on the steps and carries them out; what it did is shown, e
     failed_calls: 0,
     input_tokens: 150,
     output_tokens: 30,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
     cost_usd: 0,
     calls_without_price: 0,
   });

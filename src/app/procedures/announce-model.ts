@@ -3,7 +3,7 @@ import { modelOf } from "../../actors/providers/actor-model.ts";
 import { ollamaWindow } from "../../actors/providers/endpoint-models.ts";
 import { configuredProviders, requireProvider } from "../../actors/providers/providers.ts";
 import type { ModelRef } from "../../actors/models/model.ts";
-import { AgentsError } from "../../domain/errors/errors.ts";
+import { actorNamed } from "../../catalog/stored-actor.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
@@ -11,11 +11,12 @@ import type { Call } from "../base/call.ts";
 /** The models of a plan's actors, without repetition; none for a plan of fixed tool calls. */
 export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef[]> {
   const refs = new Map<string, ModelRef>();
+  const store = await app.store();
   for (const name of [actors.strategy, actors.execution]) {
     if (name === undefined) continue;
-    // A plan whose steps are decided may do without its actor; one that needs it says so when it asks for it.
-    const actor = await app.actorNamed(name).catch(ifNotFound);
-    if (actor === undefined || actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
+    // As the plan itself finds it: a provider that was removed since is an error about the provider.
+    const actor = await store.read((reader) => actorNamed(reader, name));
+    if (actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
     const ref = modelOf(actor);
     refs.set(`${ref.provider}/${ref.model}`, ref);
   }

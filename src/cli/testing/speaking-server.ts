@@ -45,8 +45,8 @@ export class SpeakingServer implements AsyncDisposable {
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
-    // It has no list of models, and says so at once.
-    if (request.method === "GET") return void response.writeHead(404).end();
+    // It has no list of models and tells nothing about one, and says so at once.
+    if (request.url?.endsWith("/chat/completions") !== true) return void response.writeHead(404).end();
     const { messages } = JSON.parse(body) as Body;
     const asked = lastTask(messages);
     const calls = messages.slice(asked + 1).flatMap(({ tool_calls: made = [] }) => made);
