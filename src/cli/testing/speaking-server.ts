@@ -44,6 +44,12 @@ export class SpeakingServer implements AsyncDisposable {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // It has no list of models and tells no window.
+    if (request.url?.endsWith("/chat/completions") !== true) {
+      request.resume();
+      response.writeHead(404).end("{}");
+      return;
+    }
     const { messages } = JSON.parse(await text(request)) as Body;
     const calls = messages.flatMap(({ tool_calls: made = [] }) => made);
     const { content: user = "" } = messages.find(({ role }) => role === "user") ?? {};
