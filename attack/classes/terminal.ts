@@ -41,9 +41,9 @@ export const terminal: AttackClass = async function* (campaign) {
     ],
   };
   const write = { tool: "write_file", parameters: { path: "evil.txt", content: `line ${HOSTILE} end\n` } };
-  await using server = new SpeakingServer(({ user, results }) => {
-    if (user.includes("Decide how this is done")) return { call: { tool: "record_strategy", parameters: strategy } };
-    return user.includes('step "s"') && !results.includes("write_file") ? { call: write } : { text: HOSTILE };
+  await using server = new SpeakingServer(({ results }) => {
+    if (!results.includes("record_strategy")) return { call: { tool: "record_strategy", parameters: strategy } };
+    return results.includes("write_file") ? { text: HOSTILE } : { call: write };
   });
   await world.agents(["config", "set", "provider.house.base-url", await server.listen()]);
   const run = await world.agents(["run", "attack", "--actor", "house/m", "--no-verify"]);

@@ -37,11 +37,14 @@ async function* asked(world: AttackWorld, chosen: readonly StepSpec[]) {
   ];
   world.put("transcript.yaml", JSON.stringify({ turns }));
   await world.agents(["config", "set", "provider.scripted.transcript", join(world.base, "transcript.yaml")]);
+  // A model is offered a tool that a command does as well only by an actor that names it.
+  world.put("attacker.json", JSON.stringify(ATTACKER));
+  await world.agents(["actor", "add", "--config", join(world.base, "attacker.json")]);
   const words = [
     "run",
     "attack",
     "--actor",
-    "scripted/transcript",
+    "local/attacker",
     "--automation-profile",
     "trusted",
     "--yes",
@@ -61,6 +64,15 @@ async function* asked(world: AttackWorld, chosen: readonly StepSpec[]) {
   }
   world.accept();
 }
+
+const ATTACKER = {
+  name: "attacker",
+  type: "llm",
+  description: "Calls every tool that changes or reads a file",
+  provider: "scripted",
+  model: "transcript",
+  tools: ["read_file", "write_file", "delete_file", "move_file", "copy_file"],
+};
 
 /** Calls in one answer. */
 const AT_ONCE = 10;
