@@ -23,11 +23,6 @@ export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef
   return [...refs.values()];
 }
 
-function ifNotFound(error: unknown): undefined {
-  if (error instanceof AgentsError && error.code === "not_found") return undefined;
-  throw error;
-}
-
 /** Below this a conversation with tools soon loses its beginning. */
 const ENOUGH_TOKENS = 16_384;
 
