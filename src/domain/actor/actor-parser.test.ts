@@ -76,7 +76,7 @@ describe("an actor's own lines come before older ones:", () => {
 
   test("of other keys two spellings that disagree are refused, and two that agree are not", () => {
     expect(issuesOf({ ...LLM, options: { max_tokens: 5, max_output_tokens: 6 } })).toEqual([
-      { path: "options.max_tokens", message: "says something else than options.max_output_tokens; keep one of them" },
+      { path: "options.max_tokens", message: "says something else than max_output_tokens; keep one of them" },
     ]);
     expect(parseActor({ ...LLM, system_prompt: "x", config: { system_prompt: "x" } })).toMatchObject({
       systemPrompt: "x",

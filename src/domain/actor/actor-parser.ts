@@ -1,11 +1,12 @@
+import * as z from "zod";
 import { keyIssues } from "./actor-keys.ts";
-import { parseRoute, ROUTE_SPELLINGS } from "./actor-route.ts";
-import type { ActorDefinition, ActorType, Route } from "./actor.ts";
+import { route, ROUTE_SHAPE, ROUTE_SPELLINGS, wholeRoute } from "./actor-route.ts";
+import type { ActorDefinition, ActorType, GraphActorDefinition } from "./actor.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
-import { Fields, type Found } from "../definition/fields.ts";
-import { checkVersion, MODEL_ACTOR_SPELLINGS, parseModelActor } from "./model-actor.ts";
+import { MODEL_ACTOR_FORM, MODEL_ACTOR_SHAPE, modelActor, version } from "./model-actor.ts";
 import { nameKey } from "../names/qualified-name.ts";
-import { collect, suggested } from "../definition/schema.ts";
+import { collect, filled, fitting, formIssues, suggested, text } from "../definition/schema.ts";
+import { find, isObject, map, spelled, word, yesOrNo } from "../definition/spelling.ts";
 import { shown } from "../text/text.ts";
 import { parseToolActor, type ToolActorInput } from "./tool-actor.ts";
 
@@ -61,15 +62,29 @@ function isFlat(input: unknown): boolean {
   return "type" in input || !["actors", "agents", "routes", "cleveragents"].some((key) => key in input);
 }
 
+const someMap = map(z.unknown(), MOST_ACTORS);
+
+/** The block about the file itself. */
+const about = spelled({
+  version: version.optional(),
+  logging: z.unknown(),
+  templateEngine: z.literal("none", "is not supported: texts have ${VARIABLE} and nothing else").optional(),
+  unsafe: yesOrNo.refine((unsafe) => !unsafe, { message: "belongs to the actor that is meant" }).optional(),
+  defaultActor: filled.optional(),
+});
+
+const severalActors = spelled(
+  { name: text.optional(), routes: someMap.optional(), actors: someMap.optional(), cleveragents: about.optional() },
+  {
+    older: { actors: ["agents"] },
+    refused: Object.fromEntries(UNSUPPORTED.map((key) => [key, "is not supported: only actors and graphs are"])),
+  },
+);
+
 function parseSeveral(input: unknown, issues: ValidationIssue[]): (ActorDefinition | undefined)[] {
-  const fields = new Fields({ value: input, path: "" }, issues, { spellings: { actors: ["agents"] } });
-  fields.text(fields.find("name"));
-  for (const key of UNSUPPORTED) fields.refuse(key, "is not supported: only actors and graphs are");
-  const routes = new Map(fields.map(fields.find("routes"), MOST_ACTORS));
-  const actors = fields.map(fields.find("actors"), MOST_ACTORS);
-  const about = fields.find("cleveragents");
-  const wanted = about === undefined ? undefined : parseAbout(about, issues);
-  fields.end();
+  read(severalActors, { value: input, path: "" }, issues);
+  const routes = new Map(entriesOf(input, "routes"));
+  const actors = entriesOf(input, "actors");
   const used = new Set<string>();
   const parsed = actors.map(([name, found]) => ({
     name,
@@ -88,6 +103,7 @@ function parseSeveral(input: unknown, issues: ValidationIssue[]): (ActorDefiniti
     if (taken.has(key)) issues.push({ path: found.path, message: `"${actor.name}" is the name of two actors` });
     taken.add(key);
   }
+  const wanted = fitting(filled, find(find(input, "cleveragents", {})?.value, "defaultActor", {})?.value);
   if (wanted !== undefined && !parsed.some(({ name }) => name === wanted)) {
     const names = parsed.map(({ name }) => name);
     const path = "cleveragents.default_actor";
@@ -97,21 +113,29 @@ function parseSeveral(input: unknown, issues: ValidationIssue[]): (ActorDefiniti
   return ordered.map(({ actor }) => actor);
 }
 
-/** The block about the file itself. */
-function parseAbout(found: Found, issues: ValidationIssue[]): string | undefined {
-  const fields = new Fields(found, issues);
-  checkVersion(fields);
-  fields.find("logging");
-  const engine = fields.find("template_engine");
-  if (engine !== undefined && engine.value !== "none") {
-    issues.push({ path: engine.path, message: "is not supported: texts have ${VARIABLE} and nothing else" });
-  }
-  if (fields.boolean("unsafe") === true) {
-    issues.push({ path: fields.at("unsafe"), message: "belongs to the actor that is meant" });
-  }
-  const wanted = fields.filled(fields.find("default_actor"));
-  fields.end();
-  return wanted;
+/** A value of the file and its place there. */
+interface Found {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+function entriesOf(input: unknown, key: string): (readonly [string, Found])[] {
+  const found = find(input, key, { older: { actors: ["agents"] } });
+  const given = Object.entries(fitting(someMap, found?.value) ?? {});
+  return given.map(([name, value]) => [name, { value, path: joined(found?.path.join(".") ?? key, name) }]);
+}
+
+/** The value that a schema makes of this, or undefined with every problem in `issues`. */
+function read<T>(schema: z.ZodType<T>, { value, path }: Found, issues: ValidationIssue[]): T | undefined {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const found = formIssues(parsed.error, { own: [], list: "", items: [] });
+  issues.push(...found.map((issue) => ({ ...issue, path: joined(path, issue.path) })));
+  return undefined;
+}
+
+function joined(path: string, rest: string): string {
+  return path === "" || rest === "" ? path + rest : `${path}.${rest}`;
 }
 
 /** The parts of the file that an actor of the older form is read from besides its own lines. */
@@ -122,75 +146,90 @@ interface Surroundings {
   readonly used: Set<string>;
 }
 
+const ACTOR_FORM = { ...MODEL_ACTOR_FORM, block: "config" };
+const actorType = spelled({ type: word(ACTOR_TYPES) }, { block: ACTOR_FORM.block, open: true });
+const llmActor = spelled(
+  MODEL_ACTOR_SHAPE,
+  { ...ACTOR_FORM, refused: { ...MODEL_ACTOR_FORM.refused, route: "is for actors of type graph" } },
+  modelActor,
+);
+/** A model that may use tools is asked by a node, which says which ones. */
+const GRAPH_REFUSED = { ...MODEL_ACTOR_FORM.refused, tools: "belongs to the nodes of a graph" };
+const { tools: _, ...GRAPH_ACTOR_SHAPE } = MODEL_ACTOR_SHAPE;
+const graphActor = spelled(
+  { ...GRAPH_ACTOR_SHAPE, route: z.unknown() },
+  { ...ACTOR_FORM, refused: GRAPH_REFUSED },
+  (values, say) => modelActor({ ...values, tools: undefined }, say),
+);
+/** A route of the older form that is an actor by itself: it has a graph's keys and, if it likes, an actor's. */
+const routeActor = spelled(
+  { ...GRAPH_ACTOR_SHAPE, ...ROUTE_SHAPE },
+  { ...MODEL_ACTOR_FORM, older: { ...MODEL_ACTOR_FORM.older, ...ROUTE_SPELLINGS }, refused: GRAPH_REFUSED },
+  (values, say): GraphActorDefinition => ({
+    ...modelActor({ ...values, tools: undefined }, say),
+    type: "graph",
+    route: wholeRoute(values, say),
+  }),
+);
+
 function parseOne(found: Found, issues: ValidationIssue[], around?: Surroundings): ActorDefinition | undefined {
-  const fields = new Fields(found, issues, { spellings: MODEL_ACTOR_SPELLINGS, block: "config" });
-  const type = fields.word(fields.require("type"), ACTOR_TYPES);
+  const type = read(actorType, found, issues)?.type;
   // Of an actor of no known type nothing else can be judged.
   if (type === undefined) return undefined;
-  if (type === "tool") return parseTool(found, fields, issues, around?.name);
-  const actor = parseModelActor(fields, around?.name);
-  if (type === "llm") {
-    fields.refuse("route", "is for actors of type graph");
-    fields.end();
-    return actor;
-  }
-  refuseTools(fields);
-  const graph = routeOf(fields, around);
-  fields.end();
-  const route = graph === undefined ? undefined : parseWholeRoute(graph, issues);
-  return actor === undefined || route === undefined ? undefined : { ...actor, type, route };
+  if (type === "tool") return parseTool(found, issues, around?.name);
+  const actor = readNamed(type === "llm" ? llmActor : graphActor, found, issues, around?.name);
+  if (type === "llm") return actor;
+  const graph = routeOf(found, issues, around);
+  const parsed = graph === undefined ? undefined : read(route, graph, issues);
+  return actor === undefined || parsed === undefined ? undefined : { ...actor, type, route: parsed };
 }
 
-/** A model that may use tools is asked by a node, which says which ones. */
-function refuseTools(fields: Fields): void {
-  fields.refuse("tools", "belongs to the nodes of a graph");
-}
-
-function parseWholeRoute(found: Found, issues: ValidationIssue[]): Route | undefined {
-  const fields = new Fields(found, issues, { spellings: ROUTE_SPELLINGS });
-  // Routes of the older form say what kind they are.
-  fields.word(fields.find("type"), ["graph"]);
-  const route = parseRoute(fields);
-  fields.end();
-  return route;
+/** An actor that stands under its name in an older file need not repeat it; there, a description may be missing. */
+function readNamed<T>(
+  schema: z.ZodType<T>,
+  found: Found,
+  issues: ValidationIssue[],
+  name: string | undefined,
+): T | undefined {
+  const { value, path } = found;
+  if (name === undefined || !isObject(value)) return read(schema, found, issues);
+  const missing = ["name", "description"].filter((key) => find(value, key, ACTOR_FORM) === undefined);
+  const own: ValidationIssue[] = [];
+  const named = { ...value, ...Object.fromEntries(missing.map((key) => [key, name])) };
+  const actor = read(schema, { value: named, path: "" }, own);
+  issues.push(
+    ...own.map((issue) => ({ ...issue, path: joined(path, missing.includes(issue.path) ? "" : issue.path) })),
+  );
+  return actor;
 }
 
 /** A graph actor of the older form may name one of the file's routes. */
-function routeOf(fields: Fields, around: Surroundings | undefined): Found | undefined {
-  const found = fields.require("route");
-  if (found === undefined || typeof found.value !== "string" || around === undefined) return found;
-  const route = around.routes.get(found.value);
-  around.used.add(found.value);
-  if (route !== undefined) return route;
-  const message = `there is no route ${shown(found.value)}`;
-  fields.issues.push({ path: found.path, message, ...suggested(found.value, around.routes.keys()) });
+function routeOf({ value, path }: Found, issues: ValidationIssue[], around?: Surroundings): Found | undefined {
+  const found = find(value, "route", ACTOR_FORM);
+  const own = { value: found?.value, path: joined(path, found?.path.join(".") ?? "route") };
+  if (typeof own.value !== "string" || around === undefined) return own;
+  around.used.add(own.value);
+  const named = around.routes.get(own.value);
+  if (named !== undefined) return named;
+  const message = `there is no route ${shown(own.value)}`;
+  issues.push({ path: own.path, message, ...suggested(own.value, around.routes.keys()) });
   return undefined;
 }
 
-/** A route of the older form that is an actor by itself: it has a graph's keys and, if it likes, an actor's. */
+const routeType = spelled({ type: ROUTE_SHAPE.type }, { open: true });
+
 function parseRouteActor(name: string, found: Found, issues: ValidationIssue[]): ActorDefinition | undefined {
-  const fields = new Fields(found, issues, { spellings: { ...MODEL_ACTOR_SPELLINGS, ...ROUTE_SPELLINGS } });
-  const type = fields.word(fields.find("type"), ["graph"]);
-  if (type === undefined && fields.has("type")) return undefined;
-  const actor = parseModelActor(fields, name);
-  refuseTools(fields);
-  const route = parseRoute(fields);
-  fields.end();
-  return actor === undefined || route === undefined ? undefined : { ...actor, type: "graph", route };
+  const graph = read(routeType, found, issues);
+  return graph === undefined ? undefined : readNamed(routeActor, found, issues, name);
 }
 
-function parseTool(
-  found: Found,
-  fields: Fields,
-  issues: ValidationIssue[],
-  name: string | undefined,
-): ActorDefinition | undefined {
-  checkVersion(fields);
+const toolVersion = spelled({ version: version.optional() }, { block: ACTOR_FORM.block, open: true });
+
+function parseTool(found: Found, issues: ValidationIssue[], name: string | undefined): ActorDefinition | undefined {
+  read(toolVersion, found, issues);
   const { version: _, ...rest } = found.value as Record<string, unknown>;
-  const input = name === undefined ? rest : { name, description: name, ...rest };
   const own: ValidationIssue[] = [];
-  const actor = collect(() => parseToolActor(input), own);
-  const place = (path: string): string => (found.path === "" ? path : `${found.path}.${path}`);
-  issues.push(...own.map((issue) => ({ ...issue, path: place(issue.path) })));
+  const actor = collect(() => parseToolActor(name === undefined ? rest : { name, description: name, ...rest }), own);
+  issues.push(...own.map((issue) => ({ ...issue, path: joined(found.path, issue.path) })));
   return actor;
 }

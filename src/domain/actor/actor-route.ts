@@ -1,76 +1,134 @@
-import {
-  GRAPH_FUNCTIONS,
-  REDUCERS,
-  type Branch,
-  type GraphEdge,
-  type GraphNode,
-  type Reducer,
-  type Route,
-} from "./actor.ts";
+import * as z from "zod";
+import { GRAPH_FUNCTIONS, REDUCERS, type GraphEdge, type GraphNode, type Route } from "./actor.ts";
 import { parseActorName } from "../names/actor-name.ts";
 import { parseExpression } from "../values/expression.ts";
 import { parseFunctionCall } from "./graph-function.ts";
-import { Fields, type Found, type Spellings } from "../definition/fields.ts";
-import type { JsonObject } from "../values/json.ts";
-import type { QualifiedName } from "../names/qualified-name.ts";
+import {
+  find,
+  isObject,
+  json,
+  jsonObject,
+  list,
+  map,
+  maybe,
+  number,
+  parsedBy,
+  part,
+  reading,
+  sayAll,
+  spelled,
+  word,
+} from "../definition/spelling.ts";
+import type { Form, Path, Say } from "../definition/spelling.ts";
+import type { ValidationIssue } from "../errors/errors.ts";
 import { routeIssues } from "./route-checks.ts";
-import { collect, suggested } from "../definition/schema.ts";
-import { lineProblem, shown } from "../text/text.ts";
+import { filled, line, suggested, text } from "../definition/schema.ts";
+import { shown } from "../text/text.ts";
 import { TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
 /** The graph of a graph actor, in the spellings of today and of older files, checked as a whole. */
-export const ROUTE_SPELLINGS: Spellings = {
-  entry: ["entrypoint", "entry_node"],
-  exits: ["exit", "exitpoints", "exit_nodes"],
-};
-const NODE_SPELLINGS: Spellings = {
-  description: ["name"],
-  actor_ref: ["actor_path", "actor", "agent"],
-  params: ["parameters"],
-  conditions: ["branches"],
-};
-const EDGE_SPELLINGS: Spellings = { from: ["source"], to: ["target"], condition: ["when"] };
-const CONDITION_SPELLINGS: Spellings = { key: ["context_value"], equals: ["value"] };
-const BRANCH_SPELLINGS: Spellings = { to: ["goto", "target"] };
-
 const NODE_TYPES = ["llm", "tool", "conditional", "subgraph", "function", "validation"] as const;
-const OLDER_TYPES = { agent: "llm", router: "conditional" } as const;
+const NODE_FORM = {
+  older: {
+    description: ["name"],
+    actorRef: ["actor_path", "actor", "agent"],
+    params: ["parameters"],
+    branches: ["conditions"],
+  },
+  block: "config",
+  firstWins: ["description"],
+} satisfies Form;
 
 const NODE_ID = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 const STATE_KEY = /^[A-Za-z_][\w-]{0,99}$/;
 const MOST_NODES = 500;
 const MOST_EDGES = 5_000;
 const VALUE_LIMITS = { depth: 16, bytes: 64 * 1024 };
-const DEFAULT_LIMITS = { maxVisits: 25, maxRounds: 200 } as const;
 /** A node's question to its model when its author wrote none: the question of the whole graph. */
 const DEFAULT_PROMPT = "{goal}";
 
-/** The route in these fields, or undefined with every problem in their issues. */
-export function parseRoute(fields: Fields): Route | undefined {
-  const { issues } = fields;
-  const known = issues.length;
-  const nodes = parseNodes(fields);
-  const edges = fields.list(fields.find("edges"), MOST_EDGES).flatMap((found) => parseEdge(fields, found) ?? []);
-  const entry = fields.filled(fields.require("entry"));
-  const exits = parseExits(fields);
-  const state = parseState(fields);
-  const limits = parseLimits(fields);
-  // A graph with holes in it would be blamed for what is missing.
-  if (issues.length > known || entry === undefined) return undefined;
-  const route: Route = {
-    nodes: nodes.map(({ node }) => node),
-    edges,
-    entry,
-    exits: exits ?? ends(nodes, edges),
-    state,
-    limits,
-  };
-  const paths = new Map(nodes.map(({ node, path }) => [node.id, path]));
-  issues.push(
-    ...routeIssues(route, { at: (key) => fields.at(key), ofNode: (id) => paths.get(id) ?? fields.at("nodes") }),
-  );
-  return route;
+/** A tool by its name. Other values that a file may hold here are not built yet. */
+const toolName = reading<ToolName>((value, say) => {
+  if (typeof value !== "string") return say("must be the name of a tool; tools defined in place are not supported yet");
+  const tool = TOOL_NAMES.find((name) => name === toolWord(value));
+  return tool ?? say(`there is no tool ${shown(value)}`, suggested(toolWord(value), TOOL_NAMES));
+});
+export const toolNames = list(toolName, TOOL_NAMES.length);
+
+const actorRef = parsedBy((name) => parseActorName(name));
+/** Kept as it was written, once it is known that it can be read. */
+const check = parsedBy((written) => {
+  parseExpression(written);
+  return written;
+});
+const object = jsonObject(VALUE_LIMITS).default({});
+
+function keyProblem(key: string): string | undefined {
+  return STATE_KEY.test(key)
+    ? undefined
+    : `${shown(key)} must be a letter or "_", then up to 99 letters, digits, "_" or "-"`;
 }
+
+/** A text of a form; the problem tells what is wrong with it. */
+function formed(problemOf: (text: string) => string | undefined) {
+  return filled.check((context) => {
+    const message = problemOf(context.value);
+    if (message !== undefined) context.issues.push({ code: "custom", message, input: context.value });
+  });
+}
+
+const nodeId = formed((id) =>
+  NODE_ID.test(id) ? undefined : `${shown(id)} must be a letter, then up to 99 letters, digits, "_" or "-"`,
+);
+
+function common<T extends GraphNode["type"]>(type: T) {
+  const outputKey = maybe(formed(keyProblem));
+  return { id: nodeId, type: z.unknown().transform(() => type), description: line.default(""), outputKey };
+}
+
+const branch = spelled({ check: maybe(check), to: filled }, { older: { to: ["goto", "target"] } });
+
+/** The fields of each type of node. */
+const NODES = {
+  llm: spelled(
+    {
+      ...common("llm"),
+      actorRef: maybe(actorRef),
+      prompt: filled.default(DEFAULT_PROMPT),
+      systemPrompt: maybe(text),
+      tools: toolNames.default([]),
+    },
+    NODE_FORM,
+  ),
+  tool: spelled({ ...common("tool"), tool: toolName, params: object }, NODE_FORM),
+  conditional: spelled({ ...common("conditional"), branches: list(branch, MOST_NODES).default([]) }, NODE_FORM),
+  subgraph: spelled(
+    { ...common("subgraph"), actorRef, input: map(filled, MOST_NODES, keyProblem).default({}) },
+    NODE_FORM,
+  ),
+  function: spelled(
+    { ...common("function"), function: word(GRAPH_FUNCTIONS), input: object },
+    NODE_FORM,
+    (call, say) => {
+      const issues: ValidationIssue[] = [];
+      parseFunctionCall(call, "input", issues);
+      sayAll(issues, say);
+      return call;
+    },
+  ),
+  validation: spelled({ ...common("validation"), tool: toolName, params: object, check }, NODE_FORM),
+};
+
+const nodeType = spelled(
+  { type: word(NODE_TYPES, { agent: "llm", router: "conditional" }) },
+  { block: NODE_FORM.block, open: true },
+);
+
+const anyNode = reading<GraphNode>((value, say) => {
+  // The fields of a node cannot be checked when its kind is not known.
+  const kind = part(nodeType, value, say);
+  return kind === undefined ? undefined : part<GraphNode>(NODES[kind.type], value, say);
+});
 
 interface PlacedNode {
   readonly node: GraphNode;
@@ -78,197 +136,84 @@ interface PlacedNode {
 }
 
 /** A list of nodes with their ids, or a map of them by their ids. */
-function parseNodes(fields: Fields): PlacedNode[] {
-  const found = fields.require("nodes");
-  if (found === undefined) return [];
-  const listed = Array.isArray(found.value);
-  const given: readonly (readonly [string | undefined, Found])[] = listed
-    ? fields.list(found, MOST_NODES).map((one) => [undefined, one] as const)
-    : fields.map(found, MOST_NODES);
-  if (given.length === 0) fields.issues.push({ path: found.path, message: "must have at least one node" });
+const nodes = reading<PlacedNode[]>((value, say) => {
+  const listed = Array.isArray(value);
+  const given = part<object>(listed ? list(z.unknown(), MOST_NODES) : map(z.unknown(), MOST_NODES), value, say);
+  if (given === undefined) return undefined;
+  const entries = Object.entries(given);
+  if (entries.length === 0) say("must have at least one node");
   const seen = new Set<string>();
-  return given.flatMap(([key, one]) => {
-    const node = parseNode(fields, one, key);
-    if (node === undefined) return [];
-    if (seen.has(node.id)) fields.issues.push({ path: one.path, message: `"${node.id}" is the id of two nodes` });
-    seen.add(node.id);
-    return [{ node, path: one.path }];
+  return entries.flatMap(([key, one]) => {
+    const written = listed || !isObject(one) || find(one, "id", NODE_FORM) !== undefined;
+    const place = (path: Path): Path => (path[0] === "id" && !written ? [key] : [key, ...path]);
+    const made = part(anyNode, written ? one : { ...one, id: key }, say, place);
+    if (made === undefined) return [];
+    if (!listed && made.id !== key) {
+      const message = `is ${shown(made.id)}, but the node stands under ${shown(key)}`;
+      say(message, { path: [key, ...(find(one, "id", NODE_FORM)?.path ?? [])] });
+    }
+    if (seen.has(made.id)) say(`"${made.id}" is the id of two nodes`, { path: [key] });
+    seen.add(made.id);
+    return [{ node: made, path: `nodes.${key}` }];
   });
-}
-
-function parseNode(route: Fields, found: Found, key: string | undefined): GraphNode | undefined {
-  const { issues } = route;
-  const fields = new Fields(found, issues, { spellings: NODE_SPELLINGS, block: "config" });
-  const id = nodeId(fields, key);
-  const type = fields.word(fields.require("type"), NODE_TYPES, OLDER_TYPES);
-  const outputKey = fields.filled(fields.find("output_key"));
-  if (outputKey !== undefined && !STATE_KEY.test(outputKey)) {
-    issues.push({ path: fields.at("output_key"), message: `${shown(outputKey)} ${KEY_FORM}` });
-  }
-  const base = {
-    id: id ?? "",
-    description: fields.text(fields.find("description", { firstWins: true }), undefined, lineProblem) ?? "",
-    outputKey,
-  };
-  const known = issues.length;
-  const node = type === undefined ? undefined : { ...base, ...kindOf(fields, type) };
-  // The fields of a node cannot be checked when its kind is not known.
-  if (type !== undefined) fields.end();
-  return id === undefined || issues.length > known ? undefined : node;
-}
-
-const KEY_FORM = 'must be a letter or "_", then up to 99 letters, digits, "_" or "-"';
-
-function nodeId(fields: Fields, key: string | undefined): string | undefined {
-  const found = key === undefined ? fields.require("id") : (fields.find("id") ?? { value: key, path: fields.path });
-  const id = fields.filled(found);
-  if (id === undefined || found === undefined) return undefined;
-  if (key !== undefined && id !== key) {
-    fields.issues.push({ path: found.path, message: `is ${shown(id)}, but the node stands under ${shown(key)}` });
-    return undefined;
-  }
-  if (NODE_ID.test(id)) return id;
-  const message = `${shown(id)} must be a letter, then up to 99 letters, digits, "_" or "-"`;
-  fields.issues.push({ path: found.path, message });
-  return undefined;
-}
-
-type Kind = GraphNode extends infer N
-  ? N extends GraphNode
-    ? Omit<N, "id" | "description" | "outputKey">
-    : never
-  : never;
-
-/** The fields of each type of node besides the common ones. */
-function kindOf(fields: Fields, type: GraphNode["type"]): Kind {
-  switch (type) {
-    case "llm":
-      return {
-        type,
-        actorRef: actorRef(fields, fields.find("actor_ref")),
-        prompt: fields.filled(fields.find("prompt")) ?? DEFAULT_PROMPT,
-        systemPrompt: fields.text(fields.find("system_prompt")),
-        tools: fields.list(fields.find("tools"), TOOL_NAMES.length).flatMap((one) => parseToolName(fields, one) ?? []),
-      };
-    case "tool":
-      return { type, tool: requiredTool(fields), params: objectAt(fields, "params") };
-    case "conditional":
-      return {
-        type,
-        branches: fields.list(fields.find("conditions"), MOST_NODES).flatMap((one) => parseBranch(fields, one)),
-      };
-    case "subgraph":
-      // The placeholder for a wrong value is never seen: the issues refuse the whole definition.
-      return {
-        type,
-        actorRef: actorRef(fields, fields.require("actor_ref")) ?? ("" as QualifiedName),
-        input: keyMap(fields),
-      };
-    case "function":
-      return parseFunction(fields);
-    case "validation":
-      return {
-        type,
-        tool: requiredTool(fields),
-        params: objectAt(fields, "params"),
-        check: parseCheck(fields, fields.require("check")) ?? "",
-      };
-  }
-}
-
-function parseFunction(fields: Fields): Kind & { type: "function" } {
-  const word = fields.word(fields.require("function"), GRAPH_FUNCTIONS);
-  const found = fields.find("input");
-  const input = fields.object(found, VALUE_LIMITS) ?? {};
-  if (word !== undefined)
-    parseFunctionCall({ function: word, input }, found?.path ?? fields.at("input"), fields.issues);
-  return { type: "function", function: word ?? GRAPH_FUNCTIONS[0], input };
-}
-
-function actorRef(fields: Fields, found: Found | undefined): QualifiedName | undefined {
-  const text = fields.filled(found);
-  return text === undefined ? undefined : collect(() => parseActorName(text, found?.path), fields.issues);
-}
-
-function requiredTool(fields: Fields): ToolName {
-  const found = fields.require("tool");
-  return (found === undefined ? undefined : parseToolName(fields, found)) ?? TOOL_NAMES[0];
-}
-
-/** A tool by its name. Other values that a file may hold here are not built yet. */
-export function parseToolName(fields: Fields, { value, path }: Found): ToolName | undefined {
-  if (typeof value !== "string") {
-    fields.issues.push({ path, message: "must be the name of a tool; tools defined in place are not supported yet" });
-    return undefined;
-  }
-  const tool = TOOL_NAMES.find((name) => name === toolWord(value));
-  if (tool !== undefined) return tool;
-  fields.issues.push({ path, message: `there is no tool ${shown(value)}`, ...suggested(toolWord(value), TOOL_NAMES) });
-  return undefined;
-}
-
-function objectAt(fields: Fields, key: string): JsonObject {
-  return fields.object(fields.find(key), VALUE_LIMITS) ?? {};
-}
-
-/** Kept as it was written, once it is known that it can be read. */
-function parseCheck(fields: Fields, found: Found | undefined): string | undefined {
-  const check = fields.filled(found);
-  if (check !== undefined) collect(() => parseExpression(check, found?.path), fields.issues);
-  return check;
-}
-
-function parseBranch(node: Fields, found: Found): Branch[] {
-  const fields = new Fields(found, node.issues, { spellings: BRANCH_SPELLINGS });
-  const check = parseCheck(fields, fields.find("check"));
-  const to = fields.filled(fields.require("to"));
-  fields.end();
-  return to === undefined ? [] : [{ check, to }];
-}
-
-function keyMap(fields: Fields): Readonly<Record<string, string>> {
-  const given = fields.map(fields.find("input"), MOST_NODES);
-  return Object.fromEntries(
-    given.map(([key, found]) => {
-      checkKey(fields, key, found.path);
-      return [key, fields.filled(found) ?? ""];
-    }),
-  );
-}
-
-function checkKey(fields: Fields, key: string, path: string): void {
-  if (!STATE_KEY.test(key)) fields.issues.push({ path, message: `${shown(key)} ${KEY_FORM}` });
-}
-
-function parseEdge(route: Fields, found: Found): GraphEdge | undefined {
-  const fields = new Fields(found, route.issues, { spellings: EDGE_SPELLINGS });
-  const from = fields.filled(fields.require("from"));
-  const to = fields.filled(fields.require("to"));
-  const condition = fields.find("condition");
-  fields.end();
-  const when = condition === undefined ? undefined : parseCondition(route, condition);
-  return from === undefined || to === undefined ? undefined : { from, to, when };
-}
+});
 
 /** `{context_value: status, equals: ok}` and `{type: context_value, key: status, value: ok}` say the same. */
-function parseCondition(route: Fields, found: Found): GraphEdge["when"] {
-  const fields = new Fields(found, route.issues, { spellings: CONDITION_SPELLINGS });
-  fields.word(fields.find("type"), ["context_value"]);
-  const key = fields.filled(fields.require("key"));
-  const equals = fields.json(fields.require("equals"), VALUE_LIMITS);
-  fields.end();
-  return key === undefined || equals === undefined ? undefined : { key, equals };
+const condition = spelled(
+  { type: word(["context_value"]).optional(), key: filled, equals: json(VALUE_LIMITS) },
+  { older: { key: ["context_value"], equals: ["value"] } },
+  ({ key, equals }) => ({ key, equals }),
+);
+
+const edge = spelled(
+  { from: filled, to: filled, when: maybe(condition) },
+  { older: { from: ["source"], to: ["target"], when: ["condition"] } },
+);
+
+const exits = reading<readonly string[]>((value, say) => {
+  // One exit may stand by itself.
+  if (typeof value === "string") return [value];
+  const named = part(list(filled, MOST_NODES), value, say);
+  return named?.length === 0 ? say("must name at least one node") : named;
+});
+
+const limits = spelled({
+  maxVisits: number(1, 10_000, "whole").default(25),
+  maxRounds: number(1, 100_000, "whole").default(200),
+});
+
+/** The keys of a graph. Those of the older form say that they are one. */
+export const ROUTE_SHAPE = {
+  type: word(["graph"]).optional(),
+  nodes,
+  edges: list(edge, MOST_EDGES).default([]),
+  entry: filled,
+  exits: maybe(exits),
+  state: map(word(REDUCERS), MOST_NODES, keyProblem).default({}),
+  limits: limits.prefault({}),
+};
+export const ROUTE_SPELLINGS = {
+  entry: ["entrypoint", "entry_node"],
+  exits: ["exit", "exitpoints", "exit_nodes"],
+};
+
+/** The graph that these values describe, checked as a whole. */
+export function wholeRoute(values: z.output<z.ZodObject<typeof ROUTE_SHAPE>>, say: Say): Route {
+  const { edges, entry, state } = values;
+  const route: Route = {
+    nodes: values.nodes.map(({ node: one }) => one),
+    edges,
+    entry,
+    exits: values.exits ?? ends(values.nodes, edges),
+    state,
+    limits: values.limits,
+  };
+  const paths = new Map(values.nodes.map(({ node: { id }, path }) => [id, path]));
+  sayAll(routeIssues(route, { at: (key) => key, ofNode: (id) => paths.get(id) ?? "nodes" }), say);
+  return route;
 }
 
-/** One exit may stand by itself. */
-function parseExits(fields: Fields): string[] | undefined {
-  const found = fields.find("exits");
-  if (found === undefined) return undefined;
-  if (typeof found.value === "string") return [found.value];
-  const exits = fields.list(found, MOST_NODES).flatMap((one) => fields.filled(one) ?? []);
-  if (exits.length === 0) fields.issues.push({ path: found.path, message: "must name at least one node" });
-  return exits;
-}
+export const route = spelled(ROUTE_SHAPE, { older: ROUTE_SPELLINGS }, wholeRoute);
 
 /** Where the author named no exits, the graph ends at the nodes that lead nowhere. */
 function ends(nodes: readonly PlacedNode[], edges: readonly GraphEdge[]): string[] {
@@ -277,24 +222,4 @@ function ends(nodes: readonly PlacedNode[], edges: readonly GraphEdge[]): string
     const goesOn = leading.has(node.id) || (node.type === "conditional" && node.branches.length > 0);
     return goesOn ? [] : [node.id];
   });
-}
-
-function parseState(fields: Fields): Readonly<Record<string, Reducer>> {
-  const reducers: [string, Reducer][] = [];
-  for (const [key, found] of fields.map(fields.find("state"), MOST_NODES)) {
-    checkKey(fields, key, found.path);
-    const reducer = fields.word(found, REDUCERS);
-    if (reducer !== undefined) reducers.push([key, reducer]);
-  }
-  return Object.fromEntries(reducers);
-}
-
-function parseLimits(route: Fields): Route["limits"] {
-  const found = route.find("limits");
-  if (found === undefined) return DEFAULT_LIMITS;
-  const fields = new Fields(found, route.issues);
-  const maxVisits = fields.number(fields.find("max_visits"), { min: 1, max: 10_000, whole: true });
-  const maxRounds = fields.number(fields.find("max_rounds"), { min: 1, max: 100_000, whole: true });
-  fields.end();
-  return { maxVisits: maxVisits ?? DEFAULT_LIMITS.maxVisits, maxRounds: maxRounds ?? DEFAULT_LIMITS.maxRounds };
 }

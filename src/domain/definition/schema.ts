@@ -8,8 +8,10 @@ import { lineProblem, textProblem } from "../text/text.ts";
  * knows.
  */
 
+export const REQUIRED = "is required";
+
 const checked = (problemOf: (value: string) => string | undefined) =>
-  z.string().check((context) => {
+  z.string({ error: ({ input }) => (input === undefined ? REQUIRED : "must be a text") }).check((context) => {
     const problem = problemOf(context.value);
     if (problem !== undefined) context.issues.push({ code: "custom", message: problem, input: context.value });
   });
@@ -48,7 +50,9 @@ function readable(issue: z.core.$ZodIssue, { own, list, items, refused = {} }: K
     });
   }
   const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-  return [{ path, message: missing ? "is required" : issue.message }];
+  const suggestion: unknown = issue.code === "custom" ? issue.params?.["suggestion"] : undefined;
+  const message = missing ? REQUIRED : issue.message;
+  return [{ path, message, ...(typeof suggestion === "string" ? { suggestion } : {}) }];
 }
 
 /** `{ suggestion }` when a known word is near, to be spread into an issue. */
