@@ -164,7 +164,7 @@ describe("strategies that misbehave", () => {
       const context = await setUp.assembler.assemble(setUp.input(2_000));
       expect(performance.now() - started).toBeLessThan(15_000);
       expect(context.fragments.length).toBeGreaterThan(5);
-      expect(context.gaps).toEqual(names.map((name) => ({ kind: "strategy", name, reason: "did not answer in time" })));
+      expect(context.gaps).toEqual(names.map((name) => ({ kind: "strategy", name, reason: "timed out after 6 s" })));
     }
     const context = await setUp.assembler.assemble(setUp.input(2_000));
     expect(context.gaps.map(({ reason }) => reason)).toEqual(
