@@ -9,7 +9,9 @@ import { type ReadableFile, TreeReader } from "../index/index-reader.ts";
 import type { IndexScope } from "../model/index-scope.ts";
 import { lineStartsOf } from "../languages/lines.ts";
 import { referenceGraph } from "./reference-graph.ts";
+import { searchChunks } from "./chunk-search.ts";
 import type {
+  ChunkHit,
   Excerpt,
   IndexedDefinition,
   IndexedFile,
@@ -56,6 +58,12 @@ class SqliteScopedIndex implements ScopedIndex {
   searchText(words: readonly string[], limit: number): readonly TextHit[] {
     return this.#once(`text ${limit} ${words.join(" ")}`, () =>
       searchText(this.#all(), words, limit).map(({ file: { file }, score }) => ({ file, score })),
+    );
+  }
+
+  searchChunks(words: readonly string[]): readonly ChunkHit[] {
+    return this.#once(`chunks ${words.join(" ")}`, () =>
+      searchChunks(this.#all(), words).map(({ file: { file }, chunks }) => ({ file, chunks })),
     );
   }
 

@@ -18,6 +18,7 @@ import type {
 import { deepFreeze } from "../../platform/deep-freeze.ts";
 import { renderContext, renderFragment } from "../model/render-context.ts";
 import { SecretMasking } from "./secret-masking.ts";
+import { joinPieces } from "./join-pieces.ts";
 import { lessDetailedFragment } from "./less-detail.ts";
 import {
   allocationProblem,
@@ -41,8 +42,8 @@ import { wholeFiles } from "./whole-files.ts";
 /** The preamble may take a twentieth of the budget, and never more than this. */
 const PREAMBLE_SHARE = 0.05;
 const MAX_PREAMBLE = 300;
-/** Several strategies find the same fragments, so together they may look for twice the tokens that fit. */
-const SEARCH_FACTOR = 2;
+/** Several strategies find the same fragments, so together they may look for several times the tokens that fit. */
+const SEARCH_FACTOR = 4;
 
 export interface AssemblyPass {
   readonly input: AssemblyInput;
@@ -71,7 +72,7 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
   const work: PassState = { input, stages, packable, count, cost: costOf(count), masking, opened, excluded };
 
   const { strategies, outcomes, found, gaps } = await findFragments(pass, work);
-  const packed = await packFragments(await rankFragments(found, strategies, work), work);
+  const packed = joinPieces(await packFragments(await rankFragments(found, strategies, work), work));
 
   const ordered = await stages.run({
     stage: "order",

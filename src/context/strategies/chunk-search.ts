@@ -1,0 +1,80 @@
+/**
+ * Shows the pieces of about forty lines that fit the words of the request best, in full. Files are ranked by their best
+ * piece; the worth of a piece falls with the place of its file and with its distance from the best piece of the file.
+ * So a few files are shown in large pieces before many are shown in crumbs.
+ */
+import type { ChunkHit, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import type { StrategyInput } from "../model/context-model.ts";
+import { linesCandidate, type Candidate } from "./fit-fragments.ts";
+import { keyOf } from "./graph-columns.ts";
+import { termsOf } from "./query.ts";
+import { candidateStrategy } from "./strategy-run.ts";
+import { pairingName } from "./test-pairs.ts";
+
+/** Files at this place in the order are worth half of the first. */
+const HALF_WORTH = 20;
+/** Files whose tests, or whose tested files, are worth something because of them. */
+const MOST_PAIRED = 15;
+/** The score of a test whose tested file is found by words, or the other way round, relative to the found file. */
+const PAIRED = 0.6;
+
+export const chunkSearch = candidateStrategy((index: ScopedIndex, { request }: StrategyInput): readonly Candidate[] =>
+  rankedChunks(index.searchChunks(termsOf(request).words))
+    .map((chunk, place) => ({ ...chunk, place }))
+    .toSorted((a, b) => b.worth - a.worth || a.place - b.place)
+    .map(({ file, startLine, endLine, worth, reason }) =>
+      linesCandidate(index, file, startLine, endLine, { relevance: worth, reason }),
+    ),
+);
+
+interface WorthyChunk {
+  readonly file: ChunkHit["file"];
+  readonly startLine: number;
+  readonly endLine: number;
+  /** From 0 to 1. */
+  readonly worth: number;
+  readonly reason: string;
+}
+
+function rankedChunks(hits: readonly ChunkHit[]): readonly WorthyChunk[] {
+  const ranked = byScore(hits.map((hit) => ({ hit, score: bestOf(hit), reason: "its words are those of the query" })));
+  return byScore(withPairs(ranked)).flatMap(({ hit, reason }, place) => {
+    const best = bestOf(hit);
+    const worth = HALF_WORTH / (HALF_WORTH + place);
+    return hit.chunks.map(({ startLine, endLine, score }) => ({
+      file: hit.file,
+      startLine,
+      endLine,
+      worth: worth * Math.sqrt(best === 0 ? 1 : score / best),
+      reason,
+    }));
+  });
+}
+
+interface RankedHit {
+  readonly hit: ChunkHit;
+  readonly score: number;
+  readonly reason: string;
+}
+
+/** A change of a file is mostly a change of its tests too; their words need not be those of the query. */
+function withPairs(ranked: readonly RankedHit[]): readonly RankedHit[] {
+  const leaders = new Map<string, RankedHit>();
+  for (const found of ranked.slice(0, MOST_PAIRED)) {
+    const name = pairingName(found.hit.file.path);
+    if (!leaders.has(name)) leaders.set(name, found);
+  }
+  return ranked.map((found) => {
+    const leader = leaders.get(pairingName(found.hit.file.path));
+    if (leader === undefined || leader.score * PAIRED <= found.score) return found;
+    return { ...found, score: leader.score * PAIRED, reason: `belongs to ${leader.hit.file.path}` };
+  });
+}
+
+function bestOf({ chunks }: ChunkHit): number {
+  return Math.max(0, ...chunks.map(({ score }) => score));
+}
+
+function byScore(hits: readonly RankedHit[]): readonly RankedHit[] {
+  return hits.toSorted((a, b) => b.score - a.score || (keyOf(a.hit.file) < keyOf(b.hit.file) ? -1 : 1));
+}
