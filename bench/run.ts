@@ -8,23 +8,25 @@ import { run as runBreaker } from "./breaker.ts";
 import { run as runChanges } from "./changes.ts";
 import { run as runConfinement } from "./confinement.ts";
 import { run as runContext } from "./context.ts";
+import { run as runContextHistory } from "./context-history.ts";
 import { run as runGraph } from "./graph.ts";
 import type { BenchSize } from "./measure.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
-const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "confinement"] as const;
+const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "context-history", "confinement"] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|all [--quick | --smoke] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|context-history|confinement|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
   scale    the command line and a transition with 1,000 and with 1,000,000 plans in the store
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   context  what contexts cost and show, beside repomix and a ranking like Aider's
+  context-history  whether contexts show what real changes touched, beside BM25 and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
   all      one after the other
   --smoke  whether each still works, in seconds: nothing is installed or fetched, a peer that is missing is left out
@@ -75,6 +77,8 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
       return runChanges(options);
     case "context":
       return runContext(options);
+    case "context-history":
+      return runContextHistory(options);
     case "confinement":
       return runConfinement(options);
   }

@@ -14,6 +14,7 @@ import { SharedBreakers } from "../breaker/shared-breakers.ts";
 import { BUILT_IN_STRATEGIES } from "../strategies/built-in-strategies.ts";
 import { TokenCache } from "../tokens/token-cache.ts";
 import { tokenizerOf } from "../tokens/tokenizer.ts";
+import { POINTERS_BUDGET } from "../../domain/context/context-question.ts";
 import type { ResolvedView } from "../../domain/context/context-policy.ts";
 import type { Budget } from "../../ledger/budgets.ts";
 import type { Store } from "../../store/port.ts";
@@ -134,7 +135,7 @@ export class ContextService implements AsyncDisposable {
     await using _ = { [Symbol.asyncDispose]: async () => vectors?.bill?.settle() };
     const assembled = await assembler.assemble({
       project: order.project,
-      question: order.question,
+      question: budget.available <= POINTERS_BUDGET ? { ...order.question, rendering: "pointers" } : order.question,
       scope: async () => {
         seen = await indexPlaces(places, {
           dataDir: this.#dataDir,

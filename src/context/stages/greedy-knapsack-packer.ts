@@ -18,8 +18,9 @@ import type { BudgetPacker, PackingHelp, FilteredFragments } from "../model/stag
 
 /** Content below this says too little to be worth its heading, unless it is all there is of a file or a definition. */
 const MIN_TOKENS = 10;
-/** The part of the budget for fragments in full. */
+/** The part of a large budget for fragments in full, and the budget of which half of that is left for them. */
 const FULL_SHARE = 0.85;
+const HALF_OF_SHARE = 1_500;
 const SOME_LINES = /:\d+-\d+$/;
 /** Rendering the same entity with less detail costs time, so the number of attempts is limited. */
 const MAX_RENDERINGS = 300;
@@ -40,7 +41,7 @@ export class GreedyKnapsackPacker implements BudgetPacker {
     }
     for (const fragment of sorted) {
       if (settled.has(fragment) || fragment.level !== "full" || isTooSmall(fragment)) continue;
-      const room = packing.left - Math.floor(tokens * (1 - FULL_SHARE));
+      const room = packing.left - Math.ceil(tokens * (1 - fullShare(tokens)));
       if (packing.isShown(fragment) || !packing.put(fragment, room)) continue;
       settled.add(fragment);
     }
@@ -124,6 +125,11 @@ class Packing {
 
 function isTooSmall({ tokens, level, entity }: ScoredFragment): boolean {
   return tokens < MIN_TOKENS && (level !== "full" || SOME_LINES.test(entity));
+}
+
+/** Of a small budget less is for full pieces: one of them would take all of it. */
+function fullShare(tokens: number): number {
+  return (FULL_SHARE * tokens ** 2) / (tokens ** 2 + HALF_OF_SHARE ** 2);
 }
 
 /** Of each file that nothing is shown of, the fragment that costs least; the best file first. */

@@ -1,13 +1,15 @@
 /**
- * Shows the pieces of about forty lines that fit the words of the request best, in full. Files are ranked by their best
+ * Shows the definitions that the request names, whole, and then the pieces of about forty lines that fit the words of the request best, in full. Files are ranked by their best
  * piece; the worth of a piece falls with the place of its file and with its distance from the best piece of the file.
  * So a few files are shown in large pieces before many are shown in crumbs.
  */
 import type { ChunkHit, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import type { ContextQuestion } from "../../domain/context/context-question.ts";
 import type { StrategyInput } from "../model/context-model.ts";
-import { linesCandidate, type Candidate } from "./fit-fragments.ts";
+import { anchorsOf } from "./anchors.ts";
+import { definitionCandidate, linesCandidate, type Candidate } from "./fit-fragments.ts";
 import { keyOf } from "./graph-columns.ts";
-import { termsOf } from "./query.ts";
+import { type QueryTerms, termsOf } from "./query.ts";
 import { candidateStrategy } from "./strategy-run.ts";
 import { pairingName } from "./test-pairs.ts";
 
@@ -17,15 +19,30 @@ const HALF_WORTH = 20;
 const MOST_PAIRED = 15;
 /** The score of a test whose tested file is found by words, or the other way round, relative to the found file. */
 const PAIRED = 0.6;
+/** Of definitions that are shown whole because the request names them: how many, and of how many lines. */
+const MOST_NAMED = 6;
+const LONGEST_BODY = 150;
 
-export const chunkSearch = candidateStrategy((index: ScopedIndex, { request }: StrategyInput): readonly Candidate[] =>
-  rankedChunks(index.searchChunks(termsOf(request).words))
-    .map((chunk, place) => ({ ...chunk, place }))
-    .toSorted((a, b) => b.worth - a.worth || a.place - b.place)
-    .map(({ file, startLine, endLine, worth, reason }) =>
-      linesCandidate(index, file, startLine, endLine, { relevance: worth, reason }),
-    ),
-);
+export const chunkSearch = candidateStrategy(function* (
+  index: ScopedIndex,
+  { request }: StrategyInput,
+): Generator<Candidate> {
+  const terms = termsOf(request);
+  yield* namedBodies(index, request, terms);
+  const chunks = rankedChunks(index.searchChunks(terms.words));
+  for (const { file, startLine, endLine, worth, reason } of chunks) {
+    yield linesCandidate(index, file, startLine, endLine, { relevance: worth, reason });
+  }
+});
+
+/** The definitions that the request names for certain, whole. */
+function namedBodies(index: ScopedIndex, request: ContextQuestion, terms: QueryTerms): readonly Candidate[] {
+  return anchorsOf(index, request, terms)
+    .flatMap(({ definition, weight, reason }) => (definition === undefined || weight < 1 ? [] : { definition, reason }))
+    .filter(({ definition }) => definition.endLine - definition.startLine < LONGEST_BODY)
+    .slice(0, MOST_NAMED)
+    .map(({ definition, reason }) => definitionCandidate(index, definition, request.depth, { relevance: 1, reason }));
+}
 
 interface WorthyChunk {
   readonly file: ChunkHit["file"];
@@ -36,9 +53,10 @@ interface WorthyChunk {
   readonly reason: string;
 }
 
+/** The best first. */
 function rankedChunks(hits: readonly ChunkHit[]): readonly WorthyChunk[] {
   const ranked = byScore(hits.map((hit) => ({ hit, score: bestOf(hit), reason: "its words are those of the query" })));
-  return byScore(withPairs(ranked)).flatMap(({ hit, reason }, place) => {
+  const chunks = byScore(withPairs(ranked)).flatMap(({ hit, reason }, place) => {
     const best = bestOf(hit);
     const worth = HALF_WORTH / (HALF_WORTH + place);
     return hit.chunks.map(({ startLine, endLine, score }) => ({
@@ -49,6 +67,7 @@ function rankedChunks(hits: readonly ChunkHit[]): readonly WorthyChunk[] {
       reason,
     }));
   });
+  return chunks.toSorted((a, b) => b.worth - a.worth);
 }
 
 interface RankedHit {
