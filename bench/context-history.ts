@@ -48,7 +48,10 @@ export async function run(options: { readonly dir: string; readonly size: BenchS
   }
   const heldOut = results.filter(({ change }) => change.heldOut);
   report("histories that nothing was tuned on", heldOut);
-  report("histories that it was tuned on", results.filter(({ change }) => !change.heldOut));
+  report(
+    "histories that it was tuned on",
+    results.filter(({ change }) => !change.heldOut),
+  );
   console.log(`\nper history, within 32,000 tokens: files / hunks, first ${FIRST}`);
   console.log(perHistory(results));
   aims(heldOut.length > 0 ? heldOut : results);
@@ -172,7 +175,10 @@ function perHistory(results: readonly Result[]): string {
 function aims(results: readonly Result[]): void {
   const last = results.filter(({ tokens }) => tokens === 32_000);
   const of = (contestant: Contestant, what: Share): number =>
-    mean(last.filter((result) => result.contestant === contestant), what);
+    mean(
+      last.filter((result) => result.contestant === contestant),
+      what,
+    );
   for (const what of ["files", "hunks", "first"] as const) {
     const best = Math.max(...CONTESTANTS.filter((one) => one !== OURS).map((one) => of(one, what)));
     console.log(`${what} ahead of the best of them: ${met(of(OURS, what) > best)}`);

@@ -122,7 +122,9 @@ function ownChanges(count: number): readonly Change[] {
     if (found.length >= count) break;
     const touched = touchedBy(commit);
     if (touched.size < FEWEST_OWN_FILES || touched.size > MOST_FILES) continue;
-    const message = git("log", "-1", "--format=%B", commit).replaceAll(/^[A-Z][\w-]+-by:.*$/gm, "").trim();
+    const message = git("log", "-1", "--format=%B", commit)
+      .replaceAll(/^[A-Z][\w-]+-by:.*$/gm, "")
+      .trim();
     found.push({
       history: "this project",
       heldOut: false,

@@ -14,7 +14,16 @@ import type { BenchSize } from "./measure.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
 
-const MEASUREMENTS = ["steps", "graph", "breaker", "scale", "changes", "context", "context-history", "confinement"] as const;
+const MEASUREMENTS = [
+  "steps",
+  "graph",
+  "breaker",
+  "scale",
+  "changes",
+  "context",
+  "context-history",
+  "confinement",
+] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);

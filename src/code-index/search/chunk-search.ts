@@ -32,10 +32,7 @@ export interface ChunkedFile {
 }
 
 /** The files with the best pieces, all their pieces scored; in the order of the text search. */
-export function searchChunks(
-  trees: readonly TreeReader[],
-  words: readonly string[],
-): readonly ChunkedFile[] {
+export function searchChunks(trees: readonly TreeReader[], words: readonly string[]): readonly ChunkedFile[] {
   const { ranked, rarity } = rankFiles(trees, words);
   const treeOf = new Map(trees.map((tree) => [tree.resource, tree]));
   const counted = ranked

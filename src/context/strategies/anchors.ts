@@ -108,7 +108,12 @@ function memberNamed(
     return outer?.name.toLowerCase() === owner.toLowerCase();
   });
   return preferred(found).map((definition) => {
-    return { file: definition.file, definition, weight: NAMED, reason: `defines ${owner}.${name}, which the query names` };
+    return {
+      file: definition.file,
+      definition,
+      weight: NAMED,
+      reason: `defines ${owner}.${name}, which the query names`,
+    };
   });
 }
 

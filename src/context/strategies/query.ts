@@ -54,7 +54,12 @@ export function termsOf(request: Pick<ContextQuestion, "query" | "entities">): Q
   }
   const query = request.query.slice(0, LONGEST_QUERY);
   for (const { token, quoted } of tokensOfQuery(query)) take(token, quoted);
-  return { identifiers: first(identifiers), members: first(members.values()), paths: first(paths), words: first(words) };
+  return {
+    identifiers: first(identifiers),
+    members: first(members.values()),
+    paths: first(paths),
+    words: first(words),
+  };
 }
 
 /** A name in pieces: `parseHTTPLease2` is parse, http, lease2; stop words and single letters are left out. */
