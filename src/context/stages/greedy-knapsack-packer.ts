@@ -63,12 +63,16 @@ class Packing {
   readonly #excluded: Exclusion[] = [];
   /** By file. */
   readonly #taken = new Map<string, Set<ScoredFragment>>();
-  left: number;
+  #left: number;
   #renderings = 0;
 
   constructor(tokens: number, help: PackingHelp) {
-    this.left = tokens;
+    this.#left = tokens;
     this.#help = help;
+  }
+
+  get left(): number {
+    return this.#left;
   }
 
   /** Whether a taken fragment shows all of it. */
@@ -80,7 +84,7 @@ class Packing {
   take(fragment: ScoredFragment, limit: number): boolean {
     if (this.put(fragment, limit)) return true;
     for (const level of lessDetail(fragment.level)) {
-      if (this.left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) return false;
+      if (this.#left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) return false;
       this.#renderings++;
       const lessDetailed = this.#help.lessDetailed(fragment, level);
       if (lessDetailed === undefined || lessDetailed.tokens < MIN_TOKENS || lessDetailed.tokens >= fragment.tokens)
@@ -102,11 +106,11 @@ class Packing {
   put(fragment: ScoredFragment, limit: number): boolean {
     const replaced = this.#inSameFile(fragment).filter((other) => contains(fragment, other));
     const cost = this.#help.cost(fragment) - replaced.reduce((sum, other) => sum + this.#help.cost(other), 0);
-    if (cost > Math.min(this.left, limit)) return false;
+    if (cost > Math.min(this.#left, limit)) return false;
     const place = placeOf(fragment);
     const taken = this.#taken.get(place) ?? new Set();
     this.#taken.set(place, taken.add(fragment));
-    this.left -= cost;
+    this.#left -= cost;
     for (const other of replaced) {
       taken.delete(other);
       this.leaveOut(other, "duplicate");
