@@ -28,6 +28,9 @@ const MOST_TERMS = 64;
 const FILE_NAME =
   /^[\w@.+-]*\w\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|mdx|py|pyi|go|rs|java|kt|c|cc|cpp|cxx|h|hh|hpp|sql|sh|css|scss|html|vue|svelte|txt|proto|rb|php|cs)$/i;
 
+/** Endings of files that are also names of members. */
+const MEMBER = /^([A-Za-z_$][\w$]*)\.(json|html|css|sql|proto|go|sh)$/;
+
 export function termsOf(request: Pick<ContextQuestion, "query" | "entities">): QueryTerms {
   const identifiers = new Set<string>();
   const paths = new Set<string>();
@@ -35,6 +38,12 @@ export function termsOf(request: Pick<ContextQuestion, "query" | "entities">): Q
   const members = new Map<string, { readonly owner: string; readonly name: string }>();
   const take = (token: string, isName: boolean): void => {
     if (isPath(token)) {
+      // `res.json` may be a file, and may be a member; the index knows which of them exists.
+      const [, owner, name] = MEMBER.exec(token) ?? [];
+      if (owner !== undefined && name !== undefined) {
+        members.set(token, { owner, name });
+        for (const word of wordsIn(token)) words.add(word);
+      }
       paths.add(token.replace(/^\.\//, ""));
       for (const word of wordsIn(token.replace(/\.\w+$/, ""))) words.add(word);
       return;
