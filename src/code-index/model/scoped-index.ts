@@ -35,13 +35,13 @@ export interface TextHit {
 }
 
 /** A file with its pieces of about forty lines, each with its score for some words. */
-export interface ChunkHit {
+export interface PassageHit {
   readonly file: IndexedFile;
   /** By line, all of the file. */
-  readonly chunks: readonly TextChunk[];
+  readonly passages: readonly TextPassage[];
 }
 
-export interface TextChunk {
+export interface TextPassage {
   /** Counted from 1, both included. */
   readonly startLine: number;
   readonly endLine: number;
@@ -109,7 +109,7 @@ export interface ScopedIndex extends Disposable {
    */
   searchText(words: readonly string[], limit: number): readonly TextHit[];
   /** The pieces of the files that `searchText` finds, up to a few hundred files. */
-  searchChunks(words: readonly string[]): readonly ChunkHit[];
+  searchPassages(words: readonly string[]): readonly PassageHit[];
   /** Files whose path contains the text, regardless of case. */
   searchPaths(part: string, limit: number): readonly IndexedFile[];
   definitionsIn(file: IndexedFile): readonly IndexedDefinition[];

@@ -9,9 +9,9 @@ import { type ReadableFile, TreeReader } from "../index/index-reader.ts";
 import type { IndexScope } from "../model/index-scope.ts";
 import { lineStartsOf } from "../languages/lines.ts";
 import { referenceGraph } from "./reference-graph.ts";
-import { searchChunks } from "./chunk-search.ts";
+import { searchPassages } from "./passage-search.ts";
 import type {
-  ChunkHit,
+  PassageHit,
   Excerpt,
   IndexedDefinition,
   IndexedFile,
@@ -61,9 +61,9 @@ class SqliteScopedIndex implements ScopedIndex {
     );
   }
 
-  searchChunks(words: readonly string[]): readonly ChunkHit[] {
-    return this.#once(`chunks ${words.join(" ")}`, () =>
-      searchChunks(this.#all(), words).map(({ file: { file }, chunks }) => ({ file, chunks })),
+  searchPassages(words: readonly string[]): readonly PassageHit[] {
+    return this.#once(`passages ${words.join(" ")}`, () =>
+      searchPassages(this.#all(), words).map(({ file: { file }, passages }) => ({ file, passages })),
     );
   }
 

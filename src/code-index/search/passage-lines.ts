@@ -12,15 +12,15 @@ const SHORTEST = 25;
 const WANTED = 40;
 const LONGEST = 55;
 
-export function chunksOf(lines: readonly string[]): readonly LineRange[] {
-  const chunks: LineRange[] = [];
+export function passagesOf(lines: readonly string[]): readonly LineRange[] {
+  const passages: LineRange[] = [];
   const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   for (let start = 0; start < last;) {
     const end = last - start <= LONGEST ? last : bestCut(lines, start);
-    chunks.push({ startLine: start + 1, endLine: end });
+    passages.push({ startLine: start + 1, endLine: end });
     start = end;
   }
-  return chunks;
+  return passages;
 }
 
 /** The position of the line that begins the next piece. */

@@ -3,7 +3,7 @@
  * piece; the worth of a piece falls with the place of its file and with its distance from the best piece of the file.
  * So a few files are shown in large pieces before many are shown in crumbs.
  */
-import type { ChunkHit, ScopedIndex } from "../../code-index/model/scoped-index.ts";
+import type { PassageHit, ScopedIndex } from "../../code-index/model/scoped-index.ts";
 import type { ContextQuestion } from "../../domain/context/context-question.ts";
 import type { StrategyInput } from "../model/context-model.ts";
 import { anchorsOf } from "./anchors.ts";
@@ -23,14 +23,14 @@ const PAIRED = 0.6;
 const MOST_NAMED = 6;
 const LONGEST_BODY = 150;
 
-export const chunkSearch = candidateStrategy(function* (
+export const passageSearch = candidateStrategy(function* (
   index: ScopedIndex,
   { request }: StrategyInput,
 ): Generator<Candidate> {
   const terms = termsOf(request);
   yield* namedBodies(index, request, terms);
-  const chunks = rankedChunks(index.searchChunks(terms.words));
-  for (const { file, startLine, endLine, worth, reason } of chunks) {
+  const passages = rankedPassages(index.searchPassages(terms.words));
+  for (const { file, startLine, endLine, worth, reason } of passages) {
     yield linesCandidate(index, file, startLine, endLine, { relevance: worth, reason });
   }
 });
@@ -44,8 +44,8 @@ function namedBodies(index: ScopedIndex, request: ContextQuestion, terms: QueryT
     .map(({ definition, reason }) => definitionCandidate(index, definition, request.depth, { relevance: 1, reason }));
 }
 
-interface WorthyChunk {
-  readonly file: ChunkHit["file"];
+interface WorthyPassage {
+  readonly file: PassageHit["file"];
   readonly startLine: number;
   readonly endLine: number;
   /** From 0 to 1. */
@@ -54,12 +54,12 @@ interface WorthyChunk {
 }
 
 /** The best first. */
-function rankedChunks(hits: readonly ChunkHit[]): readonly WorthyChunk[] {
+function rankedPassages(hits: readonly PassageHit[]): readonly WorthyPassage[] {
   const ranked = byScore(hits.map((hit) => ({ hit, score: bestOf(hit), reason: "its words are those of the query" })));
-  const chunks = byScore(withPairs(ranked)).flatMap(({ hit, reason }, place) => {
+  const passages = byScore(withPairs(ranked)).flatMap(({ hit, reason }, place) => {
     const best = bestOf(hit);
     const worth = HALF_WORTH / (HALF_WORTH + place);
-    return hit.chunks.map(({ startLine, endLine, score }) => ({
+    return hit.passages.map(({ startLine, endLine, score }) => ({
       file: hit.file,
       startLine,
       endLine,
@@ -67,11 +67,11 @@ function rankedChunks(hits: readonly ChunkHit[]): readonly WorthyChunk[] {
       reason,
     }));
   });
-  return chunks.toSorted((a, b) => b.worth - a.worth);
+  return passages.toSorted((a, b) => b.worth - a.worth);
 }
 
 interface RankedHit {
-  readonly hit: ChunkHit;
+  readonly hit: PassageHit;
   readonly score: number;
   readonly reason: string;
 }
@@ -90,8 +90,8 @@ function withPairs(ranked: readonly RankedHit[]): readonly RankedHit[] {
   });
 }
 
-function bestOf({ chunks }: ChunkHit): number {
-  return Math.max(0, ...chunks.map(({ score }) => score));
+function bestOf({ passages }: PassageHit): number {
+  return Math.max(0, ...passages.map(({ score }) => score));
 }
 
 function byScore(hits: readonly RankedHit[]): readonly RankedHit[] {

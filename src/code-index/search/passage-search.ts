@@ -8,7 +8,7 @@
  */
 import type { ReadableFile, TreeReader } from "../index/index-reader.ts";
 import { countWords, wordsOf } from "../words/words.ts";
-import { chunksOf, type LineRange } from "./chunk-lines.ts";
+import { passagesOf, type LineRange } from "./passage-lines.ts";
 import { rankFiles } from "./text-search.ts";
 
 const PATH_WEIGHT = 5;
@@ -20,19 +20,19 @@ const MOST_FILES = 300;
 /** Larger files are mostly data. */
 const LARGEST_SEARCHED = 1_000_000;
 
-export interface ScoredChunk extends LineRange {
+interface ScoredPassage extends LineRange {
   /** Better is larger; comparable within one answer only. */
   readonly score: number;
 }
 
-export interface ChunkedFile {
+export interface PassageedFile {
   readonly file: ReadableFile;
   /** By line. */
-  readonly chunks: readonly ScoredChunk[];
+  readonly passages: readonly ScoredPassage[];
 }
 
 /** The files with the best pieces, all their pieces scored; in the order of the text search. */
-export function searchChunks(trees: readonly TreeReader[], words: readonly string[]): readonly ChunkedFile[] {
+export function searchPassages(trees: readonly TreeReader[], words: readonly string[]): readonly PassageedFile[] {
   const { ranked, rarity } = rankFiles(trees, words);
   const treeOf = new Map(trees.map((tree) => [tree.resource, tree]));
   const counted = ranked
@@ -40,27 +40,27 @@ export function searchChunks(trees: readonly TreeReader[], words: readonly strin
     .slice(0, MOST_FILES)
     .flatMap(({ file }) => {
       const tree = treeOf.get(file.file.resource);
-      return tree === undefined ? [] : [{ file, chunks: countedChunks(tree, file, rarity) }];
+      return tree === undefined ? [] : [{ file, passages: countedPassages(tree, file, rarity) }];
     });
-  const sizes = counted.flatMap(({ chunks }) => chunks.map(({ words: size }) => size));
+  const sizes = counted.flatMap(({ passages }) => passages.map(({ words: size }) => size));
   const average = sizes.reduce((sum, size) => sum + size, 0) / sizes.length || 1;
-  return counted.map(({ file, chunks }) => {
+  return counted.map(({ file, passages }) => {
     const path = new Set(wordsOf(file.path));
-    return { file, chunks: chunks.map((chunk) => scored(chunk, path, rarity, average)) };
+    return { file, passages: passages.map((passage) => scored(passage, path, rarity, average)) };
   });
 }
 
-interface CountedChunk extends LineRange {
+interface CountedPassage extends LineRange {
   readonly words: number;
   /** Of the wanted words, with names counted more. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function countedChunks(tree: TreeReader, file: ReadableFile, rarity: ReadonlyMap<string, number>): CountedChunk[] {
+function countedPassages(tree: TreeReader, file: ReadableFile, rarity: ReadonlyMap<string, number>): CountedPassage[] {
   const text = tree.textOf(file);
   const definitions = tree.definitionsOf(file);
   const lines = text.split("\n");
-  return chunksOf(lines).map(({ startLine, endLine }) => {
+  return passagesOf(lines).map(({ startLine, endLine }) => {
     const counts = new Map<string, number>();
     const add = (word: string, weight: number): void => {
       if (rarity.has(word)) counts.set(word, (counts.get(word) ?? 0) + weight);
@@ -78,11 +78,11 @@ function countedChunks(tree: TreeReader, file: ReadableFile, rarity: ReadonlyMap
 }
 
 function scored(
-  { startLine, endLine, words, counts }: CountedChunk,
+  { startLine, endLine, words, counts }: CountedPassage,
   path: ReadonlySet<string>,
   rarity: ReadonlyMap<string, number>,
   average: number,
-): ScoredChunk {
+): ScoredPassage {
   const length = 1 - LENGTH_PENALTY + LENGTH_PENALTY * (words / average);
   let score = 0;
   for (const [word, rare] of rarity) {
