@@ -20,7 +20,7 @@ const OURS = "agents context";
 const CONTESTANTS = [OURS, "BM25, 40-line pieces", "BM25, whole files", "like Aider's map"] as const;
 type Contestant = (typeof CONTESTANTS)[number];
 
-/** What a contestant shows within a budget, in its order. */
+/** The part of the code that a contestant shows within a budget. */
 interface Shown {
   /** Of each file of which anything is shown: the lines shown in full. */
   readonly lines: ReadonlyMap<string, readonly Hunk[]>;

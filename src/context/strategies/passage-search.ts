@@ -1,7 +1,8 @@
 /**
- * Shows the definitions that the request names, whole, and then the pieces of about forty lines that fit the words of the request best, in full. Files are ranked by their best
- * piece; the worth of a piece falls with the place of its file and with its distance from the best piece of the file.
- * So a few files are shown in large pieces before many are shown in crumbs.
+ * Shows the definitions that the request names, whole, and then the passages of about forty lines that fit its words
+ * best, in full. Files are ranked by their best passage; the worth of a passage falls with the place of its file and
+ * with its distance from the best passage of the file. So a few files are shown in large passages before many are shown
+ * in crumbs.
  */
 import type { PassageHit, ScopedIndex } from "../../code-index/model/scoped-index.ts";
 import type { ContextQuestion } from "../../domain/context/context-question.ts";
