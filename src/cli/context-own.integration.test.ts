@@ -84,7 +84,7 @@ test("a stage of one's own takes part, for a project or for one plan, and only a
   await agents.json("config", "set", "context.trusted-modules", module);
   for (const [stage, message] of [
     ["ordre=by-name.mjs", "there is no stage"],
-    ["by-name.mjs", "is not a stage"],
+    ["by-name.mjs", "write --stage stage=module"],
     ["score=by-name.mjs", 'must be an object with a method "score"'],
   ] as const)
     expect((await use(stage)).error?.message).toContain(message);
@@ -127,7 +127,8 @@ test("with an embedding endpoint texts are found by meaning; without its key it 
     await set("context.embedding.api-key-env", "TEST_EMBEDDING_KEY");
     const without = await inspect(agents, "--query", "manual");
     expect(JSON.stringify(without["gaps"])).toContain("TEST_EMBEDDING_KEY");
-    agents.environment["TEST_EMBEDDING_KEY"] = "s3cret-key";
+    // The thread that embeds reads the key from the environment of its process: no message carries it.
+    agents.inOwnProcess({ TEST_EMBEDDING_KEY: "s3cret-key" });
     const found = await inspect(agents, "--query", "manual");
     const { fragments } = found["context"] as { fragments: { entity: string; strategies: string[] }[] };
     const page = fragments.find(({ entity }) => entity.includes("docs/sessions.md"));

@@ -174,6 +174,7 @@ describe("an action file", () => {
     `name: work\ndescription: d\ndefinition_of_done: d\nexecution_actor: local/helper\nautomation_profile: ${profile}\n`;
 
   async function plan(agents: Agents, profile: string, ...flags: string[]): Promise<Envelope> {
+    await add(agents, llm("provider: ollama\n"));
     agents.write("work.yaml", action(profile));
     await agents.json("action", "create", "--config", "work.yaml");
     await agents.json("project", "create", "shop");

@@ -22,12 +22,14 @@ describe("results", () => {
     const { executor } = setUp();
     await using _ = executor;
     const told: [string, readonly unknown[]][] = [];
-    const allocations = [allocation("delayed", 150, "late"), allocation("throws"), allocation("twoPieces")];
-    const { fragments } = await executor.execute(
-      allocations,
-      { id: "q" },
-      { onFound: (strategy, found) => told.push([strategy, found]) },
-    );
+    const shared = new Cells();
+    const allocations = [allocation("waitsForGo", 1, "late"), allocation("throws"), allocation("twoPieces")];
+    const onFound = (strategy: string, found: readonly unknown[]): void => {
+      told.push([strategy, found]);
+      // The late one waits for this: it would wait for ever if results were only told at the end.
+      shared.go();
+    };
+    const { fragments } = await executor.execute(allocations, { id: "q", cells: shared.cells }, { onFound });
     expect(told.map(([strategy]) => strategy)).toEqual(["twoPieces", "late"]);
     expect(told.flatMap(([, found]) => found)).toHaveLength(3);
     for (const found of told.flatMap(([, all]) => all)) expect(fragments.some((one) => one === found)).toBe(true);
