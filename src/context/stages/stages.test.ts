@@ -235,9 +235,9 @@ test("a score is the weighted sum of its parts, which are kept", () => {
     plan,
   );
   expect(a).toMatchObject({ breakdown: { relevance: 1, hierarchy: 1, quality: 0.9, recency: 1 } });
-  expect(a?.score).toBeCloseTo(0.98);
+  expect(a?.score).toBeCloseTo(0.995);
   expect(b).toMatchObject({ breakdown: { relevance: 0.5, hierarchy: 0.25, quality: 0.9, recency: 0 } });
-  expect(b?.score).toBeCloseTo(0.455);
+  expect(b?.score).toBeCloseTo(0.4325);
   expect(c).toMatchObject({ breakdown: { relevance: 0, hierarchy: 0, quality: 0.3, recency: 0 } });
 });
 
