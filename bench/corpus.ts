@@ -211,7 +211,7 @@ function sourcesOf(wanted: CorpusPackage): readonly Source[] {
   return sources;
 }
 
-function sourcesIn(directory: string, pattern: string, leaveOut: readonly string[]): readonly Source[] {
+export function sourcesIn(directory: string, pattern: string, leaveOut: readonly string[]): readonly Source[] {
   return globSync(pattern, { cwd: directory })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => !leaveOut.some((part) => path.startsWith(`${part}/`)))
@@ -228,11 +228,17 @@ export function writeSources(sources: readonly Source[], directory: string): voi
   }
 }
 
-function fetched({ name, version, integrity, root }: CorpusPackage): string {
-  const directory = join(CORPUS, `${name}-${version}`);
+export function fetched({
+  name,
+  version,
+  integrity,
+  root,
+}: Pick<CorpusPackage, "name" | "version" | "integrity" | "root">): string {
+  const word = name.replaceAll("/", "-");
+  const directory = join(CORPUS, `${word}-${version}`);
   if (!existsSync(directory)) {
     console.log(`Fetching ${name} ${version} into bench/corpus (npm pack; needs the network) …`);
-    const staging = join(CORPUS, `.${name}-${process.pid}`);
+    const staging = join(CORPUS, `.${word}-${process.pid}`);
     mkdirSync(staging, { recursive: true });
     run("npm", ["pack", "--silent", `${name}@${version}`], staging);
     const [archive = ""] = globSync("*.tgz", { cwd: staging });

@@ -10,6 +10,7 @@ import { run as runConfinement } from "./confinement.ts";
 import { run as runDependencies } from "./dependencies.ts";
 import { run as runContext } from "./context.ts";
 import { run as runEdits } from "./edits.ts";
+import { run as runContextHistory } from "./context-history.ts";
 import { run as runGraph } from "./graph.ts";
 import type { BenchSize } from "./measure.ts";
 import { run as runScale } from "./scale.ts";
@@ -22,6 +23,7 @@ const MEASUREMENTS = [
   "scale",
   "changes",
   "context",
+  "context-history",
   "confinement",
   "dependencies",
   "edits",
@@ -30,13 +32,14 @@ type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|confinement|dependencies|edits|all [--quick | --smoke] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|context-history|confinement|dependencies|edits|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
   scale    the command line and a transition with 1,000 and with 1,000,000 plans in the store
   changes  recorded writes, sandboxes, diffs and applies beside plain writes and git
   context  what contexts cost and show, beside repomix and a ranking like Aider's
+  context-history  whether contexts show what real changes touched, beside BM25 and a ranking like Aider's
   confinement  what a confined command costs beside one that is not
   dependencies what it costs that node_modules of 20,000 files comes along into a sandbox
   edits    how many slightly wrong edits are applied as they were meant, beside exact match
@@ -89,6 +92,8 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
       return runChanges(options);
     case "context":
       return runContext(options);
+    case "context-history":
+      return runContextHistory(options);
     case "confinement":
       return runConfinement(options);
     case "edits":

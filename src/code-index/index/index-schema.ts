@@ -75,7 +75,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
 `;
 
 /** To be raised when a release analyzes the same text to other facts, or splits it into other words. */
-const FACTS = 1;
+const FACTS = 2;
 
 /** "Clix", so that no other program's database is taken for an index. */
 export const APPLICATION_ID = 0x436c6978;

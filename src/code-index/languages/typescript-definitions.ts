@@ -85,6 +85,7 @@ function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
   // After a parse error a declarator may stand anywhere.
   const isDeclared = list >= 0 && /^(?:lexical|variable)_declaration$/.test(tree.type(list));
   const exported = isDeclared && isExported(tree, outerOf(tree, list));
+  if (!exported && isImported(tree, tree.child(node, "value"))) return undefined;
   const outer = isDeclared && isOnlyOfType(tree, list, node) ? outerOf(tree, list) : node;
   const from = isDeclared && tree.childOfType(list, tree.type(node)) === node ? outerOf(tree, list) : node;
   return {
@@ -95,6 +96,12 @@ function variable(tree: SyntaxTree, node: number): DefinitionSite | undefined {
     from,
     ...valueOf(tree, outer, tree.child(node, "value")),
   };
+}
+
+/** `require("…")` and `await import("…")`, or a part of the module: the name is defined there, and used here. */
+function isImported(tree: SyntaxTree, value: number): boolean {
+  if (value < 0) return false;
+  return /^(?:await\s+import|require)\s*\(\s*(["'`])[^"'`\n]+\1\s*\)(?:\.[\w$]+)*$/.test(tree.textOf(value));
 }
 
 /** The kind of the variable or member that holds a value, and where its body begins. */

@@ -34,6 +34,21 @@ export interface TextHit {
   readonly score: number;
 }
 
+/** A file with its pieces of about forty lines, each with its score for some words. */
+export interface PassageHit {
+  readonly file: IndexedFile;
+  /** By line, all of the file. */
+  readonly passages: readonly TextPassage[];
+}
+
+export interface TextPassage {
+  /** Counted from 1, both included. */
+  readonly startLine: number;
+  readonly endLine: number;
+  /** Better is larger; comparable within one answer only. */
+  readonly score: number;
+}
+
 export interface ReferenceFrom {
   readonly file: IndexedFile;
   readonly within: number | undefined;
@@ -93,6 +108,8 @@ export interface ScopedIndex extends Disposable {
    * Full text: files that hold some of the words, the best first. Words are split like code (camelCase, snake_case).
    */
   searchText(words: readonly string[], limit: number): readonly TextHit[];
+  /** The pieces of the files that `searchText` finds, up to a few hundred files. */
+  searchPassages(words: readonly string[]): readonly PassageHit[];
   /** Files whose path contains the text, regardless of case. */
   searchPaths(part: string, limit: number): readonly IndexedFile[];
   definitionsIn(file: IndexedFile): readonly IndexedDefinition[];

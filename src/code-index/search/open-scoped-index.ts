@@ -9,7 +9,9 @@ import { type ReadableFile, TreeReader } from "../index/index-reader.ts";
 import type { IndexScope } from "../model/index-scope.ts";
 import { lineStartsOf } from "../languages/lines.ts";
 import { referenceGraph } from "./reference-graph.ts";
+import { searchPassages } from "./passage-search.ts";
 import type {
+  PassageHit,
   Excerpt,
   IndexedDefinition,
   IndexedFile,
@@ -56,6 +58,12 @@ class SqliteScopedIndex implements ScopedIndex {
   searchText(words: readonly string[], limit: number): readonly TextHit[] {
     return this.#once(`text ${limit} ${words.join(" ")}`, () =>
       searchText(this.#all(), words, limit).map(({ file: { file }, score }) => ({ file, score })),
+    );
+  }
+
+  searchPassages(words: readonly string[]): readonly PassageHit[] {
+    return this.#once(`passages ${words.join(" ")}`, () =>
+      searchPassages(this.#all(), words).map(({ file: { file }, passages }) => ({ file, passages })),
     );
   }
 

@@ -15,20 +15,34 @@ const NAMES_WEIGHT = 4;
 const SATURATION = 1.2;
 const LENGTH_PENALTY = 0.6;
 
+interface RankedFiles {
+  /** The best first. */
+  readonly ranked: readonly { readonly file: ReadableFile; readonly score: number }[];
+  /** How much each word says, by how few files have it; words that no file has are left out. */
+  readonly rarity: ReadonlyMap<string, number>;
+}
+
 export function searchText(
   trees: readonly TreeReader[],
   words: readonly string[],
   limit: number,
-): readonly { readonly file: ReadableFile; readonly score: number }[] {
+): RankedFiles["ranked"] {
+  return limit <= 0 ? [] : rankFiles(trees, words).ranked.slice(0, limit);
+}
+
+/** All files that have one of the words. */
+export function rankFiles(trees: readonly TreeReader[], words: readonly string[]): RankedFiles {
   const wanted = wordsOf(words.join(" ")).sort();
   const files = trees.flatMap(({ files: all }) => all);
-  if (wanted.length === 0 || files.length === 0 || limit <= 0) return [];
   const averageLength = files.reduce((sum, { words: count }) => sum + count, 0) / files.length || 1;
   const scores = new Map<ReadableFile, number>();
+  const rarities = new Map<string, number>();
   for (const word of wanted) {
     const weights = new Map<ReadableFile, number>();
     for (const tree of trees) weigh(tree, word, weights);
+    if (weights.size === 0) continue;
     const rarity = Math.log(1 + (files.length - weights.size + 0.5) / (weights.size + 0.5));
+    rarities.set(word, rarity);
     for (const [file, weight] of weights) {
       const length = 1 - LENGTH_PENALTY + LENGTH_PENALTY * (file.words / averageLength);
       const gain = rarity * ((weight * (SATURATION + 1)) / (weight + SATURATION * length));
@@ -36,10 +50,10 @@ export function searchText(
     }
   }
   const position = new Map(files.map((file, at) => [file, at]));
-  return [...scores]
+  const ranked = [...scores]
     .sort(([a, scoreA], [b, scoreB]) => scoreB - scoreA || (position.get(a) ?? 0) - (position.get(b) ?? 0))
-    .slice(0, limit)
     .map(([file, score]) => ({ file, score }));
+  return { ranked, rarity: rarities };
 }
 
 function weigh(tree: TreeReader, word: string, weights: Map<ReadableFile, number>): void {

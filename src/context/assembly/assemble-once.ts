@@ -18,6 +18,8 @@ import type {
 import { deepFreeze } from "../../platform/deep-freeze.ts";
 import { renderContext, renderFragment } from "../model/render-context.ts";
 import { SecretMasking } from "./secret-masking.ts";
+import { joinPieces } from "./join-pieces.ts";
+import { pointersText } from "./pointers.ts";
 import { lessDetailedFragment } from "./less-detail.ts";
 import {
   allocationProblem,
@@ -40,9 +42,9 @@ import { wholeFiles } from "./whole-files.ts";
 
 /** The preamble may take a twentieth of the budget, and never more than this. */
 const PREAMBLE_SHARE = 0.05;
-const MAX_PREAMBLE = 300;
-/** Several strategies find the same fragments, so together they may look for twice the tokens that fit. */
-const SEARCH_FACTOR = 2;
+const MAX_PREAMBLE = 40;
+/** Several strategies find the same fragments, so together they may look for several times the tokens that fit. */
+const SEARCH_FACTOR = 4;
 
 export interface AssemblyPass {
   readonly input: AssemblyInput;
@@ -70,8 +72,10 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
   using opened = new LazyIndex(pass.scope);
   const work: PassState = { input, stages, packable, count, cost: costOf(count), masking, opened, excluded };
 
-  const { strategies, outcomes, found, gaps } = await findFragments(pass, work);
-  const packed = await packFragments(await rankFragments(found, strategies, work), work);
+  const { strategies, outcomes, found, gaps, isWhole } = await findFragments(pass, work);
+  const ranked = await rankFragments(found, strategies, work);
+  const pointers = isWhole ? "" : pointersFor(ranked, work);
+  const packed = joinPieces(await packFragments(ranked, { ...work, packable: packable - count(pointers) }));
 
   const ordered = await stages.run({
     stage: "order",
@@ -81,7 +85,7 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
     problem: (result) => orderingProblem(result, packed),
   });
 
-  const preamble = await stages.run({
+  const introduction = await stages.run({
     stage: "preamble",
     in: ordered.length,
     out: (text) => count(text),
@@ -97,7 +101,7 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
     problem: (text) => preambleProblem(text, preambleTokens, count),
   });
 
-  const shown = fitted(preamble, ordered, available, count, excluded);
+  const shown = fitted(introduction + pointers, ordered, available, count, excluded);
   return {
     ...shown,
     masked: masking.placesAmong(shown.fragments),
@@ -109,6 +113,12 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
     gaps: [...gaps, ...stages.gaps],
     trace: stages.trace,
   };
+}
+
+/** What a context of pointers says before its pieces; "" for any other. */
+function pointersFor(ranked: readonly ScoredFragment[], { input, opened, packable, count }: PassState): string {
+  if (input.question.rendering !== "pointers") return "";
+  return pointersText({ question: input.question, ranked, index: opened.index, tokens: packable, count });
 }
 
 /** The state that the stages of one pass share. */
@@ -215,6 +225,8 @@ interface SearchResult {
   readonly outcomes: readonly StrategyOutcome[];
   readonly found: readonly FoundFragment[];
   readonly gaps: readonly Gap[];
+  /** All files are there, whole. */
+  readonly isWhole: boolean;
 }
 
 type Executed = Awaited<ReturnType<StrategyExecutor["execute"]>>;
@@ -268,7 +280,8 @@ async function findFragments(
   return {
     strategies,
     outcomes: executed.outcomes,
-    found: whole ?? found,
+    found: (whole ?? found).filter(({ provenance }) => provenance !== undefined || question.rendering !== "pointers"),
+    isWhole: whole !== undefined,
     gaps: [...lacking, ...gaps, ...indexGaps(index.gaps())],
   };
 }

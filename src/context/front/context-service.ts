@@ -14,6 +14,7 @@ import { SharedBreakers } from "../breaker/shared-breakers.ts";
 import { BUILT_IN_STRATEGIES } from "../strategies/built-in-strategies.ts";
 import { TokenCache } from "../tokens/token-cache.ts";
 import { tokenizerOf } from "../tokens/tokenizer.ts";
+import { POINTERS_BUDGET } from "../../domain/context/context-question.ts";
 import type { ResolvedView } from "../../domain/context/context-policy.ts";
 import type { Budget } from "../../ledger/budgets.ts";
 import type { Store } from "../../store/port.ts";
@@ -45,17 +46,27 @@ export interface ContextResult {
   readonly scope: IndexScope;
 }
 
-/** A strategy that takes longer does not help a waiting caller; after three timeouts it is switched off for a while. */
-const STRATEGY_TIMEOUT_MS = 10_000;
+/**
+ * Deadlines are for strategies that hang: after three timeouts one is switched off for a while. On a busy machine a
+ * healthy strategy must not reach them, because the context would depend on the load: with 10 s and 20 s, 15 of 150
+ * contexts on a machine with ten times its processors in work came out short.
+ */
+const DEADLINES: Deadlines = { strategyMs: 60_000, totalMs: 120_000 };
 /** At this part of a new index a thread for strategies boots, to be ready when the index is. */
 const NEARLY = 0.85;
-const TOTAL_TIMEOUT_MS = 20_000;
 /**
  * Starting another thread takes longer than a strategy in a tree of some thousand files, and some 30 MB; strategies in
  * a large tree take that much longer.
  */
 const THREAD_PATIENCE_MS = 1_000;
 const THREAD_PATIENCE_FILES = 10;
+
+interface Deadlines {
+  /** Of one strategy. */
+  readonly strategyMs: number;
+  /** Of all strategies of one context. */
+  readonly totalMs: number;
+}
 
 interface VectorSource {
   readonly from: ReturnType<NonNullable<AssemblyInput["embedding"]>>;
@@ -80,7 +91,14 @@ export class ContextService implements AsyncDisposable {
   #threadPatienceMs = THREAD_PATIENCE_MS;
 
   /** @param parts.budget that embeddings count against. */
-  constructor(parts: { store: Store; dataDir: string; configuration: ContextConfiguration; budget: Budget }) {
+  constructor(parts: {
+    store: Store;
+    dataDir: string;
+    configuration: ContextConfiguration;
+    budget: Budget;
+    deadlines?: Deadlines;
+  }) {
+    const { deadlines = DEADLINES } = parts;
     this.#budget = parts.budget;
     this.#dataDir = parts.dataDir;
     this.#configuration = parts.configuration;
@@ -91,8 +109,8 @@ export class ContextService implements AsyncDisposable {
     this.#breakers = new SharedBreakers({ store: parts.store, breaker });
     this.#executor = new ParallelStrategyExecutor({
       breaker,
-      strategyTimeoutMs: STRATEGY_TIMEOUT_MS,
-      totalTimeoutMs: TOTAL_TIMEOUT_MS,
+      strategyTimeoutMs: deadlines.strategyMs,
+      totalTimeoutMs: deadlines.totalMs,
       threadPatienceMs: () => this.#threadPatienceMs,
       preload: [...new Set(BUILT_IN_STRATEGIES.map(({ module }) => module))],
     });
@@ -117,7 +135,7 @@ export class ContextService implements AsyncDisposable {
     await using _ = { [Symbol.asyncDispose]: async () => vectors?.bill?.settle() };
     const assembled = await assembler.assemble({
       project: order.project,
-      question: order.question,
+      question: budget.available <= POINTERS_BUDGET ? { ...order.question, rendering: "pointers" } : order.question,
       scope: async () => {
         seen = await indexPlaces(places, {
           dataDir: this.#dataDir,

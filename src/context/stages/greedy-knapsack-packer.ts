@@ -1,7 +1,12 @@
 /**
- * Takes fragments by score as long as they fit. One that does not fit is tried with less detail, and if that does not
- * help either it is skipped and the next one is tried. A fragment that is part of a taken one is not taken again; a
- * fragment that contains a taken one takes its place.
+ * Takes fragments by score as long as they fit. Most of the budget is for fragments that are shown in full: a few files
+ * in large pieces answer more questions than crumbs of many files (measured on real changes: of the changed lines,
+ * 21 % were in crumbs of 110 files, 48 % in the best pieces of 41). The rest of the budget is for one small fragment of
+ * each further file; and if something is left then, for all that still fits.
+ *
+ * A fragment that does not fit is tried with less detail, and if that does not help either it is skipped and the next
+ * one is tried. A fragment that is part of a taken one is not taken again; a fragment that contains a taken one takes
+ * its place.
  *
  * The best fragment of each strategy is tried before all others, within an equal share of the budget: with any scores,
  * no strategy is left out silently.
@@ -13,6 +18,9 @@ import type { BudgetPacker, PackingHelp, FilteredFragments } from "../model/stag
 
 /** Content below this says too little to be worth its heading, unless it is all there is of a file or a definition. */
 const MIN_TOKENS = 10;
+/** The part of a large budget for fragments in full, and the budget of which half of that is left for them. */
+const FULL_SHARE = 0.85;
+const HALF_OF_SHARE = 1_500;
 const SOME_LINES = /:\d+-\d+$/;
 /** Rendering the same entity with less detail costs time, so the number of attempts is limited. */
 const MAX_RENDERINGS = 300;
@@ -30,6 +38,15 @@ export class GreedyKnapsackPacker implements BudgetPacker {
     const settled = new Set<ScoredFragment>();
     for (const fragment of firsts) {
       if (!packing.isShown(fragment) && packing.take(fragment, share)) settled.add(fragment);
+    }
+    for (const fragment of sorted) {
+      if (settled.has(fragment) || fragment.level !== "full" || isTooSmall(fragment)) continue;
+      const room = packing.left - Math.ceil(tokens * (1 - fullShare(tokens)));
+      if (packing.isShown(fragment) || !packing.put(fragment, room)) continue;
+      settled.add(fragment);
+    }
+    for (const fragment of smallestOfOthers(sorted, packing, help.cost)) {
+      if (packing.put(fragment, tokens)) settled.add(fragment);
     }
     for (const fragment of sorted) {
       if (settled.has(fragment)) continue;
@@ -54,6 +71,10 @@ class Packing {
     this.#help = help;
   }
 
+  get left(): number {
+    return this.#left;
+  }
+
   /** Whether a taken fragment shows all of it. */
   isShown(fragment: ScoredFragment): boolean {
     return this.#inSameFile(fragment).some((other) => contains(other, fragment));
@@ -61,14 +82,14 @@ class Packing {
 
   /** As it is or with less detail, for at most `limit` tokens. */
   take(fragment: ScoredFragment, limit: number): boolean {
-    if (this.#put(fragment, limit)) return true;
+    if (this.put(fragment, limit)) return true;
     for (const level of lessDetail(fragment.level)) {
       if (this.#left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) return false;
       this.#renderings++;
       const lessDetailed = this.#help.lessDetailed(fragment, level);
       if (lessDetailed === undefined || lessDetailed.tokens < MIN_TOKENS || lessDetailed.tokens >= fragment.tokens)
         continue;
-      if (!this.isShown(lessDetailed) && this.#put(lessDetailed, limit)) return true;
+      if (!this.isShown(lessDetailed) && this.put(lessDetailed, limit)) return true;
     }
     return false;
   }
@@ -81,7 +102,8 @@ class Packing {
     return { fragments: Array.from(this.#taken.values(), (taken) => [...taken]).flat(), excluded: this.#excluded };
   }
 
-  #put(fragment: ScoredFragment, limit: number): boolean {
+  /** As it is. */
+  put(fragment: ScoredFragment, limit: number): boolean {
     const replaced = this.#inSameFile(fragment).filter((other) => contains(fragment, other));
     const cost = this.#help.cost(fragment) - replaced.reduce((sum, other) => sum + this.#help.cost(other), 0);
     if (cost > Math.min(this.#left, limit)) return false;
@@ -96,6 +118,10 @@ class Packing {
     return true;
   }
 
+  hasFile(fragment: ScoredFragment): boolean {
+    return this.#inSameFile(fragment).length > 0;
+  }
+
   #inSameFile(fragment: ScoredFragment): readonly ScoredFragment[] {
     return Array.from(this.#taken.get(placeOf(fragment)) ?? []);
   }
@@ -103,6 +129,24 @@ class Packing {
 
 function isTooSmall({ tokens, level, entity }: ScoredFragment): boolean {
   return tokens < MIN_TOKENS && (level !== "full" || SOME_LINES.test(entity));
+}
+
+/** Of a small budget less is for full pieces: one of them would take all of it. */
+function fullShare(tokens: number): number {
+  return (FULL_SHARE * tokens ** 2) / (tokens ** 2 + HALF_OF_SHARE ** 2);
+}
+
+/** Of each file that nothing is shown of, the fragment that costs least; the best file first. */
+function smallestOfOthers(
+  sorted: readonly ScoredFragment[],
+  packing: Packing,
+  cost: (fragment: ScoredFragment) => number,
+): readonly ScoredFragment[] {
+  const others = sorted.filter((fragment) => !packing.hasFile(fragment) && !isTooSmall(fragment));
+  return Array.from(
+    Map.groupBy(others, placeOf).values(),
+    (group) => group.toSorted((a, b) => cost(a) - cost(b) || compareScore(a, b))[0] ?? [],
+  ).flat();
 }
 
 /** The best fragment of each strategy, the best of these first. */

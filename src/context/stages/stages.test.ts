@@ -235,9 +235,9 @@ test("a score is the weighted sum of its parts, which are kept", () => {
     plan,
   );
   expect(a).toMatchObject({ breakdown: { relevance: 1, hierarchy: 1, quality: 0.9, recency: 1 } });
-  expect(a?.score).toBeCloseTo(0.98);
+  expect(a?.score).toBeCloseTo(0.995);
   expect(b).toMatchObject({ breakdown: { relevance: 0.5, hierarchy: 0.25, quality: 0.9, recency: 0 } });
-  expect(b?.score).toBeCloseTo(0.455);
+  expect(b?.score).toBeCloseTo(0.4325);
   expect(c).toMatchObject({ breakdown: { relevance: 0, hierarchy: 0, quality: 0.3, recency: 0 } });
 });
 
@@ -355,35 +355,26 @@ test("files come by their best piece, pieces from top to bottom", () => {
 
 describe("the preamble", () => {
   const words = (text: string): number => text.split(/\s+/).length - 1;
-  const gap = (name: string): Gap => ({ kind: "strategy", name, reason: "did not answer in time" });
   const parts = {
     fragments: [scored(found("a.ts"), 1), scored(found("b.ts", { strategies: ["two", "one"] }), 1)],
     strategies: [selected("one"), selected("two")],
-    gaps: [gap("three"), gap("four")],
+    gaps: [{ kind: "strategy", name: "three", reason: "timed out after 60 s" }] satisfies Gap[],
     excluded: [{ entity: "x", strategies: [], tokens: 1, reason: "budget" as const }],
     count: words,
   };
   const generate = (tokens: number) => new ProvenancePreambleGenerator().generate({ ...parts, tokens });
 
-  test("names contributors, gaps with their reasons, and omissions", () => {
-    expect(generate(1_000)).toBe(
-      "# Context\n2 pieces of 2 files. Found by one (2), two (1).\nMissing: three: did not answer in time.\n" +
-        "Missing: four: did not answer in time.\nLeft out for lack of space: 1 piece.\n",
-    );
+  test("says how much is shown, and nothing about how it was found", () => {
+    expect(generate(1_000)).toBe("# Context: 2 pieces of 2 files\n");
   });
 
-  test("is never longer than it may be, and says that it was cut", () => {
+  test("is never longer than it may be", () => {
     for (let tokens = 0; tokens < 60; tokens++) expect(words(generate(tokens))).toBeLessThanOrEqual(tokens);
     expect(generate(0)).toBe("");
-    expect(generate(26)).toContain("more lines left out");
   });
 
-  test("is empty when there is nothing to say, and one line for each gap with any text", () => {
-    const generator = new ProvenancePreambleGenerator();
-    expect(generator.generate({ ...parts, fragments: [], gaps: [], tokens: 100 })).toBe("");
-    const odd: Gap = { kind: "strategy", name: "odd\n# x", reason: `${"very ".repeat(100)}\n# shop:forged` };
-    const text = generator.generate({ ...parts, gaps: [odd], tokens: 10_000 });
-    expect(text.split("\n").filter((line) => line.startsWith("#"))).toEqual(["# Context"]);
+  test("is empty when nothing is shown", () => {
+    expect(new ProvenancePreambleGenerator().generate({ ...parts, fragments: [], tokens: 100 })).toBe("");
   });
 });
 

@@ -81,10 +81,15 @@ export function failureOf(outcome: StrategyOutcome): string | undefined {
     case "failed":
       return `failed: ${outcome.reason}`;
     case "timed_out":
-      return "did not answer in time";
+      return `timed out after ${Math.round(outcome.durationMs / 1000)} s`;
     case "skipped":
       return outcome.reason === "breaker open"
         ? "is switched off for now because it kept failing"
-        : "did not get its turn in time";
+        : "timed out before its turn came";
   }
+}
+
+/** Ended by a deadline: on a less busy machine it would have contributed. */
+export function isTimedOut(outcome: StrategyOutcome): boolean {
+  return outcome.status === "timed_out" || (outcome.status === "skipped" && outcome.reason === "deadline");
 }

@@ -33,7 +33,10 @@ const BY_ONE_WORD = 0.3;
 
 /** The most certain first; each file and definition once. */
 export function anchorsOf(index: ScopedIndex, request: ContextQuestion, terms: QueryTerms): readonly Anchor[] {
-  const found = [
+  const members = terms.members.flatMap((member) => memberNamed(index, member));
+  // The member of an owner that exists is meant, and not everything else of that name.
+  const resolved = new Set(members.map(({ definition }) => definition.name));
+  const found: Anchor[] = [
     ...request.focus.flatMap((entry) => inFocus(index, entry)),
     ...terms.paths.flatMap((path) =>
       filesAt(index, path).map((file) => ({
@@ -43,7 +46,8 @@ export function anchorsOf(index: ScopedIndex, request: ContextQuestion, terms: Q
         reason: `the query names ${path}`,
       })),
     ),
-    ...terms.identifiers.flatMap((name) => named(index, name)),
+    ...members,
+    ...terms.identifiers.filter((name) => !resolved.has(name)).flatMap((name) => named(index, name)),
     ...byWords(index, terms),
   ];
   const anchors = new Map<string, Anchor>();
@@ -92,6 +96,25 @@ function filesWith(index: ScopedIndex, written: string, alias?: string): readonl
   const ends = candidates.filter((file) => file.path.endsWith(`/${path}`));
   const below = candidates.filter((file) => file.path.startsWith(`${path}/`));
   return (ends.length > 0 ? ends : below).slice(0, MOST_FILES);
+}
+
+/** `Lease.renew`, `lease::renew`, `res.json`: the member of a definition of that name. */
+function memberNamed(
+  index: ScopedIndex,
+  { owner, name }: QueryTerms["members"][number],
+): readonly (Anchor & { readonly definition: IndexedDefinition })[] {
+  const found = index.definitionsNamed(name).filter(({ file, container }) => {
+    const outer = container === undefined ? undefined : index.definitionsIn(file)[container];
+    return outer?.name.toLowerCase() === owner.toLowerCase();
+  });
+  return preferred(found).map((definition) => {
+    return {
+      file: definition.file,
+      definition,
+      weight: NAMED,
+      reason: `defines ${owner}.${name}, which the query names`,
+    };
+  });
 }
 
 function named(index: ScopedIndex, name: string): readonly Anchor[] {

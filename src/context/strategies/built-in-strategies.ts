@@ -34,6 +34,16 @@ export const BUILT_IN_STRATEGIES: readonly ContextStrategy[] = [
     confidence: (request) => (pointsSomewhere(request) ? 0.85 : hasWords(request) ? 0.5 : 0),
   },
   {
+    name: "passage-search",
+    description: "searches pieces of about forty lines for the words of the request, and shows the best in full",
+    quality: 1,
+    needs: ["text"],
+    module: MODULE,
+    exportName: "passageSearch",
+    repeatable: true,
+    confidence: (request) => (hasWords(request) ? 1 : 0),
+  },
+  {
     name: "plan-decision-context",
     description: "tells the plan's earlier decisions, and shows the files it changed",
     quality: 0.7,

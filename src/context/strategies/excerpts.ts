@@ -161,14 +161,18 @@ function lineNumbers(text: string, offsets: readonly number[]): readonly number[
   });
 }
 
-/** An inner definition is shown with the outer one of a wanted name. */
+/**
+ * An inner definition is shown with the outer one of a wanted name. `res.json = function …` belongs to `res` but does
+ * not lie in it.
+ */
 function liesInNamed(
   definitions: readonly IndexedDefinition[],
-  { container }: IndexedDefinition,
+  { container, startLine, endLine }: IndexedDefinition,
   names: ReadonlyMap<string, number>,
 ): boolean {
   const outer = container === undefined ? undefined : definitions[container];
-  return outer !== undefined && (names.has(outer.name) || liesInNamed(definitions, outer, names));
+  if (outer === undefined || startLine < outer.startLine || endLine > outer.endLine) return false;
+  return names.has(outer.name) || liesInNamed(definitions, outer, names);
 }
 
 function isMember({ kind }: IndexedDefinition): boolean {

@@ -85,3 +85,11 @@ test("any text at all is read, quickly", () => {
     expect(terms(hostile).words.length).toBeLessThanOrEqual(64);
   }
 });
+
+test("dotted names are members of the name before them", () => {
+  expect(terms("does res.json or Gitignore::matched escape?").members).toEqual([
+    { owner: "res", name: "json" },
+    { owner: "Gitignore", name: "matched" },
+  ]);
+  expect(terms("json in general").members).toEqual([]);
+});

@@ -12,6 +12,8 @@ export interface QueryTerms {
    * "renew".
    */
   readonly identifiers: readonly string[];
+  /** Of dotted ones, each name with the one before it: "Lease.renew" is the member "renew" of "Lease". */
+  readonly members: readonly { readonly owner: string; readonly name: string }[];
   /** Files, whole paths or ends of them: "src/lease.ts", "lease.ts". */
   readonly paths: readonly string[];
   /** In small letters, identifiers split at their humps, stop words dropped, each once, in the order of the text. */
@@ -26,17 +28,34 @@ const MOST_TERMS = 64;
 const FILE_NAME =
   /^[\w@.+-]*\w\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|mdx|py|pyi|go|rs|java|kt|c|cc|cpp|cxx|h|hh|hpp|sql|sh|css|scss|html|vue|svelte|txt|proto|rb|php|cs)$/i;
 
+/** Endings of files that are also names of members. */
+const MEMBER = /^([A-Za-z_$][\w$]*)\.(json|html|css|sql|proto|go|sh)$/;
+
 export function termsOf(request: Pick<ContextQuestion, "query" | "entities">): QueryTerms {
   const identifiers = new Set<string>();
   const paths = new Set<string>();
   const words = new Set<string>();
+  const members = new Map<string, { readonly owner: string; readonly name: string }>();
   const take = (token: string, isName: boolean): void => {
     if (isPath(token)) {
+      // `res.json` may be a file, and may be a member; the index knows which of them exists.
+      const [, owner, name] = MEMBER.exec(token) ?? [];
+      if (owner !== undefined && name !== undefined) {
+        members.set(token, { owner, name });
+        for (const word of wordsIn(token)) words.add(word);
+      }
       paths.add(token.replace(/^\.\//, ""));
       for (const word of wordsIn(token.replace(/\.\w+$/, ""))) words.add(word);
       return;
     }
-    if (isName || looksLikeCode(token)) for (const part of namesIn(token)) identifiers.add(part);
+    if (isName || looksLikeCode(token)) {
+      const names = namesIn(token);
+      for (const [at, name] of names.entries()) {
+        identifiers.add(name);
+        const owner = names[at - 1];
+        if (owner !== undefined) members.set(`${owner}.${name}`, { owner, name });
+      }
+    }
     for (const word of wordsIn(token)) words.add(word);
   };
   for (const entity of request.entities.slice(0, MOST_TERMS)) {
@@ -44,7 +63,12 @@ export function termsOf(request: Pick<ContextQuestion, "query" | "entities">): Q
   }
   const query = request.query.slice(0, LONGEST_QUERY);
   for (const { token, quoted } of tokensOfQuery(query)) take(token, quoted);
-  return { identifiers: first(identifiers), paths: first(paths), words: first(words) };
+  return {
+    identifiers: first(identifiers),
+    members: first(members.values()),
+    paths: first(paths),
+    words: first(words),
+  };
 }
 
 /** A name in pieces: `parseHTTPLease2` is parse, http, lease2; stop words and single letters are left out. */
@@ -128,6 +152,6 @@ function namesIn(token: string): readonly string[] {
     .filter((name) => name.length > 1 && name !== "this" && name !== "self");
 }
 
-function first(terms: ReadonlySet<string>): readonly string[] {
+function first<Term>(terms: Iterable<Term>): readonly Term[] {
   return Array.from(terms).slice(0, MOST_TERMS);
 }

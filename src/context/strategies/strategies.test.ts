@@ -244,6 +244,7 @@ describe("the built-in strategies", () => {
     expect(Object.fromEntries(BUILT_IN_STRATEGIES.map(({ name, quality }) => [name, quality]))).toEqual({
       "symbol-rank": 0.9,
       "breadth-depth-navigator": 0.85,
+      "passage-search": 1,
       "plan-decision-context": 0.7,
       "semantic-embedding": 0.6,
       "simple-keyword": 0.3,
@@ -269,6 +270,7 @@ describe("the built-in strategies", () => {
     expect(confident("stale leases")).toEqual([
       "symbol-rank",
       "breadth-depth-navigator",
+      "passage-search",
       "semantic-embedding",
       "simple-keyword",
     ]);

@@ -104,6 +104,14 @@ export const hangs: ContextStrategyFunction = () => {
   return new Promise(() => {});
 };
 
+/** Hangs the first time that it is asked about an index. */
+export const hangsOnce: ContextStrategyFunction = (input, context) => {
+  const mark = `${input.scope.trees[0]?.index}.asked`;
+  if (existsSync(mark)) return signatures(input, context);
+  writeFileSync(mark, "");
+  return hangs(input, context);
+};
+
 export const spins: ContextStrategyFunction = () => {
   for (;;);
 };

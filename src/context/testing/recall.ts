@@ -18,7 +18,7 @@ import { TokenCache } from "../tokens/token-cache.ts";
 import type { Question } from "./answer-sets.ts";
 
 /** Those that need neither a plan nor a model. */
-export const JUDGED = ["simple-keyword", "breadth-depth-navigator", "symbol-rank"] as const;
+export const JUDGED = ["simple-keyword", "passage-search", "breadth-depth-navigator", "symbol-rank"] as const;
 
 const LONG_ENOUGH_MS = 120_000;
 

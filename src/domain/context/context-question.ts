@@ -27,7 +27,15 @@ export interface ContextQuestion {
   readonly preferredStrategies: readonly string[];
   /** Only strategies that need all of these. */
   readonly requiredBackends: readonly Backend[];
+  /**
+   * `pointers`: where to look rather than the code itself, for a model that has tools to look: ranked files with the
+   * reason of each, signatures, and the bodies of the best few pieces. Small budgets are always shown like this.
+   */
+  readonly rendering?: "pointers" | undefined;
 }
+
+/** Up to this many tokens a context is made of pointers: code in full would be too little to answer from. */
+export const POINTERS_BUDGET = 4_000;
 
 /** How many steps a question walks from its focus unless it says otherwise. */
 export const DEFAULT_BREADTH = 2;

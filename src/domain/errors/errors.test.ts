@@ -17,6 +17,7 @@ const MEANINGS = {
   plan: [1, -32008, 409],
   tool_failed: [1, -32008, 422],
   interrupted: [1, -32008, 409],
+  timed_out: [1, -32603, 504],
   graph_failed: [1, -32008, 422],
   graph_limit: [1, -32008, 422],
   hook_failed: [1, -32008, 422],

@@ -33,6 +33,7 @@ const ERROR_TABLE = {
   contained: { exit: 1, rpc: -32008, http: 422 },
   git_failed: { exit: 1, rpc: -32008, http: 500 },
   interrupted: { exit: 1, rpc: -32008, http: 409 },
+  timed_out: { exit: 1, rpc: -32603, http: 504 },
   budget_exceeded: { exit: 1, rpc: -32010, http: 402 },
   price_unknown: { exit: 1, rpc: -32009, http: 422 },
   awaiting_input: { exit: 1, rpc: -32010, http: 409 },
