@@ -84,7 +84,7 @@ interface TreeNode {
   readonly children: readonly TreeNode[];
 }
 
-/** What the tree and the explanations say of the plan above. */
+/** Checks the tree and the explanations of the plan above. */
 async function explained(
   { agents }: ThinkingWorld,
   id: string,
@@ -170,8 +170,12 @@ async function explained(
     { role: "user", content: 'Carry out the step "write": Write the documentation' },
   ]);
   expect(seen.tools.map(({ name }) => name)).toContain("write_file");
+  await explainedToPeople(agents, id, ids["root"]);
+}
+
+async function explainedToPeople(agents: ThinkingWorld["agents"], id: string, root: string | undefined): Promise<void> {
   // A plan's id alone explains what it is asked to do; people see the reason too.
-  expect((await agents.json("plan", "explain", id)).data["decision"]).toMatchObject({ id: ids["root"] });
+  expect((await agents.json("plan", "explain", id)).data["decision"]).toMatchObject({ id: root });
   expect((await agents.run(["plan", "explain", id, "write"])).stdout).toContain("Nobody can find it");
   expect((await agents.json("plan", "explain", id, "write", "--show-context")).exit_code).toBe(3);
   expect((await agents.json("plan", "explain", "01ZZZZZZZZZZZZZZZZZZZZZZZZ")).exit_code).toBe(3);

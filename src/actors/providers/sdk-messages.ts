@@ -8,8 +8,8 @@ type AnswerMessage = Extract<ModelMessage, { role: "assistant" }>;
 type SdkContent = Exclude<Extract<SdkMessage, { role: "assistant" }>["content"], string>;
 
 /**
- * Our messages in the library's words. Messages of the user in a row become one: many templates of models refuse two. An
- * answer goes back as it came to the model that gave it, thoughts and signatures included, and as text and calls to any
+ * Our messages in the library's words. Messages of the user in a row become one: many templates of models refuse two.
+ * An answer goes back as it came to the model that gave it, thoughts and signatures included, and as text and calls to any
  * other, which could not read the rest.
  */
 export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames, model: ModelRef): SdkMessage[] {

@@ -9,7 +9,7 @@ import { type ReadableFile, TreeReader } from "../index/index-reader.ts";
 import type { IndexScope } from "../model/index-scope.ts";
 import { lineStartsOf } from "../languages/lines.ts";
 import { referenceGraph } from "./reference-graph.ts";
-import { searchPassages } from "./passage-search.ts";
+import { searchPassages } from "./search-passages.ts";
 import type {
   PassageHit,
   Excerpt,

@@ -115,7 +115,7 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
   };
 }
 
-/** What a context of pointers says before its pieces; "" for any other. */
+/** The text of a context of pointers before its pieces; "" for any other. */
 function pointersFor(ranked: readonly ScoredFragment[], { input, opened, packable, count }: PassState): string {
   if (input.question.rendering !== "pointers") return "";
   return pointersText({ question: input.question, ranked, index: opened.index, tokens: packable, count });

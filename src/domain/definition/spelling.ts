@@ -15,7 +15,7 @@ import { shown } from "../text/text.ts";
 export interface Form {
   /** Older spellings, by the key of the shape. */
   readonly older?: Readonly<Record<string, readonly string[]>>;
-  /** An older form keeps what is special to a kind in a block of this name; what stands beside the block comes first. */
+  /** An older form keeps the keys of a kind in a block of this name; keys beside the block come first. */
   readonly block?: string;
   /** Keys that stand in the block and not beside it. */
   readonly inBlock?: readonly string[];

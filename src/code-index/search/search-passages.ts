@@ -3,8 +3,8 @@
  * in the name of a definition of the piece counts more than the same word in its lines.
  *
  * The text index has whole files only. It says which files have the words, and how rare each word is; the pieces of the
- * best of these files are cut and counted when they are asked for. So the index stays as small as before, and a changed file needs
- * no other work than before.
+ * best of these files are cut and counted when they are asked for. So the index stays as small as before, and a
+ * changed file needs no other work than before.
  */
 import type { ReadableFile, TreeReader } from "../index/index-reader.ts";
 import { countWords, wordsOf } from "../words/words.ts";
