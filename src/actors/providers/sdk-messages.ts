@@ -9,8 +9,8 @@ type SdkContent = Exclude<Extract<SdkMessage, { role: "assistant" }>["content"],
 
 /**
  * Our messages in the library's words. Messages of the user in a row become one: many templates of models refuse two.
- * An answer goes back as it came to the model that gave it, thoughts and signatures included, and as text and calls to any
- * other, which could not read the rest.
+ * An answer goes back as it came to the model that gave it, thoughts and signatures included, and as text and calls to
+ * any other, which could not read the rest.
  */
 export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames, model: ModelRef): SdkMessage[] {
   return merged(messages).map((message): SdkMessage => {
