@@ -114,6 +114,9 @@ test("it looks, decides and works in one conversation; its prefix stays the same
   }
   const last = JSON.stringify(all.at(-1)?.messages);
   expect(last).toContain("one");
+  // A look before the decision is done like any other call.
+  const { tree } = await (await world.agents()).run("plan.tree", { plan: planId });
+  expect(tree).toMatchObject({ children: [{ tool: "read_file", state: "done" }, { tool: "record_strategy" }] });
   expect(last).toContain("Two is 2 now.");
 });
 

@@ -43,7 +43,11 @@ export async function decisionOutcomes(
   const decisions = await findDecisions(reader, planId, attempt, options);
   const calls = Map.groupBy(await findInvocations(reader, planId, attempt), (call) => call.decisionId);
   const below = Map.groupBy(decisions, ({ parent }) => parent);
-  const placed = await placedRecords(reader, planId, attempt);
+  const placed = [
+    // A model looks around before it decides.
+    ...(await placedRecords(reader, planId, attempt, "strategize")),
+    ...(await placedRecords(reader, planId, attempt)),
+  ];
   const records = new Set(placed.filter(canChangeFiles).flatMap(({ changeset }) => changeset ?? []));
   const ended = new Set(placed.flatMap(({ kind, id }) => (kind === "step_end" ? [id] : [])));
   const lease = await findLease(reader, planId);
