@@ -27,7 +27,7 @@ import {
   type ExecuteOutcome,
 } from "../procedures/execute-plan.ts";
 import { Applied, applyPlan } from "../procedures/land-plan.ts";
-import { configuredProfile, defaultActors, givenBudget, runActor } from "../procedures/plan-defaults.ts";
+import { configuredProfile, defaultActors, runActor, runBudget } from "../procedures/plan-defaults.ts";
 import { guidePlan } from "../procedures/prompt-plan.ts";
 import { diffOfPlan } from "../queries/diff-facts.ts";
 
@@ -107,7 +107,9 @@ async function makePlan(
     });
   }
   const actor = await runActor(app, wish.actor);
-  const budget = await givenBudget(app, wish.budget);
+  const defaults = await defaultActors(app);
+  const strategy = wish.strategyActor ?? defaults.strategy;
+  const budget = await runBudget(app, wish.budget, strategy === undefined ? [actor] : [actor, strategy]);
   const plans = await app.plans();
   const services = { plans, projects: await app.projects(), resources: await app.resources() };
   const { project, action, made } = await setUpRun(services, { directory: wish.directory, project: wish.project });
@@ -118,7 +120,7 @@ async function makePlan(
     automationProfile: wish.automationProfile,
     configuredProfile: await configuredProfile(app, [project]),
     actors: { execution: actor, strategy: wish.strategyActor },
-    defaultActors: await defaultActors(app),
+    defaultActors: defaults,
     providers: await app.providers(),
     budget,
     effort: wish.effort,

@@ -4,18 +4,26 @@ import { ollamaWindow } from "../../actors/providers/endpoint-models.ts";
 import { configuredProviders, requireProvider } from "../../actors/providers/providers.ts";
 import type { ModelRef } from "../../actors/models/model.ts";
 import { actorNamed } from "../../catalog/stored-actor.ts";
+import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 
 /** The models of a plan's actors, without repetition; none for a plan of fixed tool calls. */
 export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef[]> {
-  const refs = new Map<string, ModelRef>();
   const store = await app.store();
-  for (const name of [actors.strategy, actors.execution]) {
-    if (name === undefined) continue;
-    // As the plan itself finds it: a provider that was removed since is an error about the provider.
-    const actor = await store.read((reader) => actorNamed(reader, name));
+  const names = [actors.strategy, actors.execution].filter((name) => name !== undefined);
+  // As the plan itself finds them: a provider that was removed since is an error about the provider.
+  return store.read(async (reader) => {
+    const found: ActorDefinition[] = [];
+    for (const name of names) found.push(await actorNamed(reader, name));
+    return modelsOfActors(found);
+  });
+}
+
+export function modelsOfActors(actors: readonly ActorDefinition[]): ModelRef[] {
+  const refs = new Map<string, ModelRef>();
+  for (const actor of actors) {
     if (actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
     const ref = modelOf(actor);
     refs.set(`${ref.provider}/${ref.model}`, ref);

@@ -8,6 +8,7 @@ import { allowedBudget } from "../../ledger/own-budget.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
 import type { App } from "../base/app.ts";
+import { modelsOfActors } from "./announce-model.ts";
 
 export async function defaultActors(app: App): Promise<Partial<Record<ActorRole, string | undefined>>> {
   const defaults: Partial<Record<ActorRole, string | undefined>> = {};
@@ -94,4 +95,23 @@ export async function givenBudget(app: App, text: string | undefined): Promise<M
   }
   const { perPlan } = await app.caps();
   return allowedBudget(capOf(text), { configured: perPlan });
+}
+
+/**
+ * The budget of a run. Where the user set no limit at all, the default holds; but it never refuses a model, so it is
+ * left out when a price is not known, and when nothing costs anything.
+ */
+export async function runBudget(
+  app: App,
+  text: string | undefined,
+  actors: readonly string[],
+): Promise<Microdollars | undefined> {
+  if (text !== undefined) return givenBudget(app, text);
+  if ((await app.caps()).perPlan !== undefined) return undefined;
+  const models = await app.models();
+  const much = { inputTokens: 1_000_000, outputTokens: 1_000_000, estimated: true };
+  const found = await Promise.all(actors.map((name) => app.actorNamed(name)));
+  const costs = modelsOfActors(found).map((ref) => models.costOf(ref, much));
+  if (costs.includes(undefined) || !costs.some((cost) => cost !== undefined && cost > 0)) return undefined;
+  return capOf((await app.setting("budget.per-run")).value);
 }

@@ -26,6 +26,14 @@ export const BUDGET_SETTINGS: readonly Setting[] = [
   },
   {
     ...common,
+    key: "budget.per-run",
+    default: "5",
+    env: "CLEVERAGENTS_BUDGET_PER_RUN",
+    description:
+      "Dollars that the models of a plan of `agents run` may cost unless --budget or budget.per-plan says so",
+  },
+  {
+    ...common,
     key: "budget.per-day",
     env: "CLEVERAGENTS_BUDGET_PER_DAY",
     description: "Dollars that all models together may cost in a day, which begins at 00:00 UTC",
