@@ -237,3 +237,27 @@ test("instructions of the project are in the prompt, nested ones with the first 
   expect(system).not.toContain("no dependencies");
   expect(JSON.stringify(messages)).toContain("The library has no dependencies.");
 });
+
+test("an attempt that was given up is told to the next one, with its reason, and stays in the tree", async () => {
+  await using world = new LoopWorld();
+  const wrong = step("fix", calls("write_file", { path: "wrong.txt", content: "x\n" }));
+  world.script(
+    strategy(FIX),
+    wrong,
+    step("fix", { match: { tool: "write_file" }, text: "It is in wrong.txt." }),
+    strategy(FIX),
+    step("fix", { text: "Nothing to do: it is fine as it is." }),
+  );
+  const { planId } = (await world.run("write it")) as { planId: string };
+  const agents = await world.agents();
+  await agents.run("plan.revert", { plan: planId, reason: "not in that file" });
+  await agents.run("plan.execute", { plan: planId }, { answers: "none" });
+  const { messages } = await world.shown(planId, "strategy");
+  expect(messages[0]?.content).toMatch(/Attempt 1 was given up: not in that file[^]*wrong\.txt/);
+  const present = await agents.run("plan.tree", { plan: planId });
+  expect(present).toMatchObject({ attempt: 2, earlierAttempts: [] });
+  const { earlierAttempts } = await agents.run("plan.tree", { plan: planId, allAttempts: true });
+  expect(earlierAttempts).toMatchObject([
+    { attempt: 1, reason: "not in that file", tree: { children: [{ children: [{ step: "fix", changes: 1 }] }] } },
+  ]);
+});

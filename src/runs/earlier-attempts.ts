@@ -3,8 +3,8 @@ import { diffOf } from "../changes/diff-cache.ts";
 import { planChanges } from "../changes/plan-changes.ts";
 import { stepSummaries } from "../changes/step-records.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { findEvents } from "../ledger/event-log.ts";
-import type { Reader, Store } from "../store/port.ts";
+import { revertReason } from "../plans/revert-reason.ts";
+import type { Store } from "../store/port.ts";
 import { findFailures } from "../store/tables/plans.ts";
 
 /** Characters of an earlier attempt's patch: what was tried, not every line of it. */
@@ -16,7 +16,7 @@ export async function earlierAttempts(store: Store, plan: Plan): Promise<string[
     const { failures, summaries, reason } = await store.read(async (reader) => ({
       failures: (await findFailures(reader, plan.id)).filter((failure) => failure.attempt === attempt),
       summaries: await stepSummaries(reader, plan.id, attempt),
-      reason: await reasonOf(reader, plan, attempt),
+      reason: await revertReason(reader, plan, attempt),
     }));
     const { patch } = await diffOf(store, await planChanges(store, plan.id, attempt));
     const parts = [
@@ -28,17 +28,6 @@ export async function earlierAttempts(store: Store, plan: Plan): Promise<string[
     told.push(parts.join("\n  ").replaceAll("\n", "\n  "));
   }
   return told;
-}
-
-/** Why a person sent the plan back after this attempt. */
-async function reasonOf(reader: Reader, plan: Plan, attempt: number): Promise<string | undefined> {
-  const moves = [
-    ...(await findEvents(reader, plan.id, "plan.phase_changed")),
-    ...(await findEvents(reader, plan.id, "plan.state_changed")),
-  ];
-  const back = moves.find(({ details }) => details["operation"] === "revertPlan" && details["attempt"] === attempt + 1);
-  const reason = back?.details["reason"];
-  return typeof reason === "string" ? reason : undefined;
 }
 
 /** The work of the present attempt so far, for a conversation that begins in the middle of it. */

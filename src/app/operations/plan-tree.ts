@@ -1,15 +1,31 @@
 import * as z from "zod";
+import { revertReason } from "../../plans/revert-reason.ts";
 import { defineOperation } from "../base/operation.ts";
 import { PlanReference } from "../base/schemas.ts";
 import { DecisionTree, decisionTree } from "../queries/decision-tree.ts";
 
+/** An attempt that was given up, and why. */
+const EarlierAttempt = DecisionTree.pick({ attempt: true, tree: true, summary: true }).extend({
+  reason: z.string().nullable(),
+});
+
 export const operation = defineOperation({
   input: z.strictObject({
     plan: PlanReference,
+    allAttempts: z.boolean().default(false),
     showSuperseded: z.boolean().default(false),
     depth: z.int().min(0).max(9_999).optional(),
   }),
-  output: DecisionTree,
-  run: async (app, { plan, showSuperseded, depth }) =>
-    decisionTree(app, await (await app.plans()).getPlan(plan), { superseded: showSuperseded, depth }),
+  output: DecisionTree.extend({ earlierAttempts: z.array(EarlierAttempt) }),
+  run: async (app, { plan: reference, allAttempts, showSuperseded: superseded, depth }) => {
+    const plan = await (await app.plans()).getPlan(reference);
+    const present = await decisionTree(app, plan, { superseded, depth });
+    const earlierAttempts: z.output<typeof EarlierAttempt>[] = [];
+    for (let attempt = 1; allAttempts && attempt < plan.attempt; attempt += 1) {
+      const { tree, summary } = await decisionTree(app, plan, { superseded, depth, attempt });
+      const reason = await (await app.store()).read((reader) => revertReason(reader, plan, attempt));
+      earlierAttempts.push({ attempt, tree, summary, reason: reason ?? null });
+    }
+    return { ...present, earlierAttempts };
+  },
 });

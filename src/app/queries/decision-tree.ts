@@ -1,4 +1,4 @@
-/** The decisions of a plan's current attempt, as a tree, with their outcomes. */
+/** The decisions of one attempt at a plan, as a tree, with their outcomes. */
 import * as z from "zod";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 import type { ChosenWork, Decision } from "../../domain/plan/decision.ts";
@@ -64,12 +64,18 @@ export const DecisionTree = z.strictObject({
 export async function decisionTree(
   app: App,
   plan: Plan,
-  options: { readonly superseded?: boolean; readonly depth?: number | undefined },
+  options: {
+    readonly superseded?: boolean;
+    readonly depth?: number | undefined;
+    /** The present one unless given. */
+    readonly attempt?: number;
+  },
 ): Promise<z.output<typeof DecisionTree>> {
   const store = await app.store();
+  const { attempt = plan.attempt } = options;
   const { all, records, undone } = await store.read(async (reader) => ({
-    all: await decisionOutcomes(reader, plan.id, plan.attempt, { superseded: true }),
-    records: await stepRecords(reader, plan.id, plan.attempt),
+    all: await decisionOutcomes(reader, plan.id, attempt, { superseded: true }),
+    records: await stepRecords(reader, plan.id, attempt),
     undone: await findUndoneSteps(reader, plan.id),
   }));
   const outcomes = all.filter(({ state }) => options.superseded === true || state !== "superseded");
@@ -81,7 +87,7 @@ export async function decisionTree(
   const [root] = shown;
   return {
     planId: plan.id,
-    attempt: plan.attempt,
+    attempt,
     tree: root === undefined ? null : node(root, shown, out),
     undoneSteps: undone,
     summary: {

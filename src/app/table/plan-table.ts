@@ -152,6 +152,7 @@ export const PLAN_TABLE = {
     writes: false,
     parameters: [
       { name: "plan", about: "the plan's id, or its first characters", positional: true, required: true },
+      { name: "allAttempts", about: "also the attempts before the present one", kind: "flag" },
       { name: "showSuperseded", about: "also what a rollback discarded", kind: "flag" },
       { name: "depth", about: "how deep; 0 shows only what the plan is asked to do", value: "number", kind: "integer" },
     ],

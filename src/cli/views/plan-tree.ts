@@ -3,40 +3,58 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { count } from "../terminal/format.ts";
 import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
-import { toned, type Cell } from "../terminal/view.ts";
+import { toned, type Cell, type Element } from "../terminal/view.ts";
 
-export const show: Show<"plan.tree"> = ({ planId, tree, summary }, { input }) => {
-  const rows = tree === null ? [] : [...withDepth(tree)];
-  const hidden = summary.superseded === 0 || input.showSuperseded === true;
+export const show: Show<"plan.tree"> = ({ planId, attempt, tree, summary, earlierAttempts }, { input }) => {
+  const hidden = [
+    ...(summary.superseded === 0 || input.showSuperseded === true
+      ? []
+      : [`${summary.superseded} superseded (--show-superseded)`]),
+    ...(attempt === 1 || input.allAttempts === true
+      ? []
+      : [`${count(attempt - 1, "earlier attempt")} not shown (--all-attempts)`]),
+  ];
   return {
     view: [
-      {
-        kind: "table",
-        title: `Decisions of plan ${planId}`,
-        columns: ["#", "Decision", "Tool", { keep: "State" }, "Changes", { keep: "Id" }],
-        rows: rows.map(({ node, depth }) => [
-          String(node.sequence),
-          `${"  ".repeat(depth)}${node.title}`,
-          node.tool ?? "-",
-          node.undone ? toned("undone", "warn") : decisionStateCell(node.state),
-          node.step === null && node.changes === 0 ? "-" : String(node.changes),
-          node.id,
-        ]),
-        empty: "",
-      },
+      ...earlierAttempts.map((earlier) =>
+        treeTable(
+          `Attempt ${earlier.attempt}, given up${earlier.reason === null ? "" : `: ${earlier.reason}`}`,
+          earlier.tree,
+        ),
+      ),
+      treeTable(
+        earlierAttempts.length === 0 ? `Decisions of plan ${planId}` : `Attempt ${attempt}, the present one`,
+        tree,
+      ),
     ],
     messages: info(
-      rows.length === 0
-        ? "Nothing was decided yet."
-        : `${count(summary.nodes, "decision")}${hidden ? "" : `; ${summary.superseded} superseded (--show-superseded)`}.`,
+      tree === null ? "Nothing was decided yet." : `${[count(summary.nodes, "decision"), ...hidden].join("; ")}.`,
     ),
     next: [
-      rows.length === 0
+      tree === null
         ? nextStep("plan.execute", { plan: planId })
         : nextStep("plan.explain", { id: planId, decision: "<step or id>" }),
     ],
   };
 };
+
+function treeTable(title: string, tree: DecisionNode | null): Element {
+  const rows = tree === null ? [] : [...withDepth(tree)];
+  return {
+    kind: "table",
+    title,
+    columns: ["#", "Decision", "Tool", { keep: "State" }, "Changes", { keep: "Id" }],
+    rows: rows.map(({ node, depth }) => [
+      String(node.sequence),
+      `${"  ".repeat(depth)}${node.title}`,
+      node.tool ?? "-",
+      node.undone ? toned("undone", "warn") : decisionStateCell(node.state),
+      node.step === null && node.changes === 0 ? "-" : String(node.changes),
+      node.id,
+    ]),
+    empty: "",
+  };
+}
 
 function* withDepth(node: DecisionNode, depth = 0): Generator<{ node: DecisionNode; depth: number }> {
   yield { node, depth };
