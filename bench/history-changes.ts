@@ -102,7 +102,9 @@ function addedLines(before: string, after: string): string {
 }
 
 function hunksBetween(before: string, after: string): readonly Hunk[] {
-  const { stdout } = spawnSync("diff", ["-U0", before, after], { encoding: "utf8", maxBuffer: 1e8 });
+  // It ends with 1 when the files differ.
+  const words = ["diff", "--no-index", "--no-color", "-U0", before, after];
+  const { stdout } = spawnSync("git", words, { encoding: "utf8", maxBuffer: 1e8 });
   return hunksIn(stdout);
 }
 

@@ -8,7 +8,10 @@ import { dirname, join } from "node:path";
 import { MIGRATIONS } from "../src/store/schema/migrations.ts";
 import { sources, target, type Operation } from "../src/domain/plan/transitions.ts";
 
-const PAGES = [...globSync("*.md"), ...globSync("{docs,bench}/**/*.md", { exclude: ["**/node_modules/**"] })];
+const PAGES = [
+  ...globSync("*.md"),
+  ...globSync("{docs,bench}/**/*.md", { exclude: ["**/node_modules/**", "bench/corpus/**"] }),
+];
 const [, scripts = ""] = /"scripts": \{(.*?)\}/s.exec(readFileSync("package.json", "utf8")) ?? [];
 const SCRIPTS = new Set([...scripts.matchAll(/"([\w:-]+)": "/g)].map(([, name = ""]) => name));
 const ARCHITECTURE = readFileSync("docs/architecture.md", "utf8");

@@ -54,6 +54,7 @@ export type { BreakerState } from "./context/breaker/breaker-word.ts";
 export { ParallelStrategyExecutor } from "./context/executor/parallel-strategy-executor.ts";
 export type {
   ParallelStrategyExecutorOptions,
+  DeadlineTimers,
   StrategyAllocation,
   StrategyResults,
 } from "./context/executor/parallel-strategy-executor.ts";

@@ -12,7 +12,7 @@ export interface SourceFile {
 
 /** Code that only tests use, in `testing` folders, is source: it has to be read like any other. */
 export function sourceFiles(folders = "{src,scripts,bench,attack,features}"): SourceFile[] {
-  return globSync(`${folders}/**/*.ts`, { exclude: ["**/node_modules/**"] })
+  return globSync(`${folders}/**/*.ts`, { exclude: ["**/node_modules/**", "bench/corpus/**"] })
     .toSorted()
     .map((path) => {
       const text = readFileSync(path, "utf8");

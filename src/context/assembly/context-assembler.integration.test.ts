@@ -38,7 +38,8 @@ test("twenty assemblies at once in each of several processes: the same bytes, an
   const fourth = await run();
   expect(fourth.failure).toBe("is switched off for now because it kept failing");
   expect(fourth.hashes).toEqual(told[0]?.hashes);
-  // The fourth had new texts to count; everything the fifth has to count was counted before.
-  expect(fourth.loadedTokenizer).toBe(true);
+  // The first had texts to count. Where three processes write at once a count may be lost, and is made again by the
+  // fourth; everything the fifth has to count was counted before.
+  expect(told.some(({ loadedTokenizer }) => loadedTokenizer)).toBe(true);
   expect((await run()).loadedTokenizer).toBe(false);
 });

@@ -1,46 +1,50 @@
 import { availableParallelism } from "node:os";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { ControlledTimers } from "../testing/controlled-timers.ts";
 import { allocation, Cells, NEVER_MS, pause, setUp } from "../testing/executor-set-up.ts";
 
 describe("deadlines", () => {
   test.each(["hangs", "spins", "heedsAbort", "ignoresAbort"])(
     "a strategy that %s times out, the others' results arrive",
     async (name) => {
-      const { breaker, executor } = setUp({ strategyTimeoutMs: 1_500 });
+      const timers = new ControlledTimers();
+      const { breaker, executor } = setUp({ strategyTimeoutMs: 1_500, timers });
       await using _ = executor;
-      const shared = new Cells();
-      const { fragments, outcomes } = await executor.execute([allocation(name), allocation("twoPieces")], {
-        id: "q",
-        cells: shared.cells,
-      });
-      expect(outcomes).toMatchObject([{ status: "timed_out" }, { status: "ran" }]);
+      const request = { id: "q", cells: new Cells().cells };
+      const run = executor.execute([allocation(name), allocation("twoPieces")], request);
+      await timers.untilOnly(1, 2);
+      timers.advance(1_500);
+      const { fragments, outcomes } = await run;
+      expect(outcomes).toMatchObject([{ status: "timed_out", durationMs: 1_500 }, { status: "ran" }]);
       expect(fragments.map(({ content }) => content)).toEqual(["q first", "q second"]);
       expect(breaker.failures(name)).toBe(1);
     },
   );
 
   test.each(["spins", "ignoresAbort"])("the thread of a strategy that %s is terminated and replaced", async (name) => {
-    const { executor } = setUp({ maxWorkers: 1, strategyTimeoutMs: 1_000 });
+    const timers = new ControlledTimers();
+    const { executor } = setUp({ maxWorkers: 1, strategyTimeoutMs: 1_000, timers });
     await using _ = executor;
     const shared = new Cells();
-    const { outcomes } = await executor.execute([allocation(name), allocation("default", 2)], {
-      id: "q",
-      cells: shared.cells,
-    });
+    const request = { id: "q", cells: shared.cells };
+    const run = executor.execute([allocation(name), allocation("default", 2)], request);
+    await vi.waitUntil(() => shared.heartbeat > 0, NEVER_MS);
+    timers.advance(1_000);
     // The only place in the pool was taken by a strategy that never yields it.
-    expect(outcomes).toMatchObject([{ status: "timed_out" }, { status: "ran" }]);
-    expect(shared.heartbeat).toBeGreaterThan(0);
+    expect((await run).outcomes).toMatchObject([{ status: "timed_out" }, { status: "ran" }]);
     await shared.untilSilent();
   });
 
   test("a strategy that heeds its signal keeps its thread, and its late result is dropped", async () => {
-    const { executor } = setUp({ maxWorkers: 1, strategyTimeoutMs: 1_000 });
+    const timers = new ControlledTimers();
+    const { executor } = setUp({ maxWorkers: 1, strategyTimeoutMs: 1_000, timers });
     await using _ = executor;
     const shared = new Cells();
-    const { fragments, outcomes } = await executor.execute([allocation("heedsAbort"), allocation("default", 2)], {
-      id: "q",
-      cells: shared.cells,
-    });
+    const request = { id: "q", cells: shared.cells };
+    const run = executor.execute([allocation("heedsAbort"), allocation("default", 2)], request);
+    await shared.untilStarted();
+    timers.advance(1_000);
+    const { fragments, outcomes } = await run;
     expect(outcomes).toMatchObject([{ status: "timed_out" }, { status: "ran" }]);
     expect(fragments.map(({ content }) => content)).toEqual(["q:2"]);
     expect(shared.aborts).toBe(1);
@@ -78,22 +82,29 @@ describe("deadlines", () => {
     const all = ["a", "b", "c"].map((strategy) => allocation("delayed", 5, strategy));
     await executor.execute(all, { cells: new Cells().cells });
     const shared = new Cells();
-    const slow = ["a", "b", "c", "d", "e", "f"].map((strategy) => allocation("delayed", 1_000, strategy));
-    await executor.execute(slow, { cells: shared.cells });
+    const waiting = ["a", "b", "c", "d", "e", "f"].map((strategy) => allocation("waitsForGo", 1, strategy));
+    const run = executor.execute(waiting, { cells: shared.cells });
+    await shared.untilStarted(Math.min(availableParallelism(), 4));
+    shared.go();
+    expect((await run).outcomes.map(({ status }) => status)).toEqual(waiting.map(() => "ran"));
     expect(shared.mostBusy).toBe(Math.min(availableParallelism(), 4));
   });
 
   test("the overall deadline ends running strategies and skips those that never started", async () => {
-    const { breaker, executor } = setUp({ maxWorkers: 2, totalTimeoutMs: 3_000 });
+    const timers = new ControlledTimers();
+    const { breaker, executor } = setUp({ maxWorkers: 2, totalTimeoutMs: 3_000, timers });
     await using _ = executor;
-    const { fragments, outcomes } = await executor.execute(
+    const run = executor.execute(
       [allocation("default", 4), allocation("hangs"), allocation("spins"), allocation("throws")],
       { id: "q" },
     );
+    await timers.untilOnly(2, 3);
+    timers.advance(3_000);
+    const { fragments, outcomes } = await run;
     expect(outcomes).toMatchObject([
       { status: "ran" },
-      { status: "timed_out" },
-      { status: "timed_out" },
+      { status: "timed_out", durationMs: 3_000 },
+      { status: "timed_out", durationMs: 3_000 },
       { status: "skipped", reason: "deadline" },
     ]);
     expect(fragments).toHaveLength(1);

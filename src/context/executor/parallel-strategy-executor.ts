@@ -9,10 +9,12 @@ import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentsError, ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
 import type { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import { type DeadlineTimers, REAL_TIMERS } from "./deadline-timers.ts";
 import type { Fragment } from "./strategy-protocol.ts";
 import { type StrategyOutcome, StrategyTask } from "./strategy-task.ts";
 import { StrategyWorkerPool } from "./strategy-worker-pool.ts";
 
+export type { DeadlineTimers } from "./deadline-timers.ts";
 export type { Fragment, Strategy, StrategyContext } from "./strategy-protocol.ts";
 export type { StrategyOutcome } from "./strategy-task.ts";
 
@@ -37,6 +39,8 @@ export interface ParallelStrategyExecutorOptions {
   readonly threadPatienceMs?: number | (() => number);
   /** URLs of modules that each thread loads as it starts. */
   readonly preload?: readonly string[];
+  /** The time by which the two deadlines are kept; the real one when it is left out. */
+  readonly timers?: DeadlineTimers;
 }
 
 /** One strategy to run, with its module and its budget. */
@@ -80,6 +84,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
   readonly #breaker: CircuitBreaker;
   readonly #strategyTimeoutMs: number;
   readonly #totalTimeoutMs: number;
+  readonly #timers: DeadlineTimers;
   readonly #pool: StrategyWorkerPool;
   readonly #unsettled = new Set<StrategyTask>();
   #hasExecuted = false;
@@ -87,13 +92,14 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
 
   constructor(options: ParallelStrategyExecutorOptions) {
     const { breaker, maxWorkers = 4, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb = 512 } = options;
-    const { preload = [], threadPatienceMs = 0 } = options;
+    const { preload = [], threadPatienceMs = 0, timers = REAL_TIMERS } = options;
     const patienceMs = typeof threadPatienceMs === "function" ? threadPatienceMs : () => threadPatienceMs;
     requireIntegers({ maxWorkers, strategyTimeoutMs, totalTimeoutMs, workerMemoryMb }, 1);
     requireIntegers({ threadPatienceMs: patienceMs() }, 0);
     this.#breaker = breaker;
     this.#strategyTimeoutMs = strategyTimeoutMs;
     this.#totalTimeoutMs = totalTimeoutMs;
+    this.#timers = timers;
     this.#pool = new StrategyWorkerPool({ breaker: breaker.shared, maxWorkers, workerMemoryMb, preload, patienceMs });
   }
 
@@ -125,7 +131,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
     const copy = copyOf(request);
     const tasks = allocations.map((allocation) => this.#task(allocation, copy));
     const cancel = (): void => tasks.forEach((task) => task.cancel());
-    const deadline = setTimeout(() => tasks.forEach((task) => task.expire()), this.#totalTimeoutMs);
+    const stopDeadline = this.#timers.start(this.#totalTimeoutMs, () => tasks.forEach((task) => task.expire()));
     options.signal?.addEventListener("abort", cancel, { once: true });
     try {
       if (options.signal?.aborted === true) cancel();
@@ -138,7 +144,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
       const outcomes = await Promise.all(ended);
       return { fragments: tasks.flatMap((task) => task.fragments), outcomes };
     } finally {
-      clearTimeout(deadline);
+      stopDeadline();
       options.signal?.removeEventListener("abort", cancel);
       for (const task of tasks) this.#unsettled.delete(task);
     }
@@ -181,6 +187,7 @@ export class ParallelStrategyExecutor implements AsyncDisposable {
       call: { module: isAbsolute(module) ? pathToFileURL(module).href : module, exportName, tokens, request },
       breaker: this.#breaker,
       timeoutMs: this.#strategyTimeoutMs,
+      timers: this.#timers,
       withdraw: (task) => this.#pool.withdraw(task),
     });
   }

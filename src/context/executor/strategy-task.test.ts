@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
 import { IndexMovedError } from "../../code-index/model/index-errors.ts";
 import { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import { ControlledTimers } from "../testing/controlled-timers.ts";
 import { StrategyTask } from "./strategy-task.ts";
 
 function newTask(breaker = new CircuitBreaker()) {
   const call = { module: "file:///nowhere.js", exportName: "default", tokens: 1, request: {} };
   let withdrawn = 0;
   const withdraw = () => void withdrawn++;
-  const task = new StrategyTask({ strategy: "s", circuit: "s", call, breaker, timeoutMs: 60_000, withdraw });
-  return { breaker, task, call, withdrawals: () => withdrawn };
+  const timers = new ControlledTimers();
+  const task = new StrategyTask({ strategy: "s", circuit: "s", call, breaker, timeoutMs: 60_000, timers, withdraw });
+  return { breaker, task, call, timers, withdrawals: () => withdrawn };
 }
 
 const returned = { kind: "returned", fragments: [{ content: "late", tokens: 1 }] } as const;
@@ -24,6 +26,21 @@ test("a reply after the end is dropped", async () => {
   expect(task.fragments).toEqual([]);
   expect(breaker.failures("s")).toBe(1);
   expect(withdrawals()).toBeGreaterThan(0);
+});
+
+test("the deadline of a strategy ends it at its time, not before, and not when it has ended", async () => {
+  const { breaker, task, timers } = newTask();
+  task.begin();
+  timers.advance(59_999);
+  expect(breaker.failures("s")).toBe(0);
+  timers.advance(1);
+  expect(await task.settled).toEqual({ strategy: "s", status: "timed_out", durationMs: 60_000 });
+  const other = newTask();
+  other.task.begin();
+  other.task.end(returned);
+  other.timers.advance(60_000);
+  expect(await other.task.settled).toMatchObject({ status: "ran", durationMs: 0 });
+  expect(other.breaker.failures("s")).toBe(0);
 });
 
 test("a task that was settled in the queue does not begin", async () => {

@@ -5,6 +5,7 @@
  */
 import { isIndexMoved } from "../../code-index/model/index-errors.ts";
 import type { BreakerPermit, CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import type { DeadlineTimers } from "./deadline-timers.ts";
 import type { Fragment, StrategyCall, StrategyReply } from "./strategy-protocol.ts";
 import type { PoolJob } from "./strategy-worker-pool.ts";
 
@@ -31,6 +32,7 @@ export interface TaskOptions {
   readonly call: StrategyCall;
   readonly breaker: CircuitBreaker;
   readonly timeoutMs: number;
+  readonly timers: DeadlineTimers;
   /** Stops everything that still runs for this task. */
   readonly withdraw: (task: StrategyTask) => void;
 }
@@ -43,7 +45,7 @@ export class StrategyTask implements PoolJob {
   #isSettled = false;
   #permit: BreakerPermit | undefined;
   #startedAt: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopDeadline: () => void = () => {};
 
   constructor(options: TaskOptions) {
     const { promise, resolve } = Promise.withResolvers<StrategyOutcome>();
@@ -75,9 +77,10 @@ export class StrategyTask implements PoolJob {
       this.#permit.cancel();
       return undefined;
     }
-    this.#startedAt = performance.now();
-    this.#timer = setTimeout(() => this.#timeOut(), this.#options.timeoutMs);
-    return this.#options.call;
+    const { timers, timeoutMs, call } = this.#options;
+    this.#startedAt = timers.now();
+    this.#stopDeadline = timers.start(timeoutMs, () => this.#timeOut());
+    return call;
   }
 
   end(reply: StrategyReply): void {
@@ -125,11 +128,11 @@ export class StrategyTask implements PoolJob {
   #settle(ending: Ending): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    clearTimeout(this.#timer);
+    this.#stopDeadline();
     this.#resolve({ strategy: this.#options.strategy, ...ending });
   }
 
   #durationMs(): number {
-    return this.#startedAt === undefined ? 0 : Math.round(performance.now() - this.#startedAt);
+    return this.#startedAt === undefined ? 0 : Math.round(this.#options.timers.now() - this.#startedAt);
   }
 }

@@ -1,18 +1,24 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ContextCache } from "../cache/context-cache.ts";
 import { AssemblySetUp, strategy } from "../testing/assembly-set-up.ts";
+import { ControlledTimers } from "../testing/controlled-timers.ts";
+import { NEVER_MS } from "../testing/executor-set-up.ts";
 import { requireInTime } from "./timed-out-strategies.ts";
 
 test("a strategy that a deadline ended is an error with its name, also when others found something", async () => {
+  const timers = new ControlledTimers();
   await using setUp = new AssemblySetUp([strategy("hangs"), strategy("signatures")], {
-    executor: { strategyTimeoutMs: 3_000, totalTimeoutMs: 6_000 },
+    executor: { strategyTimeoutMs: 3_000, totalTimeoutMs: 6_000, timers },
   });
-  const context = await setUp.assembler.assemble(setUp.input(2_000));
+  const assembling = setUp.assembler.assemble(setUp.input(2_000));
+  await timers.untilOnly(1, 2);
+  timers.advance(3_000);
+  const context = await assembling;
   expect(context.fragments.length).toBeGreaterThan(0);
-  expect(context.gaps).toEqual([{ kind: "strategy", name: "hangs", reason: "timed out after 6 s" }]);
+  expect(context.gaps).toEqual([{ kind: "strategy", name: "hangs", reason: "timed out after 3 s" }]);
   expect(() => requireInTime(context, "Nothing was printed.")).toThrow(
     expect.objectContaining({
       code: "timed_out",
@@ -37,12 +43,17 @@ test("a context that lacks a strategy for its deadline is not stored: the next o
   const strategies = [strategy("hangsOnce", { repeatable: true }), strategy("signatures", { repeatable: true })];
   const directory = mkdtempSync(join(tmpdir(), "timed-out-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const timers = new ControlledTimers();
   await using cached = new AssemblySetUp(strategies, {
-    executor: { strategyTimeoutMs: 3_000, totalTimeoutMs: 6_000 },
+    executor: { strategyTimeoutMs: 3_000, totalTimeoutMs: 6_000, timers },
     parts: { cache: new ContextCache(directory) },
   });
   const scope = await cached.scope();
-  const short = await cached.assembler.assemble(cached.input(2_000, { scope: () => scope }));
+  const assembling = cached.assembler.assemble(cached.input(2_000, { scope: () => scope }));
+  await timers.untilOnly(1, 2);
+  await vi.waitUntil(() => existsSync(`${scope.trees[0]?.index}.asked`), NEVER_MS);
+  timers.advance(3_000);
+  const short = await assembling;
   expect(short.outcomes).toContainEqual(expect.objectContaining({ strategy: "hangsOnce", status: "timed_out" }));
   const whole = await cached.assembler.assemble(cached.input(2_000, { scope: () => scope }));
   expect(whole.outcomes.map(({ status }) => status)).toEqual(["ran", "ran"]);

@@ -235,10 +235,29 @@ test("a score is the weighted sum of its parts, which are kept", () => {
     plan,
   );
   expect(a).toMatchObject({ breakdown: { relevance: 1, hierarchy: 1, quality: 0.9, recency: 1 } });
-  expect(a?.score).toBeCloseTo(0.995);
-  expect(b).toMatchObject({ breakdown: { relevance: 0.5, hierarchy: 0.25, quality: 0.9, recency: 0 } });
-  expect(b?.score).toBeCloseTo(0.4325);
+  expect(a?.score).toBeCloseTo(0.7 + 0.15 + 0.05 * 0.9 + 0.1);
+  // Of a, whose places are the first of both: 0.9 for the second place of "two", beside 0.3 and 0.9 for the first.
+  const relevance = 0.9 / 21 / ((0.3 + 0.9) / 20);
+  expect(b).toMatchObject({ breakdown: { hierarchy: 0.5, quality: 0.9, recency: 0 } });
+  expect(b?.breakdown["relevance"]).toBeCloseTo(relevance);
+  expect(b?.score).toBeCloseTo(0.7 * relevance + 0.15 * 0.5 + 0.05 * 0.9);
   expect(c).toMatchObject({ breakdown: { relevance: 0, hierarchy: 0, quality: 0.3, recency: 0 } });
+});
+
+test("files are ranked by the places of all strategies, the pieces of a file by their worth there", () => {
+  const [both, one, less] = new WeightedCompositeScorer().score(
+    [
+      found("both.ts", { relevance: 0.2, strategies: ["one", "two"], ranks: { one: 2, two: 1 } }),
+      found("one.ts", { relevance: 1, strategies: ["one"], ranks: { one: 0 } }),
+      found("one.ts", { relevance: 0.25, strategies: ["one"], ranks: { one: 1 } }),
+    ],
+    question(),
+    [selected("one"), selected("two")],
+    undefined,
+  );
+  expect(both?.breakdown["relevance"]).toBe(1);
+  expect(one?.breakdown["relevance"]).toBeLessThan(1);
+  expect(less?.breakdown["relevance"]).toBeCloseTo((one?.breakdown["relevance"] ?? 0) / 2);
 });
 
 describe("packing", () => {

@@ -23,13 +23,17 @@ export default echo;
 /** Answers after as many milliseconds as its budget has tokens. */
 export const delayed: TestStrategy = async (request, { tokens }) => {
   const cells = cellsOf(request);
-  const busy = Atomics.add(cells, 0, 1) + 1;
-  for (let most = Atomics.load(cells, 1); busy > most; most = Atomics.load(cells, 1))
-    Atomics.compareExchange(cells, 1, most, busy);
+  countBusy(cells);
   await sleep(tokens);
   Atomics.sub(cells, 0, 1);
   return one(`${request.id}:${tokens}`, tokens);
 };
+
+function countBusy(cells: Int32Array): void {
+  const busy = Atomics.add(cells, 0, 1) + 1;
+  for (let most = Atomics.load(cells, 1); busy > most; most = Atomics.load(cells, 1))
+    Atomics.compareExchange(cells, 1, most, busy);
+}
 
 export const twoPieces: TestStrategy = (request) => [
   { content: `${request.id} first`, tokens: 2, source: "a.ts", lines: [1, 2] },
@@ -65,8 +69,10 @@ export const heedsAbort: TestStrategy = async (request, { signal }) => {
 
 export const waitsForGo: TestStrategy = async (request) => {
   const cells = cellsOf(request);
+  countBusy(cells);
   Atomics.add(cells, 4, 1);
   while (Atomics.load(cells, 5) === 0) await sleep(2);
+  Atomics.sub(cells, 0, 1);
   return one("gone");
 };
 
