@@ -1,34 +1,16 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { strictServer, strictSettings, type StrictServer } from "../actors/testing/strict-server.ts";
+import { strictServer } from "../actors/testing/strict-server.ts";
 import type { WireScript } from "../actors/testing/wires/wire.ts";
-import { makeRepository } from "../testing/git-repository.ts";
-import { Agents, type Envelope } from "./testing/agents.ts";
+import type { Envelope } from "./testing/agents.ts";
+import { WireWorld } from "./testing/wire-world.ts";
 
 /** `agents run` against a server that refuses what providers refuse, and counts tokens as they do. */
 const KINDS = [
-  { actor: "anthropic/claude-sonnet-4-5", variable: "ANTHROPIC_API_KEY" },
-  { actor: "openai/gpt-5", variable: "OPENAI_API_KEY" },
-  { actor: "google/gemini-2.5-pro", variable: "GEMINI_API_KEY" },
-  { actor: "vllm/qwen3", variable: "VLLM_API_KEY" },
+  { actor: "anthropic/claude-sonnet-4-5" },
+  { actor: "openai/gpt-5" },
+  { actor: "google/gemini-2.5-pro" },
+  { actor: "vllm/qwen3" },
 ] as const;
-
-class WireWorld extends Agents {
-  readonly repository: string = makeRepository(join(this.directory, "shop"));
-
-  async at(server: StrictServer): Promise<void> {
-    for (const { variable } of KINDS) this.environment[variable] = "a-key-for-tests";
-    for (const [key, value] of Object.entries(strictSettings(server.url))) await this.json("config", "set", key, value);
-    await this.json("config", "set", "provider.vllm.prices", "*=1/2");
-  }
-
-  async asked(...words: string[]): Promise<Envelope> {
-    const { stdout } = await this.run(["run", ...words, "--automation-profile", "trusted", "--format", "json"], {
-      cwd: this.repository,
-    });
-    return JSON.parse(stdout) as Envelope;
-  }
-}
 
 /** Decides on one step, looks at a file so many times, writes one, and says so. */
 function worker(looks: number): WireScript {

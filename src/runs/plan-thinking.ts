@@ -8,7 +8,7 @@ import { opening, systemPrompt, type Briefing } from "../actors/loop/briefing.ts
 import type { ActorEffects } from "../actors/loop/actor-effects.ts";
 import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
 import { strategize, type Strategy } from "../actors/loop/strategist.ts";
-import { workOn, type Acts } from "../actors/loop/worker.ts";
+import { workOn } from "../actors/loop/worker.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
 import { modelSettings } from "../actors/models/model-settings.ts";
@@ -32,6 +32,7 @@ import { spokenTo } from "../plans/plan-questions.ts";
 import type { Store } from "../store/port.ts";
 import { conversationBefore } from "./conversation.ts";
 import { earlierAttempts, workSoFar } from "./earlier-attempts.ts";
+import { lastWord } from "./last-word.ts";
 import { modelTools } from "./model-tools.ts";
 import { briefedResources, contextFor, goalOf, heardSoFar, planBriefing, stepsSeenFrom } from "./plan-briefing.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
@@ -154,9 +155,11 @@ export class PlanThinking {
       .slice(0, present + 1)
       .flat()
       .map(({ id }) => id);
+    const talk = await this.#talk(plan, actor, system, place);
+    const mayWrite = talk.tools.some(({ name }) => TOOLS.get(name)?.writes === true);
     return workOn(
       {
-        talk: { ...(await this.#talk(plan, actor, system, place)), responseSchema: actor.responseFormat },
+        talk: { ...talk, responseSchema: actor.responseFormat },
         step: step.id,
         description: step.work.description,
         messages,
@@ -164,7 +167,7 @@ export class PlanThinking {
         gaveUp,
         calls: CALL_LIMIT,
         names: { resources: [...place.environment.workspaces.keys()], taken },
-        beforeEnd: (acts) => this.#beforeEnd(plan, step, place, acts),
+        beforeEnd: (key, acts) => lastWord({ store, plan, step: step.id, place, effects, key, acts, mayWrite }),
       },
       effects,
     );
@@ -224,17 +227,6 @@ export class PlanThinking {
     });
     effects.beginsWith(begun.heard);
     return begun;
-  }
-
-  /** At the end of the last step, changes that no command has looked at deserve one more word. */
-  async #beforeEnd(plan: Plan, step: WorkStep, place: StepPlace, { unchecked }: Acts): Promise<string | undefined> {
-    if (!unchecked) return undefined;
-    const waves = await decidedWaves(this.#parts.store, plan.id, plan.attempt);
-    if (waves.at(-1)?.some(({ id }) => id === step.id) !== true) return undefined;
-    const { checks } = await surroundingsOf(plan, place.environment.workspaces);
-    if (checks.length === 0) return undefined;
-    const commands = checks.map(({ command }) => command).join(" or ");
-    return `You changed files and ran nothing after that. Run ${commands} and mend what it shows, or say why it cannot be run here.`;
   }
 
   async #graph(

@@ -160,9 +160,10 @@ export class StepEffects implements AgentEffects {
     return texts;
   }
 
-  isAnswered(key: string): Promise<boolean> {
+  async isRecorded(key: string): Promise<boolean> {
     const { lease, step } = this.#parts;
-    return isRecorded(lease, stepKey("answer", nameOf(step, key)));
+    const name = nameOf(step, key);
+    return (await isRecorded(lease, stepKey("answer", name))) || (await isRecorded(lease, stepKey("once", name)));
   }
 
   async askUser(key: string, question: string, options: readonly string[]): Promise<string> {

@@ -23,8 +23,8 @@ export interface ActorEffects {
 export interface AgentEffects extends ActorEffects {
   /** Messages of people that the conversation does not have yet; a later run gets the same ones at the same key. */
   hear(key: string): Promise<readonly string[]>;
-  /** Whether a model answered under this key in an earlier run. */
-  isAnswered(key: string): Promise<boolean>;
+  /** Whether a model answered under this key, or something was done once, in an earlier run. */
+  isRecorded(key: string): Promise<boolean>;
   /** The user's answer. Without one the plan waits, and this rejects with an AwaitingInputError. */
   askUser(key: string, question: string, options: readonly string[]): Promise<string>;
   /** Replaces the steps that have not begun; returns the ids of the steps to come, or why it cannot be done. */

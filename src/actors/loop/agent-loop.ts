@@ -9,7 +9,6 @@ import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import { shown } from "../../domain/text/text.ts";
 import type { JsonObject } from "../../domain/values/json.ts";
-import { ModelError } from "../models/model-error.ts";
 import {
   answerMessage,
   type ModelMessage,
@@ -20,7 +19,7 @@ import {
 } from "../models/model.ts";
 import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
-import { Compaction } from "./compaction.ts";
+import { Compaction, isTooLong } from "./compaction.ts";
 import { remembered } from "./memory.ts";
 import { carriedOut, toldOutcome } from "./tool-turn.ts";
 
@@ -132,7 +131,7 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
   });
 }
 
-/** A conversation that grew too long is made shorter and continues, once: a second refusal has another cause. */
+/** A conversation that the endpoint refuses as too long is made shorter, until it is taken or nothing is left. */
 async function asked(
   key: string,
   messages: ModelMessage[],
@@ -154,12 +153,12 @@ async function asked(
     settings: talk.settings,
     ...(talk.responseSchema === undefined ? {} : { responseSchema: talk.responseSchema }),
   });
-  try {
-    return await effects.ask(key, call(), about);
-  } catch (error) {
-    if (!(error instanceof ModelError) || error.kind !== "context_too_long") throw error;
-    if (!(await compaction.now(turn, messages))) throw error;
-    return effects.ask(key, call(), about);
+  for (;;) {
+    try {
+      return await effects.ask(key, call(), about);
+    } catch (error) {
+      if (!isTooLong(error) || !(await compaction.refused(turn, messages))) throw error;
+    }
   }
 }
 

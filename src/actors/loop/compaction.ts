@@ -4,6 +4,7 @@
  * continues with its beginning, the summary and its newest part. The beginning holds the goal and the constraints: it
  * is always kept word for word.
  */
+import { ModelError } from "../models/model-error.ts";
 import type { ModelMessage } from "../models/model.ts";
 import type { About, AgentEffects } from "./actor-effects.ts";
 import type { Talk } from "./agent-loop.ts";
@@ -17,6 +18,8 @@ const RESULTS_KEPT = 40_000;
 const NEWEST_KEPT = 20_000;
 /** Of the window: a small one keeps less. */
 const NEWEST_SHARE = 0.2;
+/** Characters of the longest result that stays when the endpoint refuses the conversation, and refuses it again. */
+const LONGEST_AFTER_REFUSAL = [16_000, 2_000] as const;
 
 const HANDOVER = `Write a handover of this conversation for the colleague who continues it and sees nothing else of it:
 - what is done, and which decisions were made for which reasons;
@@ -31,6 +34,8 @@ export class Compaction {
   readonly #about: About;
   readonly #effects: AgentEffects;
   readonly #sizes = new WeakMap<ModelMessage, number>();
+  /** How often the endpoint refused the call of this turn. */
+  #refusals = 0;
 
   constructor(talk: Talk, about: Pick<About, "type" | "parent">, effects: AgentEffects) {
     this.#talk = talk;
@@ -40,33 +45,66 @@ export class Compaction {
 
   /** Before a call: shortens the conversation if it is too long, or was shortened here in an earlier run. */
   async before(turn: number, messages: ModelMessage[]): Promise<void> {
-    if (await this.#effects.isAnswered(keyAt(turn))) {
-      await this.now(turn, messages);
-      return;
-    }
-    const limit = this.#window * FULL;
-    if (this.#sizeOf(messages) <= limit) return;
-    leaveOutOldResults(messages, (message) => this.#size(message));
-    if (this.#sizeOf(messages) <= limit) return;
-    await this.now(turn, messages);
+    await this.#withinWindow(turn, messages);
+    this.#refusals = 0;
+    while (await this.#effects.isRecorded(refusalKey(turn, this.#refusals))) await this.#shorten(turn, messages);
   }
 
-  /** False when there is nothing that could be summed up. */
-  async now(turn: number, messages: ModelMessage[]): Promise<boolean> {
-    const from = this.#newestFrom(messages);
-    if (from <= 1) return false;
-    const { model, system, settings } = this.#talk;
-    const told = messages.slice(0, from).map((message) => withoutLongResult(message));
-    const asked: ModelMessage[] = [...told, { role: "user", content: HANDOVER }];
-    const call = { model, system, messages: asked, tools: this.#talk.tools, settings };
-    const { answer } = await this.#effects.ask(keyAt(turn), call, this.#about);
+  /** After the endpoint refused the conversation as too long; false when nothing is left that could be left out. */
+  async refused(turn: number, messages: ModelMessage[]): Promise<boolean> {
+    while (this.#refusals < LONGEST_AFTER_REFUSAL.length) {
+      const before = this.#sizeOf(messages);
+      await this.#effects.once(refusalKey(turn, this.#refusals), async () => true);
+      await this.#shorten(turn, messages);
+      if (this.#sizeOf(messages) < before) return true;
+    }
+    return false;
+  }
+
+  async #withinWindow(turn: number, messages: ModelMessage[]): Promise<void> {
+    const key = `compact-${turn}`;
+    const limit = this.#window * FULL;
+    // The window may be known better than in the run that summed up here.
+    const did = await this.#effects.isRecorded(key);
+    if (!did && this.#sizeOf(messages) <= limit) return;
+    leaveOutOldResults(messages, (message) => this.#size(message));
+    if (!did && this.#sizeOf(messages) <= limit) return;
+    await this.#sumUp(key, messages);
+  }
+
+  /** First everything but the newest part is summed up; results that are long also leave the newest part. */
+  async #shorten(turn: number, messages: ModelMessage[]): Promise<void> {
+    const longest = LONGEST_AFTER_REFUSAL[this.#refusals] ?? 0;
+    // The model can read less than it refused, no matter how large its window is said to be.
+    const window = Math.min(this.#window, this.#sizeOf(messages));
+    if (this.#refusals === 0) await this.#sumUp(`compact-${turn}-refused`, messages, window);
+    for (const [index, message] of messages.entries()) messages[index] = withoutLongResult(message, longest);
+    this.#refusals += 1;
+  }
+
+  async #sumUp(key: string, messages: ModelMessage[], window: number = this.#window): Promise<void> {
+    const from = this.#newestFrom(messages, window);
+    if (from <= 1) return;
+    const told = messages.slice(0, from).map((message) => withoutLongResult(message, LONGEST_TOLD));
     const [first] = messages;
     const summary: ModelMessage = {
       role: "user",
-      content: `The conversation so far became too long. This is its handover:\n\n${answer.text.trim() || outline(told)}`,
+      content: `The conversation so far became too long. This is its handover:\n\n${await this.#handover(key, told)}`,
     };
     messages.splice(0, from, ...(first === undefined ? [] : [first]), summary);
-    return true;
+  }
+
+  /** In the model's words; a conversation that is too long even for that is outlined by its calls. */
+  async #handover(key: string, told: readonly ModelMessage[]): Promise<string> {
+    const { model, system, settings, tools } = this.#talk;
+    const messages: ModelMessage[] = [...told, { role: "user", content: HANDOVER }];
+    try {
+      const { answer } = await this.#effects.ask(key, { model, system, messages, tools, settings }, this.#about);
+      return answer.text.trim() || outline(told);
+    } catch (error) {
+      if (isTooLong(error)) return outline(told);
+      throw error;
+    }
   }
 
   get #window(): number {
@@ -74,8 +112,8 @@ export class Compaction {
   }
 
   /** Where the part begins that stays word for word: at an answer, so that no result is without its call. */
-  #newestFrom(messages: readonly ModelMessage[]): number {
-    const kept = Math.min(NEWEST_KEPT, this.#window * NEWEST_SHARE);
+  #newestFrom(messages: readonly ModelMessage[], window: number): number {
+    const kept = Math.min(NEWEST_KEPT, window * NEWEST_SHARE);
     let size = 0;
     let from = messages.length;
     for (let index = messages.length - 1; index > 0; index -= 1) {
@@ -107,8 +145,12 @@ function outline(messages: readonly ModelMessage[]): string {
   return calls.map(({ tool, raw }) => `- ${tool} ${raw.slice(0, 200)}`).join("\n");
 }
 
-function keyAt(turn: number): string {
-  return `compact-${turn}`;
+function refusalKey(turn: number, refusals: number): string {
+  return `refused-${turn}.${refusals + 1}`;
+}
+
+export function isTooLong(error: unknown): boolean {
+  return error instanceof ModelError && error.kind === "context_too_long";
 }
 
 function textOf(message: ModelMessage): string {
@@ -128,14 +170,19 @@ function leaveOutOldResults(messages: ModelMessage[], sizeOf: (message: ModelMes
 }
 
 const SHORT_RESULT = 500;
+/** Characters of the longest result that is told for a handover. */
+const LONGEST_TOLD = 4_000;
 
-function withoutLongResult(message: ModelMessage): ModelMessage {
-  return message.role === "tool" && textOf(message).length > SHORT_RESULT * 8 ? leftOut(message) : message;
+function withoutLongResult(message: ModelMessage, longest: number): ModelMessage {
+  return message.role === "tool" && textOf(message).length > longest ? leftOut(message) : message;
 }
 
 function leftOut(message: Extract<ModelMessage, { role: "tool" }>): ModelMessage {
   const text = textOf(message);
   if (text.length <= SHORT_RESULT) return message;
   const lines = text.split("\n").length;
-  return { ...message, output: `[left out: ${lines} lines of an earlier result of ${message.tool}]` };
+  return {
+    ...message,
+    output: `[left out: ${lines} lines of an earlier result of ${message.tool}; ask for less at a time]`,
+  };
 }

@@ -229,7 +229,7 @@ describe("the model steers its own work", () => {
 
   test("before the end it is reminded of what was not checked, once", async () => {
     const effects = new PlayedEffects([write(), { text: "done" }, { text: "It cannot be run here." }], changing);
-    const beforeEnd: Work["beforeEnd"] = async ({ unchecked }) => (unchecked ? "Run npm test." : undefined);
+    const beforeEnd: Work["beforeEnd"] = async (_, { unchecked }) => (unchecked ? "Run npm test." : undefined);
     expect(await workOn({ ...WORK, beforeEnd }, effects)).toBe("It cannot be run here.");
     expect(effects.asked[2]?.call.messages.at(-1)).toEqual({ role: "user", content: "Run npm test." });
   });

@@ -26,15 +26,16 @@ export interface Work {
   readonly calls: number;
   /** Aliases of the plan, and the ids of steps that began: for a revision of the strategy. */
   readonly names: { readonly resources: readonly string[]; readonly taken: readonly string[] };
-  /** Said once when the model ends the step without it; undefined when all is well. */
-  readonly beforeEnd?: ((acts: Acts) => Promise<string | undefined>) | undefined;
+  /** Said once, before the step ends with the answer of this key; undefined when all is well. */
+  readonly beforeEnd?: ((key: string, acts: Acts) => Promise<string | undefined>) | undefined;
 }
 
 /** The acts of the model in the step so far. */
 export interface Acts {
   /** A call that may have changed something went well, and no command ran after it. */
   readonly unchecked: boolean;
-  readonly called: number;
+  /** Nothing was changed, and the model does not say that nothing was to be done. */
+  readonly idle: boolean;
 }
 
 const SAME_FAILURE_LIMIT = 3;
@@ -74,7 +75,7 @@ async function control(
 ): Promise<ToolReply<string>> {
   const { work, effects, ending } = parts;
   if (call.tool === ASK_USER) return askedUser(call, at.key, effects);
-  if (call.tool === STEP_DONE) return ending.done(call);
+  if (call.tool === STEP_DONE) return ending.done(call, at.key);
   if (call.tool !== REVISE_STRATEGY) {
     return { told: `The strategy is recorded already. To change it call ${REVISE_STRATEGY}.`, failed: true };
   }
@@ -96,7 +97,6 @@ class Ending {
   readonly #limit: number;
   #reminders = 0;
   #askedBefore = false;
-  #called = 0;
   #wrote = false;
   #unchecked = false;
 
@@ -106,15 +106,14 @@ class Ending {
   }
 
   watch({ tool }: ModelToolCall, { changed }: { readonly ok: boolean; readonly changed: boolean }): void {
-    this.#called += 1;
     this.#wrote ||= changed;
     this.#unchecked = tool !== "shell_execute" && (this.#unchecked || changed);
   }
 
-  async done({ params }: ModelToolCall): Promise<ToolReply<string>> {
+  async done({ params }: ModelToolCall, key: string): Promise<ToolReply<string>> {
     const parsed = doneSchema.safeParse(params);
     if (!parsed.success) return { told: `The summary does not fit: ${parsed.error.issues[0]?.message}`, failed: true };
-    return this.#end(parsed.data.summary);
+    return this.#end(parsed.data.summary, key);
   }
 
   async said(
@@ -126,15 +125,15 @@ class Ending {
     const reminder = reminderFor(answer, acted);
     if (reminder === undefined && isQuestion(text) && !this.#wrote)
       return { told: `The user answers: ${await at.effects.askUser(at.key, text, [])}` };
-    if (reminder === undefined) return this.#end(text);
+    if (reminder === undefined) return this.#end(text, at.key);
     if (this.#reminders >= this.#limit) throw uselessError(this.#work, answer);
     this.#reminders += 1;
     return { told: reminder };
   }
 
-  async #end(summary: string): Promise<ToolReply<string>> {
-    const acts = { unchecked: this.#unchecked, called: this.#called };
-    const said = this.#askedBefore ? undefined : await this.#work.beforeEnd?.(acts);
+  async #end(summary: string, key: string): Promise<ToolReply<string>> {
+    const acts = { unchecked: this.#unchecked, idle: !this.#wrote && !NOTHING_TO_DO.test(summary) };
+    const said = this.#askedBefore ? undefined : await this.#work.beforeEnd?.(key, acts);
     if (said === undefined) return { end: summary };
     this.#askedBefore = true;
     return { told: said };

@@ -77,7 +77,7 @@ export class PlayedEffects implements AgentEffects {
     return this.says.get(key) ?? [];
   }
 
-  async isAnswered(): Promise<boolean> {
+  async isRecorded(): Promise<boolean> {
     return false;
   }
 

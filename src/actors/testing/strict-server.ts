@@ -142,11 +142,13 @@ class StrictModel {
     const { usage: sent, ...rest } = read;
     const said = await this.#options.script({ wire, headers, before: this.log.length, ...rest });
     if ("status" in said) return refuse(said.status, said.message, said.headers);
-    const written = `${said.reasoning ?? ""}${said.text ?? ""}${JSON.stringify(said.calls ?? "")}`;
-    const usage: WireUsage = { ...sent, output: Math.max(1, this.#count(written)) };
+    const spelled = `${said.reasoning ?? ""}${said.text ?? ""}${JSON.stringify(said.calls ?? "")}`;
+    const usage: WireUsage = { ...sent, output: Math.max(1, this.#count(spelled)) };
     this.#record({ wire, path, headers, body, usage });
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const piece of spoken.write(said, { model: read.model, usage, memory: this.#memory })) response.write(piece);
+    const written = spoken.write(said, { model: read.model, usage, memory: this.#memory });
+    if (said.breaksOff === true) return breakOff(response, written.slice(0, Math.ceil(written.length / 2)));
+    for (const piece of written) response.write(piece);
     response.end();
   }
 
@@ -166,6 +168,11 @@ export function strictSettings(url: string): Readonly<Record<string, string>> {
     "provider.google.base-url": `${url}/v1beta`,
     "provider.vllm.base-url": `${url}/v1`,
   };
+}
+
+/** The pieces reach the caller before the connection is gone. */
+function breakOff(response: ServerResponse, pieces: readonly string[]): void {
+  response.write(pieces.join(""), () => setTimeout(() => response.destroy(), 20));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

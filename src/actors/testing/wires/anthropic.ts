@@ -66,6 +66,8 @@ const Body = z.strictObject({
 type Body = z.output<typeof Body>;
 type Block = z.output<typeof Block>;
 
+const STOPS = { length: "max_tokens", refused: "refusal" } as const;
+
 export const anthropicWire: Wire = {
   read(json, _path, memory) {
     const body = parsed(Body, json);
@@ -121,7 +123,8 @@ export const anthropicWire: Wire = {
       const deltas = pieces(JSON.stringify(input)).map((partial_json) => ({ type: "input_json_delta", partial_json }));
       block({ type: "tool_use", id, name, input: {} }, deltas);
     }
-    const stop_reason = answer.finish === "length" ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
+    const ended = calls.length > 0 ? "tool_use" : "end_turn";
+    const stop_reason = answer.finish === undefined ? ended : STOPS[answer.finish];
     const begun = {
       input_tokens: usage.input - usage.cacheRead - usage.cacheWrite,
       cache_creation_input_tokens: usage.cacheWrite,

@@ -68,6 +68,8 @@ const Body = z.strictObject({
 type Body = z.output<typeof Body>;
 type Message = z.output<typeof Message>;
 
+const FINISHES = { length: "length", refused: "content_filter" } as const;
+
 export const chatWire: Wire = {
   read(json, _path, memory) {
     const body = parsed(Body, json);
@@ -95,7 +97,8 @@ export const chatWire: Wire = {
     const id = memory.next("chatcmpl-");
     const chunk = (more: object): string => event({ id, object: "chat.completion.chunk", created: 1, model, ...more });
     const delta = (content: object): string => chunk({ choices: [{ index: 0, delta: content, finish_reason: null }] });
-    const finish_reason = answer.finish ?? (calls.length > 0 ? "tool_calls" : "stop");
+    const ended = calls.length > 0 ? "tool_calls" : "stop";
+    const finish_reason = answer.finish === undefined ? ended : FINISHES[answer.finish];
     return [
       delta({ role: "assistant", content: "" }),
       ...thoughts(reasoning, model).map(delta),

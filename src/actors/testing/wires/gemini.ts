@@ -54,6 +54,8 @@ const Body = z.strictObject({
 });
 type Content = z.output<typeof Content>;
 
+const FINISHES = { length: "MAX_TOKENS", refused: "SAFETY" } as const;
+
 export const geminiWire: Wire = {
   read(json, path, memory) {
     const body = parsed(Body, json);
@@ -96,7 +98,7 @@ export const geminiWire: Wire = {
       candidatesTokenCount: usage.output,
       totalTokenCount: usage.input + usage.output,
     };
-    const finishReason = answer.finish === "length" ? "MAX_TOKENS" : "STOP";
+    const finishReason = answer.finish === undefined ? "STOP" : FINISHES[answer.finish];
     return [
       ...parts.map((part) => event({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }] })),
       event({ candidates: [{ index: 0, content: { role: "model", parts: [] }, finishReason }], usageMetadata }),

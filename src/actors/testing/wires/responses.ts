@@ -137,17 +137,20 @@ export const responsesWire: Wire = {
         status: "completed",
       });
     }
-    return [...events, lastEvent(id, model, usage, answer.finish === "length")];
+    return [...events, lastEvent(id, model, usage, answer.finish)];
   },
 
   failure: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
 };
 
-function lastEvent(id: string, model: string, usage: WireUsage, cut: boolean): string {
+const INCOMPLETE = { length: "max_output_tokens", refused: "content_filter" } as const;
+
+function lastEvent(id: string, model: string, usage: WireUsage, finish: keyof typeof INCOMPLETE | undefined): string {
+  const cut = finish !== undefined;
   const response = {
     id,
     model,
-    incomplete_details: cut ? { reason: "max_output_tokens" } : null,
+    incomplete_details: cut ? { reason: INCOMPLETE[finish] } : null,
     usage: {
       input_tokens: usage.input,
       input_tokens_details: { cached_tokens: usage.cacheRead },

@@ -43,7 +43,10 @@ export type WireAnswer =
       readonly redacted?: boolean;
       readonly text?: string;
       readonly calls?: readonly { readonly name: string; readonly input: JsonObject }[];
-      readonly finish?: "length";
+      /** Cut off at its limit, or ended by the provider's filter. */
+      readonly finish?: "length" | "refused";
+      /** The connection breaks after half of the answer. */
+      readonly breaksOff?: boolean;
     }
   | WireFailure;
 
