@@ -5,6 +5,7 @@
  * key.
  */
 import type { ChangesetId, DecisionId } from "../domain/names/ids.ts";
+import type { Instructions } from "../domain/plan/tool-outcome.ts";
 import type { JsonValue } from "../domain/values/json.ts";
 
 /**
@@ -26,6 +27,8 @@ export interface ToolCallStep extends RecordFacts {
   readonly kind: "tool_call";
   readonly changeset?: ChangesetId;
   readonly output?: JsonValue;
+  /** Instructions of the project that were told with it. */
+  readonly instructions?: readonly Instructions[];
 }
 
 /** The answer of a model, and the decision it stands for. */

@@ -40,7 +40,7 @@ export async function lastWord(end: StepEnd): Promise<string | undefined> {
 }
 
 async function uncheckedNote({ plan, place }: StepEnd): Promise<string> {
-  const { checks } = await surroundingsOf(plan, place.environment.workspaces);
+  const { checks } = await surroundingsOf(plan, place.environment.workspaces, undefined);
   if (checks.length === 0) return "";
   const commands = checks.map(({ command }) => command).join(" or ");
   return `You changed files and ran nothing after that. Run ${commands} and mend what it shows, or say why it cannot be run here.`;

@@ -91,10 +91,11 @@ export class PlanExecutor {
   readonly #context: PlanContextService | undefined;
   readonly #fileEffects: FileEffects;
   readonly #models: ModelsOf | undefined;
+  readonly #ownInstructions: string | undefined;
 
   /**
    * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the
-   * budget of the lease's plan.
+   * budget of the lease's plan. `ownInstructions` is the user's file with instructions for all projects.
    */
   constructor(parts: {
     store: Store;
@@ -103,7 +104,9 @@ export class PlanExecutor {
     context?: PlanContextService | undefined;
     fileEffects?: FileEffects;
     models?: ModelsOf | undefined;
+    ownInstructions?: string | undefined;
   }) {
+    this.#ownInstructions = parts.ownInstructions;
     this.#models = parts.models;
     this.#context = parts.context;
     this.#fileEffects = parts.fileEffects ?? FILE_EFFECTS;
@@ -301,6 +304,7 @@ export class PlanExecutor {
       models: await this.#requireModels()(lease, tell),
       context: this.#context,
       user: this.#service.user,
+      ownInstructions: this.#ownInstructions,
       signal: signal ?? new AbortController().signal,
       tell,
     });

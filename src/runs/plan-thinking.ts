@@ -46,6 +46,8 @@ export interface ThinkingParts {
   readonly context: PlanContextService | undefined;
   /** In whose name questions are asked. */
   readonly user: string;
+  /** The user's file with instructions for all projects, which need not be there. */
+  readonly ownInstructions: string | undefined;
   readonly signal: AbortSignal;
   readonly tell: Tell;
 }
@@ -62,7 +64,13 @@ const CALL_LIMIT = 200;
 const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
 
 /** The beginning of a conversation, recorded: a resumed run begins with the same bytes. */
-type Beginning = { readonly system: string; readonly text: string; readonly heard: number };
+type Beginning = {
+  readonly system: string;
+  readonly text: string;
+  readonly heard: number;
+  /** The instructions in the system prompt; for people. */
+  readonly instructions: { readonly path: string; readonly bytes: number }[];
+};
 
 export class PlanThinking {
   readonly #parts: ThinkingParts;
@@ -221,9 +229,11 @@ export class PlanThinking {
     const heard = await this.#parts.store.read((reader) => spokenTo(reader, plan));
     const told = await briefing(heard);
     const begun = await effects.once("opening", async (): Promise<Beginning> => {
-      const { instructions, facts, checks } = await surroundingsOf(plan, place.environment.workspaces);
+      const surroundings = await surroundingsOf(plan, place.environment.workspaces, this.#parts.ownInstructions);
+      const { instructions, facts, checks } = surroundings;
       const system = systemPrompt(actor.systemPrompt, instructions, { resources, facts, checks });
-      return { system, text: opening(told), heard: heard.length };
+      const paths = instructions.map(({ path, text }) => ({ path, bytes: Buffer.byteLength(text) }));
+      return { system, text: opening(told), heard: heard.length, instructions: paths };
     });
     effects.beginsWith(begun.heard);
     return begun;

@@ -4,25 +4,30 @@
  */
 import { globSync } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join, posix, sep } from "node:path";
-import type { Instructions } from "../actors/loop/briefing.ts";
+import { basename, dirname, join, posix, sep } from "node:path";
+import { toolWord } from "../domain/names/tool-names.ts";
+import type { Instructions } from "../domain/plan/tool-outcome.ts";
+import type { JsonObject } from "../domain/values/json.ts";
+import { understoodParams, withPlainPaths } from "../execution/tools/tool-params.ts";
+import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import type { Workspace } from "../execution/workspace/workspace.ts";
+import { maskedText } from "../platform/masking.ts";
 
 /** The first of these that a directory has counts: projects keep the others as copies or links of it. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"] as const;
-/** Characters of all instructions together. */
+/** Bytes of all instructions together. */
 const LIMIT = 32 * 1024;
 /** Bytes. A larger file is not a text for people. */
 const LARGEST = 1024 * 1024;
 
-/** Of the user and of the roots of the sandboxes, the nearest last. */
+/** Of the user and of the roots of the sandboxes, the nearest last. `own` is the user's file for all projects. */
 export async function rootInstructions(
   roots: ReadonlyMap<string, string>,
-  home: string = homedir(),
+  own: string | undefined,
 ): Promise<Instructions[]> {
   const found: Instructions[] = [];
-  const own = await textOf(home, ".config/cleveragents/AGENTS.md");
-  if (own !== undefined) found.push({ path: "your own AGENTS.md", text: own });
+  const text = own === undefined ? undefined : await textOf(dirname(own), basename(own));
+  if (text !== undefined) found.push({ path: "your own AGENTS.md", text });
   for (const [alias, root] of roots) {
     const named = await instructionsIn(root, "");
     const prefix = roots.size > 1 ? `${alias}: ` : "";
@@ -31,17 +36,38 @@ export async function rootInstructions(
   return within(found, LIMIT);
 }
 
-/** Instructions of the directories between the root and the file, without those of the root itself. */
-export async function nestedInstructions(root: string, file: string): Promise<Instructions[]> {
+/** Instructions of the directories from below the root down to the places that a call names. */
+export async function instructionsForCall(
+  call: { readonly tool: string; readonly params: JsonObject },
+  workspaces: ReadonlyMap<string, Workspace>,
+): Promise<Instructions[]> {
+  const tool = TOOLS.get(toolWord(call.tool));
+  if (tool?.paths === undefined) return [];
+  const { resource, ...params } = understoodParams(tool, call.params).params;
+  const [only] = workspaces.values();
+  const workspace = typeof resource === "string" ? workspaces.get(resource) : workspaces.size === 1 ? only : undefined;
+  if (workspace === undefined) return [];
+  const { root, alias } = workspace.sandbox;
+  const plain = withPlainPaths(tool, params, workspace.sandbox);
+  const named = tool.paths.flatMap((key) => plain[key] ?? []).filter((path) => typeof path === "string");
+  const found = new Map<string, Instructions>();
+  for (const path of named) for (const one of await nestedInstructions(root, path)) found.set(one.path, one);
+  const prefix = workspaces.size > 1 ? `${alias}: ` : "";
+  // A call that reads or writes such a file is about its text already.
+  const others = [...found.values()].filter((one) => !named.includes(one.path));
+  return within(
+    others.map((one) => ({ ...one, path: `${prefix}${one.path}` })),
+    LIMIT,
+  );
+}
+
+async function nestedInstructions(root: string, path: string): Promise<Instructions[]> {
   const found: Instructions[] = [];
-  const parts = posix
-    .dirname(file)
-    .split("/")
-    .filter((part) => part !== "" && part !== ".");
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) return [];
   for (let depth = 1; depth <= parts.length; depth += 1)
     found.push(...(await instructionsIn(root, parts.slice(0, depth).join("/"))));
-  return within(found, LIMIT);
+  return found;
 }
 
 async function instructionsIn(root: string, directory: string): Promise<Instructions[]> {
@@ -58,21 +84,28 @@ async function cursorRules(root: string): Promise<Instructions[]> {
   const found: Instructions[] = [];
   for (const path of globSync(".cursor/rules/*.mdc", { cwd: root }).toSorted()) {
     const text = await textOf(root, path);
-    const [, head = "", body = ""] = /^---\n([\s\S]*?)\n---\n?([\s\S]*)$/.exec(text ?? "") ?? [];
+    const [, head = "", body = ""] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?([\s\S]*)$/.exec(text ?? "") ?? [];
     if (/^\s*alwaysApply:\s*true\s*$/m.test(head) && body.trim() !== "") found.push({ path, text: body });
   }
   return found;
 }
 
+/** The nearest are kept whole first: they are the last ones. */
 function within(found: readonly Instructions[], limit: number): Instructions[] {
   let left = limit;
-  return found.flatMap(({ path, text }) => {
-    const kept = text.trim().slice(0, left).toWellFormed();
-    left -= kept.length;
-    if (kept === "") return [];
-    const cut = kept.length < text.trim().length ? "\n[cut here: instructions are read up to 32 KiB]" : "";
-    return [{ path, text: `${kept}${cut}` }];
+  const kept = found.toReversed().flatMap(({ path, text }) => {
+    const bytes = Buffer.from(text.trim(), "utf8");
+    // A letter that the cut goes through is left out.
+    const part = bytes
+      .subarray(0, left)
+      .toString("utf8")
+      .replace(/\uFFFD+$/, "");
+    left -= Math.min(left, bytes.byteLength);
+    if (part === "") return [];
+    const cut = part.length < text.trim().length ? "\n[cut here: instructions are read up to 32 KiB]" : "";
+    return [{ path, text: `${part}${cut}` }];
   });
+  return kept.toReversed();
 }
 
 /** A link that leads out of the root is not followed: it would show a model files that are not part of the project. */
@@ -83,7 +116,7 @@ async function textOf(root: string, path: string): Promise<string | undefined> {
     const { size, isFile } = await stat(file).then((found) => ({ size: found.size, isFile: found.isFile() }));
     if (!isFile || size > LARGEST) return undefined;
     const text = await readFile(file, "utf8");
-    return text.trim() === "" ? undefined : text;
+    return text.trim() === "" ? undefined : maskedText(text);
   } catch {
     // Not there, or not readable: then the project has no such instructions.
     return undefined;

@@ -8,7 +8,7 @@ import type {
   Revision,
   Told,
 } from "../actors/loop/actor-effects.ts";
-import type { ToolOutcome } from "../domain/plan/tool-outcome.ts";
+import type { Instructions, ToolOutcome } from "../domain/plan/tool-outcome.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
 import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, Shown } from "../actors/models/model.ts";
@@ -25,8 +25,7 @@ import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
 import { stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
-import type { Workspace } from "../execution/workspace/workspace.ts";
-import { nestedInstructions } from "./project-instructions.ts";
+import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
 import { refusalOf, reviseSteps } from "./strategy-revision.ts";
@@ -60,8 +59,6 @@ export class StepEffects implements AgentEffects {
   readonly signal: AbortSignal;
   readonly #parts: EffectsParts;
   readonly #ids: IdGenerator = monotonicIds();
-  /** Nested instructions that this step was told. */
-  readonly #instructions = new Set<string>();
   #made: number;
   #heard: number;
 
@@ -102,28 +99,19 @@ export class StepEffects implements AgentEffects {
     tell({ type: "tool_started", ...about });
     // The position counts when the call is recorded; of two at once, the one that ends first comes first.
     const id = nameOf(step, key);
-    const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id });
+    const instructions = (): Promise<readonly Instructions[]> => this.#instructionsFor(call);
+    const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id, instructions });
     const error = outcome.ok ? {} : { error: outcome.error };
     tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...error });
-    return outcome.ok ? { ...outcome, output: await this.#instructed(key, call, outcome.output) } : outcome;
+    return outcome;
   }
 
-  /** With the project's instructions for the directory, when the call is the first one there. */
-  async #instructed(key: string, { params }: EffectCall, output: JsonValue): Promise<JsonValue> {
-    const { place } = this.#parts;
-    const { path, resource } = params;
-    const workspaces = place?.environment.workspaces ?? new Map<string, Workspace>();
-    const [only] = workspaces.values();
-    const workspace = typeof resource === "string" ? workspaces.get(resource) : only;
-    if (typeof path !== "string" || workspace === undefined) return output;
-    const found = await nestedInstructions(workspace.sandbox.root, path);
-    const news = found.filter((one) => !this.#instructions.has(`${workspace.sandbox.alias}:${one.path}`));
-    if (news.length === 0) return output;
-    const told = await this.once(`instructions-${key}`, async () =>
-      news.map(({ path: file, text }) => `# Project instructions (${file})\n\n${text}`).join("\n\n"),
-    );
-    for (const one of news) this.#instructions.add(`${workspace.sandbox.alias}:${one.path}`);
-    return `${typeof output === "string" ? output : JSON.stringify(output)}\n\n${told}`;
+  /** The project's instructions for the places that the call is about, unless the conversation has them. */
+  async #instructionsFor({ tool, params, knows }: EffectCall): Promise<readonly Instructions[]> {
+    const workspaces = this.#parts.place?.environment.workspaces;
+    if (knows === undefined || workspaces === undefined) return [];
+    const found = await instructionsForCall({ tool, params }, workspaces);
+    return found.filter((one) => !knows(one));
   }
 
   async once<T extends JsonValue>(key: string, fn: () => Promise<T>): Promise<T> {

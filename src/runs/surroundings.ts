@@ -1,6 +1,6 @@
 /** A description, for a model, of the place in which it works: the project's instructions, the sandbox, its checks. */
-import type { Instructions } from "../actors/loop/briefing.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import type { Instructions } from "../domain/plan/tool-outcome.ts";
 import { sandboxAbilities, type SandboxAbilities } from "../execution/checks/test-readiness.ts";
 import type { Workspace } from "../execution/workspace/workspace.ts";
 import { rootInstructions } from "./project-instructions.ts";
@@ -11,7 +11,12 @@ export interface PlaceFacts {
   readonly checks: readonly { readonly command: string; readonly from: string }[];
 }
 
-export async function surroundingsOf(plan: Plan, workspaces: ReadonlyMap<string, Workspace>): Promise<PlaceFacts> {
+/** `ownInstructions` is the user's file with instructions for all projects. */
+export async function surroundingsOf(
+  plan: Plan,
+  workspaces: ReadonlyMap<string, Workspace>,
+  ownInstructions: string | undefined,
+): Promise<PlaceFacts> {
   const roots = new Map([...workspaces].map(([alias, { sandbox }]) => [alias, sandbox.root]));
   const { allowUnsafeTools: network, requireConfinement } = plan.profile;
   const facts: string[] = [];
@@ -28,7 +33,7 @@ export async function surroundingsOf(plan: Plan, workspaces: ReadonlyMap<string,
   }
   facts.push(`Commands run with sh on ${process.platform}, at the root of their resource.`);
   facts.push(network ? "Commands may use the network." : "Commands have no network.");
-  return { instructions: await rootInstructions(roots), facts, checks };
+  return { instructions: await rootInstructions(roots, ownInstructions), facts, checks };
 }
 
 function carriedFacts(alias: string, { carried, tests }: SandboxAbilities): string[] {

@@ -4,7 +4,7 @@
  * position in the program, never a time or something random.
  */
 import type { DecisionType } from "../../domain/plan/decision.ts";
-import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { Instructions, ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ModelAnswer, ModelCall } from "../models/model.ts";
@@ -65,4 +65,6 @@ export interface EffectCall {
   readonly decision: DecisionId;
   /** A model asked for it, and reads the outcome as text; otherwise a program made the call. */
   readonly forModel?: boolean;
+  /** Whether the conversation has these instructions already. Without it none are told. */
+  readonly knows?: (instructions: Instructions) => boolean;
 }

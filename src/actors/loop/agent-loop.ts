@@ -21,7 +21,7 @@ import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction, isTooLong } from "./compaction.ts";
 import { remembered } from "./memory.ts";
-import { carriedOut, toldOutcome } from "./tool-turn.ts";
+import { carriedOut, isTold, toldOutcome } from "./tool-turn.ts";
 
 /** The parts of a conversation that stay the same through it. */
 export interface Talk {
@@ -115,7 +115,8 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
     failed = false;
     for (const [index, call] of answer.toolCalls.entries()) {
       const at = { key: `${key}.${index + 1}`, decision };
-      const outcome = await oneCall(call, { course, effects, at, alone: answer.toolCalls.length === 1, answer });
+      const alone = answer.toolCalls.length === 1;
+      const outcome = await oneCall(call, { course, effects, at, alone, answer, messages });
       if ("end" in outcome) return outcome.end;
       acted = true;
       const { told: output, failed: wrong = false, changed = false } = outcome;
@@ -170,9 +171,10 @@ async function oneCall<T>(
     readonly at: { readonly key: string; readonly decision: DecisionId };
     readonly alone: boolean;
     readonly answer: Told;
+    readonly messages: readonly ModelMessage[];
   },
 ): Promise<ToolReply<T>> {
-  const { course, effects, at, alone, answer } = parts;
+  const { course, effects, at, alone, answer, messages } = parts;
   if (call.tool === UPDATE_CHECKLIST) return checklist(call, effects);
   if (isControlTool(call.tool)) {
     if (alone) return course.control(call, at);
@@ -181,7 +183,13 @@ async function oneCall<T>(
   const refusal = course.refused(call.tool);
   if (refusal !== undefined) return { told: refusal, failed: true };
   const outcome = await carriedOut(call, answer, course.talk.tools, (params) =>
-    effects.callTool(at.key, { tool: call.tool, params, decision: at.decision, forModel: true }),
+    effects.callTool(at.key, {
+      tool: call.tool,
+      params,
+      decision: at.decision,
+      forModel: true,
+      knows: (instructions) => isTold(instructions, messages),
+    }),
   );
   const told = toldOutcome(outcome);
   return outcome.ok ? { told, failure: outcome.failure, changed: outcome.changed === true } : { told, failed: true };

@@ -4,6 +4,8 @@
  * about the plan stands in the first message of the conversation, which is never cut or summed up: however long the
  * conversation becomes, the goal and the constraints do not get lost.
  */
+import type { Instructions } from "../../domain/plan/tool-outcome.ts";
+
 export interface Place {
   readonly resources: readonly BriefedResource[];
   /** Facts about the sandbox: `no network`, `node_modules comes along`. */
@@ -16,12 +18,6 @@ export interface BriefedResource {
   readonly alias: string;
   readonly kind: string;
   readonly readOnly: boolean;
-}
-
-export interface Instructions {
-  /** Such as `AGENTS.md`. */
-  readonly path: string;
-  readonly text: string;
 }
 
 export interface Briefing {
@@ -72,11 +68,15 @@ export function systemPrompt(own: string, instructions: readonly Instructions[],
   return joined([
     ROLE,
     section("Instructions", own),
-    ...instructions.map(({ path, text }) => section(`Project instructions (${path})`, text)),
+    ...instructions.map(instructionsSection),
     section("Resources", list(resources.map(resourceLine))),
     section("This sandbox", list(facts)),
     section("How this project is checked", list(checks.map(({ command, from }) => `${command} (${from})`))),
   ]);
+}
+
+export function instructionsSection({ path, text }: Instructions): string {
+  return section(`Project instructions (${path})`, text);
 }
 
 /** The first message: everything about the plan. The model's task comes in a message of its own. */

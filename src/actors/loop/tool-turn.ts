@@ -2,9 +2,10 @@
 import type { JsonObject } from "../../domain/values/json.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import { shown } from "../../domain/text/text.ts";
-import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
-import type { ModelTool, ModelToolCall, ModelUsage } from "../models/model.ts";
+import type { Instructions, ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { ModelMessage, ModelTool, ModelToolCall, ModelUsage } from "../models/model.ts";
 import type { Told } from "./actor-effects.ts";
+import { instructionsSection } from "./briefing.ts";
 
 /** Characters of one tool result that a model is shown; tools that can say more know better where to cut. */
 const OUTPUT_LIMIT = 80_000;
@@ -42,7 +43,19 @@ export function toldOutcome(outcome: ToolOutcome): string {
   if (!outcome.ok) return outcome.error;
   const output = outcome.text ?? outcome.output;
   const text = typeof output === "string" ? output : JSON.stringify(output);
+  return [withinLimit(text), ...(outcome.instructions ?? []).map(instructionsSection)].join("\n\n");
+}
+
+function withinLimit(text: string): string {
   if (text.length <= OUTPUT_LIMIT) return text;
   const kept = text.slice(0, OUTPUT_LIMIT).toWellFormed();
   return `${kept}\n[cut here: ${OUTPUT_LIMIT} of ${text.length} characters are shown; ask for less at a time]`;
+}
+
+/** Whether a message of the conversation has the instructions; an old result that was left out has them no more. */
+export function isTold(instructions: Instructions, messages: readonly ModelMessage[]): boolean {
+  const section = instructionsSection(instructions);
+  return messages.some(
+    (message) => message.role === "tool" && typeof message.output === "string" && message.output.includes(section),
+  );
 }

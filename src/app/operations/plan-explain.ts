@@ -64,6 +64,8 @@ const Output = z.strictObject({
     supersededAt: Instant.nullable(),
     supersededBy: z.string().nullable(),
   }),
+  /** Instructions of the project and of the user that models were told in it. */
+  instructions: z.array(z.strictObject({ path: z.string(), bytes: z.int(), step: z.string() })).readonly(),
   contextSnapshot: z.strictObject({ sha256: z.string(), bytes: z.int() }).nullable(),
   /** All that its tool calls returned, as a model reads it; only when asked for. */
   output: z.string().optional(),
@@ -123,12 +125,13 @@ interface Shows {
 }
 
 function explanation(explained: Explained, shows: Shows): z.output<typeof Output> {
-  const { plan, outcome, known, files, dependants: related, call, context } = explained;
+  const { plan, outcome, known, files, dependants: related, call, context, instructions } = explained;
   const { snapshot } = outcome.decision.thought;
   const named = (id: DecisionId): z.output<typeof Named> => ({ id, step: known.get(id)?.step ?? null });
   const downstream = related.length;
   return {
     decision: decisionFacts(explained, shows),
+    instructions,
     contextSnapshot: snapshot === undefined ? null : { sha256: snapshot, bytes: context?.byteLength ?? 0 },
     ...(shows.showContext ? { context: Buffer.from(context ?? []).toString("utf8") } : {}),
     modelCall: call === undefined ? null : modelCallFacts(call),

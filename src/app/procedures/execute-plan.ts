@@ -1,5 +1,6 @@
 /** Carries out a plan in the foreground, up to where it is executed or a person has to look at its strategy first. */
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { DataDirectory } from "../../platform/data-directory.ts";
@@ -144,6 +145,7 @@ export async function executePlan(
     service: await app.plans(),
     data: new DataDirectory(app.paths.dataDir),
     context: await app.planContext(),
+    ownInstructions: join(dirname(app.paths.config), "AGENTS.md"),
     models: (lease, tell) => app.budgetedModels(lease, (warning) => tell({ type: "budget_warning", ...warning })),
   });
   const before = await spendingBefore(app, id);

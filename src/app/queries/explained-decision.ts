@@ -2,6 +2,7 @@
  * One decision with everything around it: its calls, its files, the decisions that rely on it, the context its model
  * was shown.
  */
+import * as z from "zod";
 import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
 import type { Decision } from "../../domain/plan/decision.ts";
 import { NotFoundError } from "../../domain/errors/errors.ts";
@@ -9,12 +10,13 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { idPrefix, onlyOne } from "../../domain/names/id-prefix.ts";
 import type { DecisionId, PlanId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { placedRecords, planStepOf } from "../../changes/step-records.ts";
 import { dependants } from "../../changes/decided-steps.ts";
 import { decisionOutcomes, requireDecision, type DecisionOutcome } from "../../changes/decision-outcomes.ts";
 import { ChangesetStore } from "../../ledger/changesets.ts";
 import { countDecisions, decisionsAnywhere, findDecision, findDecisions } from "../../ledger/decisions.ts";
 import { modelCallsOf, type ModelCallFacts } from "../../ledger/model-calls.ts";
-import type { Store } from "../../store/port.ts";
+import type { Reader, Store } from "../../store/port.ts";
 import type { App } from "../base/app.ts";
 
 /** Everything that is known of one decision. */
@@ -30,8 +32,17 @@ export interface Explained {
   readonly dependants: readonly DecisionId[];
   /** The question to a model that led to it. */
   readonly call: ModelCallFacts | undefined;
+  /** Instructions of the project and of the user that models were told in it. */
+  readonly instructions: readonly ToldInstructions[];
   /** Exactly what that model was shown. */
   readonly context: Uint8Array | undefined;
+}
+
+interface ToldInstructions {
+  readonly path: string;
+  readonly bytes: number;
+  /** The step in which they were told, or "strategy". */
+  readonly step: string;
 }
 
 export interface ExplainedFile extends ChangeEntry {
@@ -99,6 +110,7 @@ async function explain(store: Store, plan: Plan, id: DecisionId): Promise<Explai
   return {
     plan,
     outcome,
+    instructions: await store.read((reader) => toldInstructions(reader, outcome)),
     total,
     known: new Map(outcomes.map(({ decision }) => [decision.id, decision])),
     files,
@@ -107,3 +119,30 @@ async function explain(store: Store, plan: Plan, id: DecisionId): Promise<Explai
     context: thought.snapshot === undefined ? undefined : await changesets.content(thought.snapshot),
   };
 }
+
+/** Of the goal all of its attempt; of a step those of the step; of an answer those that came with its tool calls. */
+async function toldInstructions(reader: Reader, { decision, calls }: DecisionOutcome): Promise<ToldInstructions[]> {
+  const { planId, attempt, parent, step } = decision;
+  const changesets = new Set(calls.map(({ changesetId }) => changesetId));
+  const records = [
+    ...(await placedRecords(reader, planId, attempt, "strategize")),
+    ...(await placedRecords(reader, planId, attempt)),
+  ];
+  return records.flatMap((record): ToldInstructions[] => {
+    const ofCall = record.kind === "tool_call" && record.changeset !== undefined && changesets.has(record.changeset);
+    const ofStep = step !== undefined && planStepOf(record.id) === step;
+    if (parent !== undefined && !ofStep && !ofCall) return [];
+    const about = { step: planStepOf(record.id) };
+    if (record.kind === "tool_call")
+      return (record.instructions ?? []).map(({ path, text }) => ({ path, bytes: Buffer.byteLength(text), ...about }));
+    if (record.kind !== "once") return [];
+    const opening = Opening.safeParse(record.output);
+    return opening.success ? opening.data.instructions.map((one) => ({ ...one, ...about })) : [];
+  });
+}
+
+/** The recorded beginning of a conversation, as far as it says what instructions it has. */
+const Opening = z.object({
+  system: z.string(),
+  instructions: z.array(z.object({ path: z.string(), bytes: z.int() })),
+});

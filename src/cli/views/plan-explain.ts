@@ -36,6 +36,7 @@ function decisionElement(output: Output): Element {
       ["number", `${decision.sequence} of ${decision.decisions}, attempt ${decision.attempt}`],
       ["state", decisionStateCell(decision.state)],
       ...(decision.supersededBy === null ? [] : [["superseded by", decision.supersededBy] as const]),
+      ...instructionRows(output),
       ["needs", names(decision.needs)],
       ["needed by", names(dependants)],
       ["decided", decision.createdAt],
@@ -88,6 +89,13 @@ function thoughtRows({ decision, modelCall, contextSnapshot }: Output): Row[] {
       ? []
       : [["was shown", `${bytes(contextSnapshot.bytes)}, sha256 ${contextSnapshot.sha256} (--show-context)`] as const]),
   ];
+}
+
+function instructionRows({ instructions }: Output): Row[] {
+  return instructions.map(({ path, bytes: size, step }) => [
+    "instructions",
+    `${path} (${bytes(size)}, told in ${step})`,
+  ]);
 }
 
 function modelRows(call: NonNullable<Output["modelCall"]>): Row[] {

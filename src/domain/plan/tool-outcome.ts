@@ -1,6 +1,13 @@
 import type { ChangesetId } from "../names/ids.ts";
 import type { JsonValue } from "../values/json.ts";
 
+/** Instructions of a project for every agent, such as `AGENTS.md`, word for word. */
+export interface Instructions {
+  /** In its resource. */
+  readonly path: string;
+  readonly text: string;
+}
+
 /**
  * How a tool call ended. A failure of the tool is an outcome like any other, from which its caller may continue: what
  * the call changed before it failed is there, and in the changeset. Everything else that can go wrong, such as a lost
@@ -17,6 +24,8 @@ export type ToolOutcome =
       readonly failure?: string;
       /** The call changed files of the plan. */
       readonly changed?: true;
+      /** Instructions for the place that the call is about, which the conversation did not have; recorded with it. */
+      readonly instructions?: readonly Instructions[];
       readonly changeset?: ChangesetId;
     }
   | {

@@ -5,7 +5,7 @@
  */
 import type { Order } from "../../changes/step-records.ts";
 import type { ChangesetId } from "../../domain/names/ids.ts";
-import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
+import type { Instructions, ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { JsonValue } from "../../domain/values/json.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import { stepKey } from "../../ledger/records.ts";
@@ -29,6 +29,8 @@ export interface KeyedCall extends ToolRequest {
   readonly key: string;
   /** Called once, when the call is recorded. */
   readonly order: () => Order;
+  /** Asked when the call went well: instructions that are recorded and told with its outcome. */
+  readonly instructions?: () => Promise<readonly Instructions[]>;
 }
 
 export interface RecordedCalls {
@@ -59,7 +61,7 @@ function callsInSandbox(lease: Lease, given: ToolEnvironment): RecordedCalls {
       stepKey("tool_call", call.key),
       async () => {
         const outcome = await made();
-        return recordOf(call.order(), outcome);
+        return recordOf(call.order(), outcome.ok ? { ...outcome, ...(await instructionsOf(call)) } : outcome);
       },
       (tx) => outputs.commit(tx, call.by),
     );
@@ -115,7 +117,9 @@ function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep
       return await made(async (changeset, end, output) => {
         const { id, call: begun } = changeset;
         if (begun === undefined) throw new Error(`the changeset ${id} of a step was opened without a call`);
-        const result = { order: [...call.order()], changeset: id, output };
+        const changed = changeset.hasEntries ? ({ changed: true } as const) : {};
+        const ended = { ok: true, output, ...changed, changeset: id, ...(await instructionsOf(call)) } as const;
+        const result = recordOf(call.order(), ended);
         const step = {
           key: stepKey("tool_call", call.key).key,
           result,
@@ -142,9 +146,10 @@ function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep
       if (known !== undefined) return outcomeOf(call, known.result);
       const outcome = await landing(call, (endCall) => tryTool(call, environment, endCall));
       // A success is recorded together with its effect.
-      return outcome.ok
-        ? outcome
-        : outcomeOf(call, await runStep(lease, key, async () => recordOf(call.order(), outcome)));
+      const recorded = outcome.ok
+        ? (await recordedStep<CallRecord>(lease, key))?.result
+        : await runStep(lease, key, async () => recordOf(call.order(), outcome));
+      return recorded === undefined ? outcome : outcomeOf(call, recorded);
     },
   };
 }
@@ -152,23 +157,37 @@ function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep
 /** A tool call as it is stored. */
 type CallRecord =
   | {
-      readonly order: Order;
+      readonly order: number[];
       readonly changeset?: ChangesetId;
       readonly output: JsonValue;
       readonly changed?: true;
+      readonly instructions?: { readonly path: string; readonly text: string }[];
     }
-  | { readonly order: Order; readonly changeset?: ChangesetId; readonly error: string };
+  | { readonly order: number[]; readonly changeset?: ChangesetId; readonly error: string };
 
 function recordOf(order: Order, outcome: ToolOutcome): CallRecord {
   const changeset = outcome.changeset === undefined ? {} : { changeset: outcome.changeset };
-  if (!outcome.ok) return { order, ...changeset, error: outcome.error };
-  const changed = outcome.changed === undefined ? {} : { changed: outcome.changed };
-  return { order, ...changeset, output: outcome.output, ...changed };
+  if (!outcome.ok) return { order: [...order], ...changeset, error: outcome.error };
+  const { output, changed, instructions } = outcome;
+  return {
+    order: [...order],
+    ...changeset,
+    output,
+    ...(changed === undefined ? {} : { changed }),
+    ...(instructions === undefined ? {} : { instructions: [...instructions] }),
+  };
 }
+
+async function instructionsOf({ instructions }: KeyedCall): Promise<Pick<CalledWell, "instructions">> {
+  const found = (await instructions?.()) ?? [];
+  return found.length === 0 ? {} : { instructions: found };
+}
+
+type CalledWell = Extract<ToolOutcome, { ok: true }>;
 
 function outcomeOf(call: KeyedCall, record: CallRecord): ToolOutcome {
   const changeset = record.changeset === undefined ? {} : { changeset: record.changeset };
   if ("error" in record) return { ok: false, error: record.error, ...changeset };
-  const changed = record.changed === undefined ? {} : { changed: record.changed };
-  return { ok: true, output: record.output, ...told(call, record.output), ...changed, ...changeset };
+  const { order: _, ...kept } = record;
+  return { ok: true, ...kept, ...told(call, record.output) };
 }
