@@ -111,7 +111,7 @@ test("with an embedding endpoint texts are found by meaning; without its key it 
     request.on("end", () => {
       keys.push(request.headers.authorization);
       const { input } = JSON.parse(body) as { input: string[] };
-      // What speaks of documents is near what asks for manuals, though no word is the same.
+      // Texts about documents are near a question about manuals, although they share no word.
       const data = input.map((text, index) => ({ index, embedding: /# Sessions|manual/.test(text) ? [1, 0] : [0, 1] }));
       response.end(JSON.stringify({ data }));
     });

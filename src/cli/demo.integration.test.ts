@@ -106,7 +106,7 @@ test.each([
   expect(place.leftovers()).toEqual([]);
 });
 
-test("when nobody reads on, the demo ends and leaves nothing behind", async () => {
+test("the demo ends and leaves nothing behind when its reader goes away", async () => {
   using place = new Place();
   const { code, stderr } = await place.demo(ROOT, { at: "agents config", deed: (child) => child.stdout.destroy() });
   expect({ code, stderr }).toEqual({ code: 141, stderr: "" });

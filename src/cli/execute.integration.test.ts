@@ -55,7 +55,7 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
   expect((await agents.run(["plan", "artifacts", id])).stdout).toContain("4 artifacts listed");
   expect(world.state()).toBe(before);
 
-  // What the diff says, applied by git itself to the user's commit, is what the sandbox holds.
+  // Git applies the diff to the user's commit and gets the files of the sandbox.
   const patch = String(diff.data["patch"]);
   execFileSync("git", ["apply", "--check", "-"], { cwd: world.repository, input: patch });
 
