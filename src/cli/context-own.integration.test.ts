@@ -127,8 +127,7 @@ test("with an embedding endpoint texts are found by meaning; without its key it 
     await set("context.embedding.api-key-env", "TEST_EMBEDDING_KEY");
     const without = await inspect(agents, "--query", "manual");
     expect(JSON.stringify(without["gaps"])).toContain("TEST_EMBEDDING_KEY");
-    // The thread that embeds reads the key from the environment of its process: no message carries it.
-    agents.inOwnProcess({ TEST_EMBEDDING_KEY: "s3cret-key" });
+    agents.environment["TEST_EMBEDDING_KEY"] = "s3cret-key";
     const found = await inspect(agents, "--query", "manual");
     const { fragments } = found["context"] as { fragments: { entity: string; strategies: string[] }[] };
     const page = fragments.find(({ entity }) => entity.includes("docs/sessions.md"));

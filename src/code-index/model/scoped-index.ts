@@ -41,7 +41,7 @@ export interface PassageHit {
   readonly passages: readonly TextPassage[];
 }
 
-export interface TextPassage {
+interface TextPassage {
   /** Counted from 1, both included. */
   readonly startLine: number;
   readonly endLine: number;
