@@ -57,7 +57,7 @@ export class Telling {
 }
 
 /**
- * Breaks a text that is too wide at spaces. The first line begins with `lead`, the following ones with `indent`; neither
+ * Breaks a wide text at spaces. The first line begins with `lead`, the following ones with `indent`. Neither
  * is ever broken, so each round makes the rest shorter. A word that is too wide by itself stays whole.
  */
 function fold(text: string, indent: string, lead = ""): string[] {

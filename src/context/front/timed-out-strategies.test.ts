@@ -12,7 +12,9 @@ test("a strategy that a deadline ended is an error with its name, also when othe
   });
   const context = await setUp.assembler.assemble(setUp.input(2_000));
   expect(context.fragments.length).toBeGreaterThan(0);
-  expect(context.gaps).toEqual([{ kind: "strategy", name: "hangs", reason: "timed out after 6 s" }]);
+  expect(context.gaps).toEqual([
+    { kind: "strategy", name: "hangs", reason: expect.stringMatching(/^timed out after \d+ s$/) },
+  ]);
   expect(() => requireInTime(context, "Nothing was printed.")).toThrow(
     expect.objectContaining({
       code: "timed_out",
