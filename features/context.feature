@@ -15,7 +15,7 @@ Feature: Seeing what a model would see
     Then it fails with exit code 3
     And the error contains "kept:  Nothing was printed."
 
-  Scenario: What a project lets models see, and why something is in
+  Scenario: A project decides what models may see, and the context says why a file is in it
     When I run "agents resource add git-checkout api --path shop-code"
     And I run "agents project create shop --resource api"
     And I run "agents project context set shop --exclude *.min.js --budget 4k"

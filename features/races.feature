@@ -1,4 +1,4 @@
-Feature: What many agents do at once is neither lost nor mixed up
+Feature: The work of many agents at once is neither lost nor mixed up
   Each scenario runs twice: on the product, where the race must have no effect, and on a double kept beside
   these scenarios that has the protection taken out, where the very same check must find the damage.
 

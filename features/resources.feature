@@ -19,7 +19,7 @@ Feature: Resources from the command line
     Then the envelope's command is "resource list"
     And the data has 1 "resources"
 
-  Scenario: What is not there is refused before anything is written
+  Scenario: A missing path is refused before anything is written
     When I run "agents resource add fs-directory files --path notes.txt"
     Then it fails with exit code 2
     And the error contains "is not a directory"

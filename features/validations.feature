@@ -41,7 +41,7 @@ Feature: Validating what a plan made
     And I run "agents validation add --config greets.yaml"
     And I run "agents validation add --config polite.yaml"
 
-  Scenario: What passes lets the plan through
+  Scenario: A passed validation lets the plan through
     When I run "agents validation attach api greets"
     And I run "agents plan execute <plan>"
     Then it succeeds
@@ -49,7 +49,7 @@ Feature: Validating what a plan made
     When I run "agents plan status <plan>"
     Then the output contains "1 of 1 validation passed"
 
-  Scenario: What fails is told and stands in the way, and the work is done all the same
+  Scenario: A failed validation is shown and stops the apply, and the work is kept
     When I run "agents validation attach api polite --plan <plan>"
     And I run "agents plan execute <plan>"
     Then it succeeds
@@ -60,7 +60,7 @@ Feature: Validating what a plan made
     When I run "agents plan status <plan>"
     Then the output contains "Required validations failed: local/polite (api)."
 
-  Scenario: What is attached too late has not validated anything
+  Scenario: A validation that is attached too late has not validated anything
     When I run "agents plan execute <plan>"
     And I run "agents validation attach api greets --project shop"
     And I run "agents plan status <plan>"

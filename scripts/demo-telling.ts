@@ -35,7 +35,7 @@ export class Telling {
   said(text: string, who = ""): void {
     const before = who === "" ? "  " : `  ${who.padEnd(9)}`;
     for (const line of text.trimEnd().split("\n")) {
-      for (const part of fold(before + line, `${before}       `)) console.log(dim(part.trimEnd()));
+      for (const part of fold(line, `${before}       `, before)) console.log(dim(part.trimEnd()));
     }
   }
 
@@ -57,18 +57,20 @@ export class Telling {
 }
 
 /**
- * Breaks a line that is too wide at spaces; what follows is indented. A word that is too wide by itself stays whole.
+ * Breaks a wide text at spaces. The first line begins with `lead`, the following ones with `indent`. Neither
+ * is ever broken, so each round makes the rest shorter. A word that is too wide by itself stays whole.
  */
-function fold(line: string, indent: string): string[] {
+function fold(text: string, indent: string, lead = ""): string[] {
   const folded: string[] = [];
-  let rest = line;
-  while (rest.length > WIDTH) {
+  let [before, rest] = [lead, text];
+  while (before.length + rest.length > WIDTH) {
     const start = rest.length - rest.trimStart().length;
-    const last = rest.lastIndexOf(" ", WIDTH);
-    const at = last > start ? last : rest.indexOf(" ", WIDTH);
+    const room = WIDTH - before.length;
+    const last = rest.lastIndexOf(" ", room);
+    const at = last > start ? last : rest.indexOf(" ", Math.max(room, start));
     if (at === -1) break;
-    folded.push(rest.slice(0, at).trimEnd());
-    rest = indent + rest.slice(at).trimStart();
+    folded.push((before + rest.slice(0, at)).trimEnd());
+    [before, rest] = [indent, rest.slice(at).trimStart()];
   }
-  return [...folded, rest];
+  return [...folded, before + rest];
 }

@@ -25,7 +25,10 @@ export interface OpenOptions {
    * }`.
    */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Variables to read settings and credentials from; those of this process unless given. */
+  /**
+   * Variables for settings, credentials and the commands of plans; those of this process unless given. Git and other
+   * programs that CleverAgents starts for itself get those of this process.
+   */
   readonly environment?: Environment;
   /** Who acts, as the audit log will say. */
   readonly user?: string | undefined;

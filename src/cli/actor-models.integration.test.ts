@@ -259,7 +259,7 @@ test("a default is kept for each role, shown, and used by plans whose action nam
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);
 });
 
-test("an actor with an endpoint of its own is asked there alone, whatever the environment says", async () => {
+test("an actor with its own endpoint is asked only there, even if the environment names another endpoint", async () => {
   using agents = new Agents();
   await using own = await counting();
   await using elsewhere = await counting();

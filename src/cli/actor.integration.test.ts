@@ -120,7 +120,7 @@ test("an action's plans are made only when it declares what its actor uses", asy
   expect((await agents.json("plan", "list")).data["plans"]).toEqual([]);
   const made = await agents.json("plan", "use", "greet", "shop", "--arg", "who=you");
   expect(made.data).toMatchObject({ actors: { execution: "local/Greeter", strategy: null } });
-  const other = ["plan", "use", "poor", "shop", "--arg", "who=you", "--execution-actor", "local/nobody"];
+  const other = ["plan", "use", "poor", "shop", "--arg", "who=you", "--execution-actor", "local/unknown"];
   expect(await agents.json(...other)).toMatchObject({ exit_code: 3, error: { code: "NOT_FOUND" } });
   const used = await agents.json("actor", "remove", "greeter", "--yes");
   expect(used).toMatchObject({

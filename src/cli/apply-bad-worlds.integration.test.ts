@@ -19,8 +19,8 @@ import { git } from "../testing/git-repository.ts";
 import { put, World, type Step } from "./testing/user-world.ts";
 
 /**
- * Apply and undo where the world does not play along: each ends in an error that says what is the matter, with everything as it was
- * and nothing left behind, and works once the world is good again.
+ * Apply and undo in worlds that are in their way: each ends in an error that says what is wrong, leaves everything as
+ * it was and nothing behind, and works once the cause is removed.
  */
 const WORK = "sed -i s/two/planned/ a.txt; echo x >> docs/deep/x.txt; echo new > new.txt; rm doomed.txt";
 const STEPS: readonly Step[] = [
@@ -404,7 +404,7 @@ test("a shallow clone is as good as any", async () => {
   expect(git(shallow, "rev-list", "--count", "HEAD").trim()).toBe("3");
 });
 
-test("what a crash left where nobody can get at it any more keeps no other command from working", async () => {
+test("remains of a crash in a place that can no longer be reached do not stop other commands", async () => {
   await using world = await World.make({ files: FILES, notes: FILES });
   const id = await world.executed(...STEPS);
   let renames = 0;

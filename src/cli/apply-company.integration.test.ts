@@ -7,9 +7,9 @@ import { World, type Step } from "./testing/user-world.ts";
 import { sized } from "../testing/size.ts";
 
 /**
- * A plan is not alone: a person and other plans change the same checkout and directory between its steps. Each row is something they
- * do, each column the moment at which they do it. Either both sides end up in the result, or it is a conflict and nothing at all has
- * changed; and once it is out of the way the plan goes on.
+ * A person and other plans change the same checkout and directory between the steps of a plan. Each row is something
+ * they do, each column the moment at which they do it. Either both sides are in the result, or it is a conflict and
+ * nothing has changed; once the conflict is out of the way, the plan continues.
  */
 const FULL = sized({ normal: false, full: true });
 const LINES = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
@@ -33,7 +33,7 @@ const STEPS: readonly Step[] = [
 interface Row {
   readonly what: string;
   readonly does: (world: World) => void;
-  /** What must be there afterwards, whatever the plan did. */
+  /** Checks that their work is there afterwards, with or without the plan. */
   readonly theirs: (world: World) => void;
   /** For conflicts: how the person gets out of the way. */
   readonly resolve?: (world: World) => void;
@@ -62,12 +62,12 @@ const MERGED: readonly Row[] = [
   {
     what: "commits a rename of a file the plan edits",
     does: (world) => {
-      world.git("mv", "renamed.txt", "named-anew.txt");
+      world.git("mv", "renamed.txt", "renamed-again.txt");
       world.commit("rename");
     },
     theirs: (world) => {
       expect(existsSync(join(world.repository, "renamed.txt"))).toBe(false);
-      expect(world.read("named-anew.txt").split("\n")[11]).toBe("line 12");
+      expect(world.read("renamed-again.txt").split("\n")[11]).toBe("line 12");
     },
   },
   {
@@ -291,22 +291,22 @@ function expectPlan(world: World, column: Column): void {
     expect(text.split("\n")[1]).toBe(isIn ? "planned" : "line 2");
 }
 
-test.each(COLUMNS)("before %s somebody works beside the plan: both are in the result", async (column) => {
+test.each(COLUMNS)("a person works in other places before %s: the result has both", async (column) => {
   const { world: made, id } = await before(column);
   await using world = made;
   for (const row of MERGED) row.does(world);
   expect(await act(world, column, id)).toMatchObject({ exit_code: 0 });
   for (const row of MERGED) row.theirs(world);
   expectPlan(world, column);
-  expect(world.read("named-anew.txt").split("\n")[1]).toBe(column === "undo" ? "line 2" : "planned");
+  expect(world.read("renamed-again.txt").split("\n")[1]).toBe(column === "undo" ? "line 2" : "planned");
   // Nothing of theirs is credited to the plan.
   const changed = world.git("show", "--format=", "--name-only", "--no-renames", "HEAD").trim().split("\n");
-  expect(changed).toEqual(["doomed.txt", "moved.txt", "named-anew.txt", "new.txt", "old.txt", "shared.txt"]);
+  expect(changed).toEqual(["doomed.txt", "moved.txt", "new.txt", "old.txt", "renamed-again.txt", "shared.txt"]);
   expect(world.leftovers()).toEqual([]);
 });
 
 test.each(COLUMNS)(
-  "before %s somebody works where the plan does: nothing changes until they are out of the way",
+  "a person works in the same places before %s: nothing changes until their work is out of the way",
   async (column) => {
     const { world: made, id } = await before(column);
     await using world = made;

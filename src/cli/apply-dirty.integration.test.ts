@@ -1,4 +1,7 @@
-/** Plans that began from what was not committed: their part is committed, the person's part stays as it was, on disk and uncommitted. */
+/**
+ * Plans that began from uncommitted work: the plan's part is committed, the person's part stays as it was, on disk and
+ * uncommitted.
+ */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -149,7 +152,7 @@ test("committed as it was before the plan landed, the file gets the plan's part,
 test("what is the same on both sides already moves the file alone or nothing at all", async () => {
   await using world = await dirtyWorld({ "both.txt": MINE });
   const id = await executed(world, edit("both.txt"));
-  // Somebody committed the plan's line elsewhere; the checkout's file was left as it is.
+  // A person committed the plan's line in another place; the checkout's file was left as it is.
   const blob = LINES.replace("seven", "PLAN");
   world.write({ "../blob": blob });
   const oid = world.git("hash-object", "-w", "../blob").trim();

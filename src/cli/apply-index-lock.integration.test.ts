@@ -1,4 +1,4 @@
-/** What git's index means for apply: where its lock is, and what happens where there is none. */
+/** Apply and git's index: where its lock is, and the result if there is no index. */
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The user's index after an apply: what was edited stays visible, what landed is clean, whoever wrote the index. */
+/** The user's index after an apply: edits stay visible and applied files are clean, with every writer of the index. */
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -69,7 +69,7 @@ test.each(VERSIONS)(
   },
 );
 
-test("an edit in the moment before the index is written stays visible, whatever times it was given", async () => {
+test("an edit in the moment before the index is written stays visible with any file times", async () => {
   await using world = await World.make();
   const id = await world.executed(["write_file", { resource: "api", path: "a.txt", content: "plan\n" }]);
   const link: FileEffects["link"] = (from, to) => {

@@ -1,4 +1,4 @@
-/** What other commands, people and the machine do while a landing is interrupted, through the command line. */
+/** Interrupted landings: other commands, people and the machine act before they are recovered. */
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
@@ -117,7 +117,7 @@ test("an apply that was stopped while it prepared finds its lease taken over, an
   expect(world.leftovers()).toEqual([]);
 });
 
-test("files that a power loss emptied are written again; what somebody edited since stays", async () => {
+test("files that a power loss emptied are written again, and edits made since then stay", async () => {
   world.restore("applied");
   const long = new Date(0);
   for (const root of [world.repository, world.directory]) {
@@ -125,7 +125,7 @@ test("files that a power loss emptied are written again; what somebody edited si
     writeFileSync(join(root, "new/deep/er/1.txt"), Buffer.alloc(4_096));
     // As they were written: before the seal.
     for (const path of ["a/00.txt", "new/deep/er/1.txt"]) utimesSync(join(root, path), long, long);
-    // What a person did since.
+    // The work of a person since then.
     rmSync(join(root, "moved/deep/16.txt"));
     truncateSync(join(root, "a/06.txt"), 0);
     appendFileSync(join(root, "a/05.txt"), "a person was here\n");
@@ -144,7 +144,7 @@ test("files that a power loss emptied are written again; what somebody edited si
   expect(world.leftovers()).toEqual([]);
 });
 
-test("somebody who left what had landed, by another branch or an undo, finds it left after the machine went down", async () => {
+test("applied changes that a person left, by another branch or an undo, do not come back after a power loss", async () => {
   world.restore("applied");
   world.git("stash", "--quiet", "--include-untracked");
   world.git("checkout", "--quiet", "-b", "elsewhere", "main~1");
@@ -177,7 +177,7 @@ test("what a person changed between the kill and the recovery is kept and named;
   expect(world.leftovers()).toEqual([]);
 });
 
-test("when somebody built on what was landing it is finished below them", async () => {
+test("a landing is finished below the commit that a person built on it", async () => {
   await killedAt("checkout files");
   const on = world.git("commit-tree", "-p", "main", "-m", "mine", "main^{tree}").trim();
   world.git("update-ref", "refs/heads/main", on);
@@ -215,7 +215,7 @@ test("locks of our own git, killed with its owner, are cleared away", async () =
   expect(world.leftovers()).toEqual([]);
 });
 
-test("somebody else's lock on the branch is named and left; a later command recovers", async () => {
+test("another program's lock on the branch is named and left alone; a later command recovers", async () => {
   await killedAt("index locked");
   const lock = join(world.repository, ".git/refs/heads/main.lock");
   writeFileSync(lock, `${"5".repeat(40)}\n`);
@@ -276,7 +276,7 @@ test("landings that fail in one process leave no handle open", async () => {
   expect(handles()).toBeLessThan(open + CHURN / 2);
 });
 
-/** One landing that must not happen, each for another reason. What was in its way goes; the next one need not wait for anything. */
+/** One landing that must not happen, each for another reason. Afterwards its obstacle is removed for the next one. */
 async function inTheWay(verb: "apply" | "undo", round: number): Promise<void> {
   const command = ["plan", verb, world.planId, "--yes"];
   const touched = join(round % 2 === 0 ? world.repository : world.directory, "a/03.txt");
@@ -297,7 +297,7 @@ async function inTheWay(verb: "apply" | "undo", round: number): Promise<void> {
   writeFileSync(touched, content);
 }
 
-/** A path whose git says when it begins to take the plan's files in, and takes its time for that: nothing has moved by then. */
+/** A PATH whose git marks the start of the import of the files and is slow with it: nothing has moved by then. */
 function slowImport(mark: string): string {
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   const directory = join(world.agents.directory, "slow");

@@ -1,4 +1,4 @@
-/** Apply, undo and redo through the command line, killed or stopped at any moment: afterwards everything is in, or nothing. */
+/** Apply, undo and redo through the command line, killed or stopped at any moment: all changes are there, or none. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../testing/random.ts";
 import {
@@ -99,14 +99,14 @@ async function killOnce(
 
 /** The next command finds everything as before or as after, and says which. */
 async function checkAfterwards(deed: Deed): Promise<void> {
-  // Whatever the plan's state is, the answer is no error.
+  // The status of a plan can be read in every state.
   const status = await world.agents.json("plan", "status", world.planId);
   expect(status.error).toBeUndefined();
   const isAfter = isDone(deed.verb, status.data);
   const verified = world.done("audit", "verify");
   await Promise.all([verified, checkResources(looks.get(isAfter ? deed.to : deed.from))]);
   if (isAfter) return;
-  // Killed before the journal was written, its lease is still there; nobody waits for it here.
+  // Killed before the journal was written, its lease is still there. The test does not wait until it lapses.
   world.lapseLease();
   await world.done(...command(deed.verb));
   await checkResources(looks.get(deed.to));

@@ -1,4 +1,7 @@
-/** Landings that share a tree: a directory inside a checkout, and directories that a plan renamed and a person went on working in. */
+/**
+ * Landings that share a tree: a directory inside a checkout, and directories that a plan renamed while a person
+ * continued to work in them.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

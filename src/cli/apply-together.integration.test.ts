@@ -108,7 +108,7 @@ test("what a person had done already is theirs: neither applied nor undone, nor 
   expect(existsSync(join(world.repository, "new.txt"))).toBe(false);
 });
 
-test("cancelling a plan touches nothing, whatever happened beside it", async () => {
+test("to cancel a plan touches no files, after any work of others", async () => {
   await using world = await World.make({ files: FILES, notes: FILES });
   const id = await world.executed(...both("write_file", { path: "b.txt", content: "planned\n" }));
   world.write({ "b.txt": "human\n", "untracked.txt": "human\n" });

@@ -94,7 +94,7 @@ test("a sandbox that is not what was recorded is not applied, whether in git or 
     ["notes", "notes.txt"],
   ] as const) {
     const id = await world.executed(...CHANGE);
-    writeFileSync(join(world.sandbox(id, alias), file), "nobody's\n");
+    writeFileSync(join(world.sandbox(id, alias), file), "foreign\n");
     const before = look(world);
     const refused = await world.apply(id);
     expect(refused).toMatchObject({
@@ -125,7 +125,7 @@ test.each([
   ],
   ["a recorded file with other bytes", "b.txt", (root: string) => writeFileSync(join(root, "b.txt"), "B\n")],
   ["a recorded file that is gone", "b.txt", (root: string) => rmSync(join(root, "b.txt"))],
-])("nobody's change keeps a plan from landing: %s", async (_, path, change) => {
+])("a change that no tool call made stops the apply of a plan: %s", async (_, path, change) => {
   await using world = await World.make({ files: { "dir/x.txt": "x\n" } });
   const id = await world.executed(...CHANGE);
   change(world.sandbox(id, "api"));

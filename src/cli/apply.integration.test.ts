@@ -48,7 +48,7 @@ echo more >> "with space/häß 文 \"quoted\" 'single'.txt"
 echo x >> ./-dash.txt
 echo glob > '*'; echo colon > ':(top)x'`;
 
-test("whatever a plan does to files lands in repository and directory as the sandbox has it, in one commit; undo brings back every byte, redo the result", async () => {
+test("apply writes every kind of file change to repository and directory as the sandbox has it, in one commit; undo restores every byte, and redo the result", async () => {
   await using world = await World.make({ files: AWKWARD, notes: AWKWARD });
   const id = await world.executed(
     api("shell_execute", { command: CHANGES }),
@@ -117,7 +117,7 @@ test("another content does not get the rights that the old one had: setuid and s
   for (const root of [world.repository, world.notes])
     for (const [name, mode] of Object.entries(given)) chmodSync(join(root, name), mode);
   world.git("commit", "--quiet", "--all", "--message=modes");
-  // Of the last only the mode changes, and whoever set the bit set it on this very content.
+  // Of the last file only the mode changes: its bit belongs to exactly this content.
   const command = "for f in suid.sh sgid.sh sticky.sh; do echo b >> $f; done; chmod -x same.sh";
   const id = await world.executed(api("shell_execute", { command }), notes("shell_execute", { command }));
   const modes = (): string[] =>
@@ -239,7 +239,7 @@ test("a linked work tree is a checkout like any other", async () => {
   expect(world.leftovers()).toEqual([]);
 });
 
-test("a plan lands on the branch its sandbox was made of, whatever was checked out before the first step", async () => {
+test("a plan lands on the branch its sandbox was made from, also if another was checked out before the first step", async () => {
   await using world = await World.make();
   const id = await world.used([api("write_file", { path: "new.txt", content: "new\n" })]);
   const place = { directory: join(world.agents.dataDir, "sandboxes"), planId: id, attempt: 1 };
@@ -345,7 +345,7 @@ test("a repository with SHA-256 names, and a submodule as a checkout of its own"
   expect(git(join(world.agents.directory, "long names"), "ls-files")).toBe("");
 });
 
-test("a submodule is not written through, on whatever branch", async () => {
+test("a submodule is not written through, on any branch", async () => {
   await using world = await World.make({
     branch: "side",
     arrange: (made) => {

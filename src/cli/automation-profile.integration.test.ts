@@ -168,7 +168,7 @@ test("a plan keeps the whole profile it was made with; the strongest level wins 
     profile_source: "plan",
     guards: { max_tool_calls: 20 },
   });
-  // What was removed is unknown, never silently something else.
+  // A removed profile is unknown; no other profile takes its place silently.
   await agents.json("automation-profile", "remove", "careful", "--yes");
   const gone = await agents.json("plan", "use", "greet", "shop", "--arg", "who=x", "--automation-profile", "careful");
   expect([gone.exit_code, gone.error?.message]).toEqual([2, expect.stringContaining("no automation profile")]);

@@ -1,4 +1,7 @@
-/** Models that misbehave in the middle of a plan, over real HTTP: a clear end, the work kept, and the plan goes on once they behave. */
+/**
+ * Models that misbehave in the middle of a plan, over real HTTP: the error is clear, the work is kept, and the plan
+ * continues once they behave.
+ */
 import { expect, test } from "vitest";
 import { chunk, speak, SpeakingServer, type Answer, type Answering, type Question } from "./testing/speaking-server.ts";
 import { ThinkingWorld } from "./testing/thinking-world.ts";
@@ -102,7 +105,7 @@ test.each(CASES)("%s: %s", async (_, code, misbehave) => {
   expect({ exit_code, code: error?.code }).toEqual({ exit_code: 1, code });
   expect(error?.suggestions).toContain(`agents plan execute ${id}`);
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "execute", state: "errored" });
-  // What was done before is there, and nobody's files were touched.
+  // The work done before is there, and the user's files were not touched.
   expect((await agents.json("plan", "diff", id)).data).toMatchObject({ files: [{ path: "one.txt" }] });
   expect(world.state()).toBe(before);
 

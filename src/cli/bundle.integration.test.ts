@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agents, ROOT } from "./testing/agents.ts";
 
-/** What a user has is one file and its threads; what most tests run are the sources. */
+/** Users run one file and its threads; most tests run the sources. */
 test("the bundle makes the same context as the sources, with its own threads and tokenizer", () => {
   using agents = new Agents();
   const code = join(agents.directory, "code");
@@ -26,7 +26,7 @@ test("the bundle makes the same context as the sources, with its own threads and
   expect(bundle).toContain("ticket0(queue: string[])");
 });
 
-/** A promise that nobody will ever settle, and nothing else to wait for: Node then ends as if all were well. */
+/** A promise that never settles, and nothing else to wait for: Node then ends with exit code 0. */
 const NEVER = `
   import files from "node:fs/promises";
   import { syncBuiltinESMExports } from "node:module";

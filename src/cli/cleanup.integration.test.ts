@@ -61,7 +61,7 @@ async function killWhileMaking(world: World, id: string): Promise<void> {
   expect(readdirSync(attempt).some((name) => name.endsWith(".tmp"))).toBe(true);
 }
 
-test("what a killed process left of a sandbox is listed, kept while somebody may need it, and removed with its ref", async () => {
+test("the part of a sandbox that a killed process left is listed, kept while its plan may need it, and removed with its ref", async () => {
   using world = new World();
   const { agents } = world;
   for (let file = 0; file < 40; file += 1)
@@ -83,7 +83,7 @@ test("what a killed process left of a sandbox is listed, kept while somebody may
   expect(world.git("for-each-ref", "refs/cleveragents")).toBe("");
 });
 
-test("what is being made right now is nobody's to remove", async () => {
+test("a sandbox that is being made is not removed", async () => {
   using world = new World();
   const { agents } = world;
   for (let file = 0; file < 40; file += 1)
@@ -93,7 +93,7 @@ test("what is being made right now is nobody's to remove", async () => {
   const attempt = join(agents.dataDir, "sandboxes", id, "1");
   const executing = agents.json("plan", "execute", id);
   while (!existsSync(attempt) || !readdirSync(attempt).some((name) => name.endsWith(".tmp"))) await sleep(2);
-  // Even of a plan that nobody needs any more.
+  // Even if its plan is final.
   await agents.json("plan", "cancel", id);
   const during = await agents.json("cleanup", "run", "--yes");
   await executing;

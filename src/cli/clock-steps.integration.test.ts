@@ -1,7 +1,7 @@
 /**
- * Clocks that step between commands, back and forth, by up to a day: the files, the plan's state and the exit codes are those of a
- * steady clock. Most sequences run in this process, on services whose clock is handed in and which are made anew for each command, as
- * a process would; the rest are processes that are shown another time.
+ * Clocks that step between commands, back and forth, by up to a day: the files, the plan's state and the exit codes are
+ * those of a steady clock. Most sequences run in this process, on services with a given clock that are new for each
+ * command, as in a new process; the rest are processes that see another time.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ const STEPS = ["sa", "sb", "sc"] as const;
 
 type Command = { readonly kind: "apply" | "undo" | "redo"; readonly step?: (typeof STEPS)[number] };
 
-/** What a command leads to with a steady clock. */
+/** The result of each command with a steady clock. */
 class Model {
   applied = false;
   undone: ReadonlySet<string> = new Set();
@@ -48,7 +48,7 @@ class Model {
   }
 }
 
-/** What a person sees. */
+/** The results that a person sees. */
 interface Seen {
   readonly exit: number;
   readonly undone: readonly string[];
@@ -187,7 +187,7 @@ describe("an execution that began in a future that never came", () => {
   });
 });
 
-test("plans are listed in the order in which they were made, whatever the clock said", async () => {
+test("plans are listed in the order in which they were made, also if the clock stepped", async () => {
   using agents = new Agents();
   const ids = [await agents.withPlan()];
   for (const step of [DAY_MS, -DAY_MS, 0]) {

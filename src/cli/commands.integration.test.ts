@@ -50,7 +50,7 @@ test("every command answers with the full envelope in json, and with the same da
   }
 });
 
-/** What differs between two runs of the same command for good reasons. */
+/** The envelope without the parts that may differ between two runs of the same command. */
 function volatile(envelope: Envelope): Partial<Envelope> {
   const changing = ["overview", "plan list", "plan status", "audit list", "config set", "diagnostics", "info"];
   return changing.includes(envelope.command) ? { data: envelope.data } : {};
@@ -135,7 +135,7 @@ test("a plan's status tells its progress, its owner and why it stopped, and fail
     errors: [{ phase: "strategize", attempt: 1, kind: "errored", category: "transient", message: "the model said no" }],
     recovery_hints: [{ action: "resume" }, { action: "revert" }, { action: "cancel" }],
   });
-  // What can be done next is the same wherever one asks.
+  // Status and error offer the same next steps.
   const offered = errored.data["next_steps"] as string[];
   expect(offered).toEqual([`agents plan errors ${id}`, ...(errors.data["next_steps"] as string[])]);
   for (let attempt = 2; attempt <= 4; attempt += 1) {

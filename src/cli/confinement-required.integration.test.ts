@@ -1,4 +1,7 @@
-/** Where nothing can confine commands they are refused before anything runs, and every command that runs plans says what holds. */
+/**
+ * Where nothing can confine commands, they are refused before anything runs, and every command that runs plans names
+ * the confinement that holds.
+ */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -64,7 +67,8 @@ test("a plan with a command is refused before any of its steps runs, in every pr
   const { code, stderr } = await agents.run(["plan", "execute", id]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^warning: Commands cannot be confined here \(.*\): plans refuse to run them\./m);
-  // Once something can confine, the same plan goes on. What confines here may be nothing: then this shows that it is asked each time.
+  // Once something can confine, the same plan continues. On a machine without any confinement, this shows that the
+  // confinement is looked for each time.
   agents.inThisProcess();
   const later = await agents.json("plan", "execute", id);
   const here = await agents.json("plan", "status", id);
@@ -89,7 +93,7 @@ test("full-auto runs commands unconfined and warns each time; its result is not 
   expect(told.data).toMatchObject({ confinement: { kind: "none", required: false } });
 });
 
-test("an own profile may do without confinement; one that says nothing requires it", async () => {
+test("a custom profile may do without confinement; a profile that does not say so requires it", async () => {
   using world = unconfinedWorld();
   const { agents } = world;
   await world.plan(RUNS);
@@ -197,7 +201,7 @@ test("init, diagnostics and the status of a plan say that commands cannot be con
     status: "warning",
     message: expect.stringContaining("plans refuse to run commands"),
   });
-  // Nothing but files is written: that is in the sandbox, whatever confines.
+  // The plan only writes files, which stay in the sandbox with any confinement.
   const { stdout } = await agents.run(["plan", "execute", id]);
   expect(stdout).toContain("in the sandbox.");
 });

@@ -111,7 +111,7 @@ test("with an embedding endpoint texts are found by meaning; without its key it 
     request.on("end", () => {
       keys.push(request.headers.authorization);
       const { input } = JSON.parse(body) as { input: string[] };
-      // What speaks of documents is near what asks for manuals, though no word is the same.
+      // Texts about documents are near a question about manuals, although they share no word.
       const data = input.map((text, index) => ({ index, embedding: /# Sessions|manual/.test(text) ? [1, 0] : [0, 1] }));
       response.end(JSON.stringify({ data }));
     });
@@ -127,8 +127,7 @@ test("with an embedding endpoint texts are found by meaning; without its key it 
     await set("context.embedding.api-key-env", "TEST_EMBEDDING_KEY");
     const without = await inspect(agents, "--query", "manual");
     expect(JSON.stringify(without["gaps"])).toContain("TEST_EMBEDDING_KEY");
-    // The thread that embeds reads the key from the environment of its process: no message carries it.
-    agents.inOwnProcess({ TEST_EMBEDDING_KEY: "s3cret-key" });
+    agents.environment["TEST_EMBEDDING_KEY"] = "s3cret-key";
     const found = await inspect(agents, "--query", "manual");
     const { fragments } = found["context"] as { fragments: { entity: string; strategies: string[] }[] };
     const page = fragments.find(({ entity }) => entity.includes("docs/sessions.md"));

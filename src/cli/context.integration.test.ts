@@ -1,4 +1,4 @@
-/** Context through the command line: packing, inspecting, simulating, policies, and what is said when something is wrong. */
+/** Context through the command line: packing, inspecting, simulating, policies, and the messages of errors. */
 import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ test("pack prints the text alone, within the budget to the token, the same each 
   expect(counter.count(small.stdout)).toBeLessThanOrEqual(150);
 });
 
-test("a small directory is shown whole, whatever is asked", async () => {
+test("a small directory is shown whole for any question", async () => {
   using world = new CodeWorld();
   const { agents } = world;
   const root = join(agents.directory, "two");
@@ -48,7 +48,7 @@ test("a small directory is shown whole, whatever is asked", async () => {
   expect(counter.count(small.stdout)).toBeLessThanOrEqual(100);
 });
 
-test("secrets are masked in whatever is shown, and the budget is counted with the masks", async () => {
+test("secrets are masked in everything that is shown, and the budget is counted with the masks", async () => {
   using world = new CodeWorld();
   const { agents } = world;
   const root = join(agents.directory, "deploy");
@@ -60,7 +60,7 @@ test("secrets are masked in whatever is shown, and the budget is counted with th
     join(root, "deploy.ts"),
     `/** Opens the bucket. */\nexport const bucketKey = "${key}";\nexport function openBucket(): string {\n  return bucketKey;\n}\n`,
   );
-  writeFileSync(join(root, "bucket.txt"), ["The bucket is opened with", ...pem, "and closed by nobody."].join("\n"));
+  writeFileSync(join(root, "bucket.txt"), ["The bucket is opened with", ...pem, "and closed by the guard."].join("\n"));
   const focus = ["--focus", "deploy.ts", "--focus", "bucket.txt"];
   const words = ["context", "pack", "--path", root, "--budget", "8k", ...focus, "bucketKey"];
   const { code, stdout, stderr } = await agents.run(words);
@@ -302,7 +302,7 @@ test("what cannot be read is named", async () => {
   const { data } = await agents.json("project", "context", "index", "shop");
   const gaps = data["gaps"] as { path: string; reason: string }[];
   expect(gaps).toContainEqual({ resource: "api", path: "huge.ts", reason: expect.stringContaining("1 MiB") });
-  // Whoever is root reads everything.
+  // The root user can read everything.
   if (process.getuid?.() !== 0) expect(gaps.map(({ path }) => path)).toContain("secret.ts");
   expect((await agents.run(["context", "analyze", "shop"])).stdout).toContain("api:huge.ts");
 });

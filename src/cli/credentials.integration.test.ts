@@ -8,7 +8,7 @@ import { Agents, type Envelope } from "./testing/agents.ts";
 const KEY = ["house", "4f7Qk2", "9ZpL0x"].join("-");
 const root = process.getuid?.() === 0;
 
-/** What an endpoint was sent as its key. */
+/** The keys that an endpoint was sent. */
 async function keysSent(agents: Agents, url: string, seen: string[]): Promise<string[]> {
   await agents.json("config", "set", "provider.house.base-url", url);
   await agents.json("actor", "run", "house/m", "Hello?");

@@ -26,6 +26,9 @@ class Place implements Disposable {
     const child = spawn(process.execPath, [join(root, "scripts/demo.ts")], {
       env: { ...environment, ...this.environment, TMPDIR: this.directory },
       stdio: ["ignore", "pipe", "pipe"],
+      // A demo that does not end is not left behind; a healthy one takes seconds.
+      timeout: 150_000,
+      killSignal: "SIGKILL",
     });
     let [stdout, stderr, done] = ["", "", false];
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
@@ -106,18 +109,27 @@ test.each([
   expect(place.leftovers()).toEqual([]);
 });
 
-test("when nobody reads on, the demo ends and leaves nothing behind", async () => {
+test("the demo ends and leaves nothing behind when its reader goes away", async () => {
   using place = new Place();
-  const { code, stderr } = await place.demo(ROOT, { at: "agents config", deed: (child) => child.stdout.destroy() });
+  const { code, stderr } = await place.demo(ROOT, {
+    at: "agents config",
+    deed: (child) => [child.stdout.destroy(), child.stderr.destroy()],
+  });
   expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
   expect(place.leftovers()).toEqual([]);
 });
+
+/** Wider than a terminal: an error message may have such a path. */
+const LONG_WORD = "long/".repeat(30);
 
 // Several at once where they do not hide each other, because a demo takes seconds.
 test.each([
   [
     "work that spills over, and an audit log that does not verify",
-    `if (words[0] === "run") appendFileSync("manual/manual.md", "\\n");
+    `if (words[0] === "run") {
+       appendFileSync("manual/manual.md", "\\n");
+       process.stderr.write("${LONG_WORD} and more\\n");
+     }
      if (command === "plan apply") {
        const status = real();
        if (status === 4) writeFileSync("manual/discount.md", "");
@@ -166,6 +178,7 @@ test.each([
 ])("the demo fails at %s", async (_, mischief, promises) => {
   using place = new Place();
   const { code, stdout } = await place.sabotaged(mischief);
+  if (mischief.includes(LONG_WORD)) expect(stdout).toContain(`round    ${LONG_WORD}\n`);
   for (const promise of promises) expect(stdout).toContain(`BROKEN  ${promise}`);
   expect(code).toBe(1);
   expect(place.leftovers()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Dependencies of the user's checkout in the sandbox of a plan, and junk that its commands leave, by the command line. */
+/** Dependencies of the user's checkout in the sandbox of a plan, and files that its commands leave there. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

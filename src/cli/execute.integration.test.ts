@@ -55,7 +55,7 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
   expect((await agents.run(["plan", "artifacts", id])).stdout).toContain("4 artifacts listed");
   expect(world.state()).toBe(before);
 
-  // What the diff says, applied by git itself to the user's commit, is what the sandbox holds.
+  // Git applies the diff to the user's commit and gets the files of the sandbox.
   const patch = String(diff.data["patch"]);
   execFileSync("git", ["apply", "--check", "-"], { cwd: world.repository, input: patch });
 
@@ -220,14 +220,17 @@ test("a command dies with the process that ran it, even when that was killed", a
   );
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  while (running(seconds) === 0) {
+  const place = join(agents.dataDir, "sandboxes", id, "1", "api");
+  // The shell's own command line has the number too: only the file says that the next run will not sleep.
+  while (!existsSync(join(place, "home", "second"))) {
     expect([child.exitCode, stderr]).toEqual([null, expect.any(String)]);
     await sleep(20);
   }
+  expect(running(seconds)).toBeGreaterThan(0);
   child.kill("SIGKILL");
   expect(await gone(seconds)).toBe(true);
   // Had it gone on, it would have written this before it was gone.
-  expect(existsSync(join(agents.dataDir, "sandboxes", id, "1", "api", "tree", "late.txt"))).toBe(false);
+  expect(existsSync(join(place, "tree", "late.txt"))).toBe(false);
   expect((await agents.json("plan", "status", id)).data).toMatchObject({ state: "processing" });
   // Its owner is dead, so the next one does not wait for the lease.
   expect((await agents.json("plan", "execute", id)).exit_code).toBe(0);

@@ -14,7 +14,7 @@ test("a damaged database gives one clear error, exit 1, and is left as it is", a
   mkdirSync(agents.dataDir, { recursive: true });
   writeFileSync(
     agents.database,
-    "this is no database, but it is long enough to look like a file with content".repeat(50),
+    "this is not a database, but it is long enough to look like a file with content".repeat(50),
   );
   const before = hash(agents.database);
   const failed = await agents.json("plan", "list");
@@ -171,7 +171,7 @@ test("help is there on every level and fits 80 columns", async () => {
   }
 });
 
-test("a reader that goes away is no error", async () => {
+test("a reader that goes away is not an error", async () => {
   using agents = new Agents();
   await agents.withPlan();
   const program = join(ROOT, "bin/agents");

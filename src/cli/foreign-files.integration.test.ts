@@ -64,7 +64,7 @@ describe("variables of an actor file", () => {
     expect(refused.exit_code).toBe(2);
     expect(refused.error?.message).toContain(`takes along PLACE from your environment, to ${server.url}`);
     expect(refused.error?.suggestions).toEqual(["repeat the command with --allow-env PLACE"]);
-    // That nobody needs to be asked about the rest does not allow it.
+    // `--yes` answers for the rest, but does not allow this.
     expect((await add(agents, at(server.url), "--yes")).exit_code).toBe(2);
     expect(await actorCount(agents)).toBe(0);
 
@@ -113,7 +113,7 @@ describe("the first use of a file", () => {
   const COMMAND =
     "name: helper\ntype: tool\ndescription: d\nsteps:\n  - { tool: shell_execute, params: { command: make } }\n";
 
-  test("that sends prompts elsewhere is refused where nobody can be asked, and shown", async () => {
+  test("that sends prompts elsewhere is shown and refused without a terminal to ask on", async () => {
     using agents = new Agents();
     const yaml = llm(`options: { base_url: "${EVIL}" }\n`);
     const { exit_code: code, error } = await add(agents, yaml);
@@ -162,7 +162,7 @@ describe("the first use of a file", () => {
     expect((await add(agents, COMMAND)).exit_code).toBe(0);
   });
 
-  test("that is harmless asks nothing, wherever it came from", async () => {
+  test("that is harmless asks nothing, from any place", async () => {
     using agents = new Agents();
     const input = llm("provider: ollama\ntools: [read_file, write_file]\n");
     expect((await agents.run(["actor", "add", "--config", "-"], { input })).code).toBe(0);

@@ -1,4 +1,4 @@
-/** Plans whose steps are carried out by a graph: through the command line, with a scripted model or a real server on loopback. */
+/** Plans whose steps are carried out by a graph, with a scripted model or a real server on loopback. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -51,7 +51,7 @@ test("a graph is the strategy: it runs in the sandbox, each model hears the plan
   using world = new ThinkingWorld();
   const { agents } = world;
   world.script(
-    // Whoever does not hear the goal and the constraint gets no answer.
+    // A prompt without the goal and the constraint gets no answer.
     turn({ match: { user: "Short: ", system: "Improve docs" }, text: "short" }),
     turn({ match: { user: "Long: ", system: "Keep the public interface" }, text: "long", delay_ms: 50 }),
     turn({ match: { user: 'Write ["short","long"]' }, tool_calls: [writes("bad\n")] }),
@@ -145,12 +145,12 @@ test("killed at each question of thirty steps and taken up again: each was answe
   const { data, error } = await agents.json("plan", "execute", id);
   expect(error).toBeUndefined();
   expect(data).toMatchObject({ state: "complete" });
-  // Once where it was killed, and once when it was taken up again: what was in flight is asked again, and nothing else is.
+  // Once before the kill, and once after it: only the question in flight is asked again.
   const expected = Array.from({ length: QUESTIONS }, (_, index) => `question ${index + 1}`);
   expect(model.asked).toEqual(expected.flatMap((question) => [question, question]));
   const log = join(agents.dataDir, "sandboxes", id, "1", "api", "tree", "log.txt");
   expect(readFileSync(log, "utf8")).toBe(expected.map((question) => `<${question}>\n`).join(""));
-  // What was lost on the way may have been billed: it is shown, at the most it can have cost.
+  // The lost call may have been billed: the status shows the most that it can have cost.
   const { data: status } = await agents.json("plan", "status", id);
   expect(status["cost"]).toMatchObject({ spent_usd: expect.closeTo(QUESTIONS * 0.31, 6) });
   expect((status["cost"] as { assumed_usd: number }).assumed_usd).toBeGreaterThan(0);

@@ -111,7 +111,7 @@ test("a tool has a limit of its own, and a step that fails is called no more oft
   expect(codes).toEqual(["TOOL_FAILED", "TOOL_FAILED", "GUARD_REFUSED", "GUARD_REFUSED"]);
 });
 
-test("a step that failed is tried again as often as the profile says, and in another attempt anew", async () => {
+test("a failed step is tried again as often as the profile says, counted from zero in each attempt", async () => {
   using world = new World();
   const { agents } = world;
   const id = await guarded(
@@ -191,7 +191,7 @@ test.each(["require_human_approval: true", "guards: { require_approval_for_apply
     expect((await agents.json("plan", "status", id)).data).toMatchObject({ phase: "execute", state: "complete" });
     expect((await agents.json(...allow)).exit_code).toBe(0);
     expect((await agents.json(...allow)).exit_code).toBe(4);
-    // The approval is for that result: made anew, it has to be approved anew.
+    // The approval is for that result: a new result needs a new approval.
     const { data } = await agents.json("plan", "rollback", id);
     const [first] = data["checkpoints"] as { id: string }[];
     await agents.json("plan", "rollback", id, String(first?.id), "--yes");

@@ -20,7 +20,7 @@ function hook(world: ShopWorld, name: string, script: string, directory = ".git/
   chmodSync(join(at, name), mode);
 }
 
-/** What the library tells whoever applies the plan. */
+/** The record that the library gives to the caller that applies the plan. */
 async function recorded(world: ShopWorld, id: string) {
   await using store = await openStore(`sqlite:${world.agents.database}`);
   const plan = await new PlanLifecycleService({ store }).getPlan(id);
@@ -207,7 +207,7 @@ test("interrupted, a hook has not failed; resumed, it runs once more and the rec
   expect(home.read("log")).toBe("pre\nmsg\nmsg\n");
 });
 
-test("a message that is no message fails the hook, and a link in its place is not followed", async () => {
+test("an invalid commit message fails the hook, and a link in its place is not followed", async () => {
   using world = new ShopWorld();
   const { agents } = world;
   const secret = agents.write("secret", "secret\n");

@@ -1,6 +1,7 @@
 /**
- * What a command leaves in its sandbox decides nothing outside of it: no program of it is run by our own git, no file is written through
- * its links, and nothing waits for it. Commands have a home of their own, so a program that sees the user's home was not started by one.
+ * Files that a command leaves in its sandbox decide nothing outside of it: our own git runs none of its programs, no
+ * file is written through its links, and nothing waits for it. Commands have their own home, so a program that sees the
+ * user's home was not started by a command.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

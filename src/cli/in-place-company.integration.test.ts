@@ -11,7 +11,10 @@ import { ROOT } from "./testing/agents.ts";
 import { InPlace, STEPS, UNSAFE } from "./testing/in-place.ts";
 import { sized } from "../testing/size.ts";
 
-/** A git that lets a person do something right before it answers this question: a step asks it when it has read the file it changes. */
+/**
+ * A git that lets a person act right before it answers this question, which a step asks when it has read the file that
+ * it changes.
+ */
 function withPerson(world: InPlace, deed: string, question: "check-ignore" | "ls-files -s"): NodeJS.ProcessEnv {
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   const directory = join(world.agents.directory, "bin");
@@ -65,7 +68,7 @@ test("what a person saves in the same file while a step changes it is neither lo
   expect(world.read("a.txt")).toBe("one\n2\nmine\n");
   const { data } = await agents.json("plan", "diff", id);
   expect(String(data["patch"])).not.toMatch(/^[+-]mine/m);
-  // Whatever a person does to a recorded file afterwards is named, and is no fault of the plan's.
+  // Later changes of a person to a recorded file are named, and are not an error of the plan.
   world.write("docs/new.txt", "new and mine\n");
   const applied = await agents.json("plan", "apply", id, "--yes");
   expect(applied).toMatchObject({ exit_code: 0, data: { changed_since: ["api/docs/new.txt"] } });

@@ -1,4 +1,4 @@
-/** What the one who started `agents` had open reaches no program that `agents` starts. */
+/** Files that the parent of `agents` had open do not reach any program that `agents` starts. */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Executions killed at any moment, through the command line, and taken up again: in the end every change is recorded once, with the
- * step that made it, and the sandbox is what an undisturbed run leaves.
+ * Executions killed at any moment, through the command line, and continued: in the end every change is recorded once,
+ * with the step that made it, and the sandbox is the same as after an undisturbed run.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -74,7 +74,7 @@ class Killable implements Disposable {
     await Promise.race([sleep(afterMs), exited]);
     child.kill("SIGKILL");
     await exited;
-    // Whatever ran for it ends with it: commands, and the git that answers questions.
+    // Its child processes end with it: commands, and the git that answers questions.
     for (let waited = 0; processesIn(this.agents.dataDir).length > 0; waited += 10) {
       if (waited > 10_000) throw new Error(`still running: ${processesIn(this.agents.dataDir).join(", ")}`);
       await sleep(10);

@@ -1,4 +1,4 @@
-/** Endpoints that lie about what they used, break off, never end or never stop: through the command line, what goes out fits the cap. */
+/** Endpoints that lie about their usage, break off, never end or never stop: the money that is spent fits the cap. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
@@ -9,7 +9,10 @@ import { Agents, type Envelope } from "./testing/agents.ts";
 /** In dollars; a hundred for a million tokens. */
 const CAP = 0.5;
 const PRICE = 0.0001;
-/** A question of 50 tokens, with what is around it, and what a call of it reserves: 1.4 times that, a template, and the longest answer. */
+/**
+ * A question of 50 tokens with the tokens around it, and the reservation of its call: 1.4 times that, a template, and
+ * the longest answer.
+ */
 const INPUT = 16 + 16 + 50;
 const BOUND = (115 + 128 + 1_000) * PRICE;
 const ASK = ["actor", "run", "house/m", "word ".repeat(50).trim(), "--max-output-tokens", "1000"];
@@ -63,7 +66,7 @@ test.each([
   expect(new Set(refusals)).toEqual(new Set(["BUDGET_EXCEEDED"]));
   expect(asked).toBe(answered.length);
   expect(asked).toBeGreaterThanOrEqual(4);
-  // What really went over the wire, at its price.
+  // The tokens that really went over the wire, at their price.
   const spent = asked * (INPUT + WORDS) * PRICE;
   expect(spent).toBeLessThanOrEqual(CAP);
   expect(cost).toMatchObject({ calls: asked, assumed_usd: 0, reserved_usd: 0 });

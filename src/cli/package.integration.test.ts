@@ -10,7 +10,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What `npm pack` would put into the package, of the build that is there. */
+/** The files that `npm pack` would put into the package, from the existing build. */
 function packed(): Packed {
   const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: ROOT,

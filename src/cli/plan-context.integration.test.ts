@@ -32,7 +32,7 @@ async function planOf(agents: Agents, steps: string, ...use: string[]): Promise<
   return String(data["plan_id"]);
 }
 
-test("a step sees at once what the steps before it wrote, and nobody else does", async () => {
+test("a step sees at once what the steps before it wrote; no other plan or command sees it", async () => {
   using world = new CodeWorld();
   const { agents } = world;
   await world.project();
@@ -72,7 +72,7 @@ test("a step sees at once what the steps before it wrote, and nobody else does",
 });
 
 test.each([
-  ["a resource of nobody", "resource: web, query: x", 'The plan has no resource \\"web\\"'],
+  ["an unknown resource", "resource: web, query: x", 'The plan has no resource \\"web\\"'],
   ["a place outside", 'focus: ["web:src/a.ts"]', "is not visible"],
   ["a strategy there is not", "strategy: nope", 'There is no strategy \\"nope\\"'],
   ["a backend there is not", "required_backends: [oracle]", 'There is no backend \\"oracle\\"'],

@@ -1,4 +1,4 @@
-/** Plans that ask, through the command line: the question is seen everywhere, answered once, and then the plan goes on. */
+/** Plans that ask: every view shows the question, it is answered once, and then the plan continues. */
 import { expect, test } from "vitest";
 import { assess } from "../domain/plan/confidence.ts";
 import { openStore } from "../store/sqlite/open-store.ts";
@@ -35,7 +35,7 @@ async function status(agents: Agents, id: string): Promise<Record<string, unknow
   return (await agents.json("plan", "status", id)).data;
 }
 
-test("a plan that asks says so wherever it is looked at, waits for the answer, and then goes on", async () => {
+test("a plan that asks says so in every view, waits for the answer, and then continues", async () => {
   using world = new World();
   const { agents } = world;
   const id = await asking(world);
@@ -94,7 +94,7 @@ test("two answers at once: one is heard, the other is a conflict", async () => {
   ]).toContainEqual(codes);
 });
 
-test("guidance that nobody asked for is recorded while there is something ahead", async () => {
+test("guidance without a question is recorded while there is something ahead", async () => {
   using world = new World();
   const { agents } = world;
   const id = await world.plan(STEPS);
@@ -112,7 +112,7 @@ test("guidance that nobody asked for is recorded while there is something ahead"
   });
 });
 
-test("a tool actor's plan is executed at once whatever its profile asks", async () => {
+test("a tool actor's plan is executed at once with every profile", async () => {
   using world = new World();
   const id = await world.plan(STEPS, "--automation-profile", "manual");
   expect(await world.agents.json("plan", "execute", id)).toMatchObject({

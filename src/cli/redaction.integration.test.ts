@@ -14,7 +14,7 @@ const letters = (length: number): string =>
     .concat("7");
 const upper = (length: number): string => letters(length).toUpperCase();
 
-/** One of each known form, drawn anew in every run; `inside` is the part that may be nowhere. */
+/** One of each known form, drawn again in every run; `inside` is the part that may be nowhere. */
 const SECRETS: readonly (readonly [string, () => { text: string; inside: string }])[] = [
   ["OpenAI", () => whole(`sk-proj-${letters(40)}`)],
   ["Anthropic", () => whole(`sk-ant-api03-${letters(60)}`)],
@@ -85,7 +85,7 @@ test("no byte of a secret is in what is recorded or shown, and every byte is in 
   await run("plan", "status", id);
   await run("plan", "errors", id);
   await run("plan", "guard", id);
-  await run("plan", "use", "greet", "shop", "--arg", `who=${secrets[0]?.text}`, "--arg", `nobody=${secrets[1]?.text}`);
+  await run("plan", "use", "greet", "shop", "--arg", `who=${secrets[0]?.text}`, "--arg", `unknown=${secrets[1]?.text}`);
   await run("audit", "list", "-n", "200");
   const told = tables(agents.database, TOLD);
   for (const { name, inside } of secrets) {
@@ -106,7 +106,7 @@ test("no byte of a secret is in what is recorded or shown, and every byte is in 
   expect((await agents.json("audit", "verify")).exit_code).toBe(0);
 });
 
-test("the value of a variable that is named like a secret is masked whatever it looks like", async () => {
+test("the value of a variable that is named like a secret is masked in any form", async () => {
   using world = new World();
   const { agents } = world;
   agents.environment["SHOP_API_TOKEN"] = "correct-horse-battery";

@@ -1,4 +1,4 @@
-/** What would have no effect is refused where it is written, and what does not exist is refused before a plan is made. */
+/** A setting without effect is refused where it is written, and an unknown name is refused before a plan is made. */
 import { expect, test } from "vitest";
 import { World } from "./testing/world.ts";
 
@@ -43,7 +43,7 @@ test("a plan is not made with an actor that does not exist, no matter where it i
   expect(await use()).toMatchObject({ exit_code: 3, error: { message: expect.stringContaining("local/ghost") } });
   const model = ["--execution-actor", "openai/gpt-4o"];
   expect(await use(...model, "--strategy-actor", "gohst")).toMatchObject({ exit_code: 3 });
-  expect(await use("--execution-actor", "nobody/gpt-4o")).toMatchObject({ exit_code: 3 });
+  expect(await use("--execution-actor", "unknown/gpt-4o")).toMatchObject({ exit_code: 3 });
   expect((await agents.json("plan", "list")).data["plans"]).toEqual([]);
   expect(await use(...model)).toMatchObject({ exit_code: 0 });
 });

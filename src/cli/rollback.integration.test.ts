@@ -1,4 +1,4 @@
-/** Decisions, tool calls, checkpoints and rollback, as somebody at the command line has them. */
+/** Decisions, tool calls, checkpoints and rollback, through the command line. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -141,7 +141,7 @@ test("what was decided is what runs, although the actor is gone", async () => {
   new SandboxHome(agents.dataDir, plan.id).write("flag");
   expect((await agents.json("plan", "execute", plan.id)).exit_code).toBe(0);
   expect(plan.file("second.txt")).toBe("decided");
-  // Another attempt would have to be decided on, and there is nobody to ask.
+  // Another attempt needs a new strategy, and there is no terminal to ask on.
   await agents.json("plan", "revert", plan.id);
   expect((await agents.json("plan", "execute", plan.id)).exit_code).toBe(3);
 });

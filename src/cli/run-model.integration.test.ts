@@ -34,7 +34,7 @@ const WORKING = [
   stepTurn("note", { match: { tool: "write_file" }, text: "It is written." }),
 ];
 
-test("with the default profile and nobody to ask, it stops at the strategy; executed, it goes on from there", async () => {
+test("with the default profile and no terminal, run stops at the strategy; execute continues from there", async () => {
   using world = new RunWorld();
   await world.answering(...WORKING);
   const { code, stdout } = await world.run(["run", "write a note"], { cwd: world.repository });
@@ -56,7 +56,7 @@ test("with the default profile and nobody to ask, it stops at the strategy; exec
 
 const ANOTHER = { id: "readme", description: "Say it in the README", risk: 0.2, confidence: 0.9 };
 
-test("guidance before the first step has the strategy made anew; the first is superseded, and paid for", async () => {
+test("guidance before the first step makes a new strategy; the first is superseded, and paid for", async () => {
   using world = new RunWorld();
   const about = "/^The user says: .*different from this strategy: note \\(Write the note\\)\\? no note, in the README/";
   await world.answering(
@@ -97,7 +97,7 @@ test("guidance before the first step has the strategy made anew; the first is su
   expect((await world.json("audit", "verify")).exit_code).toBe(0);
 });
 
-test("a strategy that nobody was shown is shown first, also when whoever made it died in between", async () => {
+test("a strategy that was not shown yet is shown first, also if the process that made it died in between", async () => {
   using world = new RunWorld();
   await world.answering(...WORKING);
   const { data } = await world.asked("write a note");
@@ -228,10 +228,10 @@ test("Ctrl-C stops it cleanly and says how to go on; what was asked before is no
   expect((await world.json("plan", "execute", id)).data).toMatchObject({ state: "complete", changes: { files: 1 } });
 });
 
-test("a second Ctrl-C ends it at once, whatever it waits for, and nothing is lost by it", async () => {
+test("a second Ctrl-C ends it at once in any wait, and nothing is lost", async () => {
   using world = new RunWorld();
   const { child, finished, id } = await thinking(world);
-  // Stopping cleanly has to be written down, which it cannot be while somebody else is writing.
+  // A clean stop is written to the store, which is impossible while another process is writing.
   const other = new DatabaseSync(world.database, { timeout: 10_000 });
   other.exec("BEGIN IMMEDIATE");
   let said = "";
@@ -240,7 +240,7 @@ test("a second Ctrl-C ends it at once, whatever it waits for, and nothing is los
   while (!said.includes("press Ctrl-C again to kill")) await once(child.stderr, "data");
   child.kill("SIGINT");
   expect((await finished).code).toBe(130);
-  // Nobody waits for a lease to lapse here.
+  // The test does not wait for a lease to lapse.
   other.exec("ROLLBACK; UPDATE leases SET expires_at = 0");
   other.close();
   await world.answering(strategyTurn([]), ...WORKING.slice(1));

@@ -107,7 +107,7 @@ test("what a run needs is made once, also by many at the same moment", async () 
   expect((await agents.json("plan", "list")).data).toMatchObject({ plans: runs.map(() => ({ action: "local/run" })) });
 });
 
-test("a name that somebody else has is not taken over", async () => {
+test("a name that belongs to another definition is not taken over", async () => {
   const { agents, repository } = await world();
   using _ = agents;
   const other = makeRepository(join(agents.directory, "other"));
@@ -140,7 +140,7 @@ test("a project can be named, and need not be a repository", async () => {
 
 test.each([
   [[""], "Say what you want done."],
-  [["x", "--actor", "nobody"], 'There is no actor "local/nobody"'],
+  [["x", "--actor", "unknown"], 'There is no actor "local/unknown"'],
   [["x", "--actor", "note"], "is not in a git repository"],
 ])("what cannot be run is refused before anything is written: %j", async (words, message) => {
   using agents = new Agents();

@@ -1,6 +1,6 @@
 /**
- * Plans that made the same change. Undoing one leaves in what another one that is still applied made too, and says so; the last one
- * takes it out. In a git checkout and in a plain directory alike.
+ * Plans that made the same change. Undo of one keeps the changes that another applied plan made too, and says so; undo
+ * of the last one removes them. The same in a git checkout and in a plain directory.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -176,7 +176,7 @@ describe("two plans that made the same change", () => {
     expect(existsSync(join(world.repository, "new/file.txt"))).toBe(false);
   });
 
-  test("what a person had made before both of them stays, and is no plan's", async () => {
+  test("the earlier work of a person stays, and belongs to neither plan", async () => {
     const { world, ids } = await made([SAME, SAME]);
     await using _ = world;
     const [a = "", b = ""] = ids;

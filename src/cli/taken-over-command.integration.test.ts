@@ -1,6 +1,7 @@
 /**
- * An owner that is stopped, not dead, in the middle of a command: the command has a session of its own and goes on. Another process
- * takes the plan over once the lease has lapsed; what the old command would still write is in nobody's result.
+ * An owner that is stopped, not dead, in the middle of a command: the command has its own session and continues.
+ * Another process takes the plan over once the lease has lapsed; later writes of the old command are in no plan's
+ * result.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -66,7 +67,7 @@ async function planFor(agents: Agents): Promise<string> {
   return String(data["plan_id"]);
 }
 
-/** Nobody waits for a lease here. */
+/** Lets the lease lapse at once. */
 function lapse(agents: Agents): void {
   using database = new DatabaseSync(agents.database, { timeout: 5_000 });
   database.exec("UPDATE leases SET expires_at = 0");

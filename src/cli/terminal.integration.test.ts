@@ -1,4 +1,4 @@
-/** What a hostile model, file or command puts into a text can be seen on the screen and does nothing there. */
+/** Control characters from a hostile model, file or command are visible on the screen and do nothing there. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ const STEP = {
   alternatives: [HOSTILE],
 };
 
-/** A repository, and a model that is no friend. */
+/** A repository, and a hostile model. */
 class HostileWorld extends Agents implements AsyncDisposable {
   readonly repository: string = makeRepository(join(this.directory, "shop"));
   readonly #server = new SpeakingServer(({ user, results }) => {
@@ -117,7 +117,7 @@ describe("to a pipe, to a terminal, and as JSON and YAML", () => {
     expect((await agents.json("plan", "diff", id)).data["patch"]).toContain(HOSTILE);
     const { stderr } = await agents.run(["plan", "diff", id]);
     expect(stderr).toContain("--output FILE writes the patch as it is");
-    // What is written to a file is what git takes.
+    // Git can apply the patch that is written to a file.
     const written = await agents.json("plan", "diff", id, "--output", "it.patch");
     expect(written.exit_code).toBe(0);
     execFileSync("git", ["apply", "--check", join(agents.directory, "it.patch")], { cwd: world.repository });
@@ -230,7 +230,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     expect(await person.end()).toBe(0);
     expect(forbiddenIn(person.seen)).toEqual([]);
     for (const part of SEEN) expect(person.seen.replaceAll(/[\r\n│]| {2,}/g, "")).toContain(part);
-    // What looks like a step is one.
+    // A line that looks like a step is a step.
     expect(person.seen).toContain("because: asked other: Do nothing");
     expect(person.seen).toContain("Nothing was applied.");
   });

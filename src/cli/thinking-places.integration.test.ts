@@ -81,7 +81,7 @@ test("one model decides, another one works; both are only named", async () => {
   const id = await world.thinking(ACTION.replace("execution_actor: scripted/demo.yaml", actors));
   const { data } = await agents.json("plan", "execute", id);
   expect(data).toMatchObject({ state: "complete", changes: { files: 0 } });
-  // What writes is not offered in a plan that may not write, and cannot be called either.
+  // A tool that writes is not offered in a plan that may not write, and cannot be called.
   const ids = (await agents.json("plan", "tree", id)).data["decision_ids"] as Record<string, string>;
   const seen = JSON.parse((await agents.run(["plan", "explain", String(ids["one.2"]), "--show-context"])).stdout) as {
     messages: { output?: string }[];
@@ -95,7 +95,7 @@ test("who is not there is said before anything is done", async () => {
   using world = new ThinkingWorld();
   const { agents } = world;
   await world.thinking(ACTION);
-  for (const actor of ["local/nobody", "acme/gpt-9.9"])
+  for (const actor of ["local/unknown", "acme/gpt-9.9"])
     await expect(world.anotherThought("--execution-actor", actor)).rejects.toThrow(`no actor "${actor}"`);
   await agents.json("config", "set", "provider.acme.base-url", "http://127.0.0.1:9/v1");
   const other = await world.anotherThought("--execution-actor", "acme/gpt-9.9");

@@ -114,7 +114,7 @@ test("Ctrl-C while a model takes its time stops cleanly; the plan goes on where 
   expect(await files(world, id)).toEqual(["one.txt", "two.txt"]);
 });
 
-test("rolled back to a checkpoint within a step, what the model decided after it is decided anew", async () => {
+test("after a rollback to a checkpoint within a step, the model decides again what comes after it", async () => {
   using world = new ThinkingWorld();
   const { agents } = world;
   const id = await world.thinking();

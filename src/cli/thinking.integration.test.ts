@@ -11,7 +11,7 @@ const STEPS = [
     confidence: 0.9,
     risk: 0.1,
     complexity: "low",
-    rationale: "Nobody can find it",
+    rationale: "It is hard to find",
     alternatives: ["a comment in the code"],
     resources: ["api"],
   },
@@ -104,7 +104,7 @@ async function explained(
               step: "write",
               type: "strategy_choice",
               confidence: 0.9,
-              rationale: "Nobody can find it",
+              rationale: "It is hard to find",
               state: "done",
               changes: 1,
               children: [
@@ -150,7 +150,7 @@ async function explained(
     decision: { type: "tool_invocation", rationale: "I write it first.", reasoning: "I write it first." },
     model_call: { model: "scripted/demo.yaml", input_tokens: 50, output_tokens: 10, cost_usd: 0 },
   });
-  // What is printed are the very bytes whose hash was recorded.
+  // The command prints exactly the bytes whose hash was recorded.
   const { stdout } = await agents.run(["plan", "explain", asked, "--show-context"]);
   expect(hash("sha256", stdout)).toBe((answer.data["context_snapshot"] as { sha256: string }).sha256);
   expect(answer.data["context"]).toBe(stdout);
@@ -176,7 +176,7 @@ async function explained(
 async function explainedToPeople(agents: ThinkingWorld["agents"], id: string, root: string | undefined): Promise<void> {
   // A plan's id alone explains what it is asked to do; people see the reason too.
   expect((await agents.json("plan", "explain", id)).data["decision"]).toMatchObject({ id: root });
-  expect((await agents.run(["plan", "explain", id, "write"])).stdout).toContain("Nobody can find it");
+  expect((await agents.run(["plan", "explain", id, "write"])).stdout).toContain("It is hard to find");
   expect((await agents.json("plan", "explain", id, "write", "--show-context")).exit_code).toBe(3);
   expect((await agents.json("plan", "explain", "01ZZZZZZZZZZZZZZZZZZZZZZZZ")).exit_code).toBe(3);
 }

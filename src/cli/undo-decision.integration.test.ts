@@ -1,4 +1,4 @@
-/** Taking one decision of an applied plan out again, with what hangs on it and nothing else, through the command line. */
+/** Undo of one decision of an applied plan, with the decisions that depend on it and no others. */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -30,7 +30,10 @@ async function status(world: World, id: string): Promise<Envelope["data"]> {
   return (await world.agents.json("plan", "status", id)).data;
 }
 
-/** Step "first" changes a line of one file in each resource; "second", later, another line of them; "beside" a file of its own. */
+/**
+ * Step "first" changes a line of one file in each resource; "second", later, another line of them; "beside" changes a
+ * separate file.
+ */
 const STEPS: readonly Step[] = [
   api("edit_file", replaced("shared.txt", "one"), { id: "first" }),
   notes("edit_file", replaced("shared.txt", "one"), { id: "first-note" }),
@@ -198,7 +201,7 @@ test("what others did beside it stays; where they changed the same, nothing at a
     notes("edit_file", replaced("b.txt", "one"), { id: "beside" }),
   ];
   const id = await applied(world, ...both("first"));
-  const theirs = (text: string): string => text.replace("six", "somebody's");
+  const theirs = (text: string): string => text.replace("six", "a person's");
   world.write({ "shared.txt": theirs(world.read("shared.txt")), "theirs.txt": "theirs\n" });
   world.commit("theirs");
   world.write({ "untracked.txt": "mine\n" });

@@ -1,4 +1,4 @@
-/** Validations through the command line: registered, attached, run at the end of execute, told, and kept from changing anything. */
+/** Validations: registered, attached, run at the end of execute, shown, and unable to change anything. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -213,7 +213,7 @@ test("what a validation leaves behind is put back and told, and never becomes pa
   expect(existsSync(join(tree, "out"))).toBe(false);
 });
 
-test("an interrupted run goes on behind its results; another attempt validates anew", async () => {
+test("an interrupted run continues after its results; another attempt validates again", async () => {
   using world = new ShopWorld();
   const { agents } = world;
   const id = await world.plan(WRITE);

@@ -4,7 +4,7 @@
  */
 import { maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
 import { searchPath } from "../platform/programs.ts";
-import { commandPolicy } from "./command-policy.ts";
+import { commandPolicy, type CommandPolicy } from "./command-policy.ts";
 import { toolVariables } from "./tool-directories.ts";
 
 /**
@@ -25,9 +25,12 @@ const USUAL = new Set(
     .split(/\s+/),
 );
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = CommandPolicy["environment"];
 
-export function commandEnvironment(home: string, user: Environment = process.env): Record<string, string | undefined> {
+export function commandEnvironment(
+  home: string,
+  user: Environment = commandPolicy().environment,
+): Record<string, string | undefined> {
   const fixed = { HOME: home, TERM: "dumb", GIT_TERMINAL_PROMPT: "0", CI: "1" };
   return { LANG: "C.UTF-8", ...toolVariables(), ...givenVariables(user), PATH: searchPath(user["PATH"]), ...fixed };
 }

@@ -17,6 +17,8 @@ export interface CommandPolicy {
   readonly carry: CarryRules;
   /** Names of variables that a command gets besides the usual ones. */
   readonly variables: readonly string[];
+  /** The user's variables, from which a command gets its own. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 const DEFAULT: CommandPolicy = {
@@ -25,6 +27,7 @@ const DEFAULT: CommandPolicy = {
   unixSockets: false,
   carry: carryRulesOf(undefined),
   variables: [],
+  environment: process.env,
 };
 const ofProcess: { current: CommandPolicy } = { current: DEFAULT };
 const ofCall = new AsyncLocalStorage<{ current: CommandPolicy }>();

@@ -6,7 +6,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, sep } from "node:path";
-import { commandPolicy } from "./command-policy.ts";
+import { commandPolicy, type CommandPolicy } from "./command-policy.ts";
 
 export interface PackageCache {
   /** Below the command's home. */
@@ -14,7 +14,7 @@ export interface PackageCache {
   readonly source: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = CommandPolicy["environment"];
 
 /** Below the home, unless one of the variables names the directory around the last part, or the cache itself. */
 interface Place {
@@ -66,7 +66,7 @@ const PLACES: readonly Place[] = [
   ].map((at) => ({ at })),
 ];
 
-export function packageCaches(environment: Environment = process.env): PackageCache[] {
+export function packageCaches(environment: Environment = commandPolicy().environment): PackageCache[] {
   const { caches, hidden } = { ...commandPolicy().carry, hidden: commandPolicy().hidden };
   if (!caches) return [];
   return PLACES.flatMap(({ at, named = [] }) => {

@@ -10,9 +10,15 @@ import { commandPolicy } from "./command-policy.ts";
 
 export function toolDirectories(): string[] {
   const home = homedir();
-  const own = commandPolicy().toolDirectories.map((directory) => join(isAbsolute(directory) ? "/" : home, directory));
-  const named = NAMING.flatMap((variable) => process.env[variable] ?? []).filter((directory) => isAbsolute(directory));
-  const found = [...own, ...named, ...searchPath().split(delimiter), dirname(process.execPath)].filter(isDirectory);
+  const { toolDirectories: shown, environment } = commandPolicy();
+  const own = shown.map((directory) => join(isAbsolute(directory) ? "/" : home, directory));
+  const named = NAMING.flatMap((variable) => environment[variable] ?? []).filter((directory) => isAbsolute(directory));
+  const found = [
+    ...own,
+    ...named,
+    ...searchPath(environment["PATH"]).split(delimiter),
+    dirname(process.execPath),
+  ].filter(isDirectory);
   return [...new Set(found.map((directory) => installationOf(directory, home)))];
 }
 

@@ -22,8 +22,12 @@ function knownSecrets(): readonly string[] {
 
 /** In `work`, and there alone, the secrets of this environment are masked too. */
 export function maskingSecretsOf<T>(environment: Readonly<Record<string, string | undefined>>, work: () => T): T {
-  if (environment === process.env) return work();
-  const known = new Set([...secretsOfProcess(), ...secretValues(environment)]);
+  return environment === process.env ? work() : alsoMasking(secretValues(environment), work);
+}
+
+/** The same with values that are known already: a thread has other variables than the call that started its work. */
+export function alsoMasking<T>(secrets: readonly string[], work: () => T): T {
+  const known = new Set([...secretsOfProcess(), ...secrets]);
   // The longest first, so that no secret is cut by a shorter one that is part of it.
   const longestFirst = [...known].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
   return ofCall.run(longestFirst, work);

@@ -41,7 +41,7 @@ function places(file: string, text: string): string[] {
     if (TIMELIKE.test(column)) found.push(`${file}: ${most}(${column})`);
   }
   for (const [, key = ""] of text.matchAll(
-    /(?:sort|toSorted)\(\s*\((?:\{[^}]*\}|\w+),[^)]*\)\s*=>[^;]*?\.(id|at|\w+At)\b/g,
+    /(?:sort|toSorted)\(\s*\((?:\{[^}]*\}|\w+),[^)]*\)\s*=>[^;]*?\.(id|at|\w+At)\b(?!\()/g,
   )) {
     found.push(`${file}: sort by ${key}`);
   }

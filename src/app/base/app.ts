@@ -102,6 +102,7 @@ export class App {
     const { setCommandPolicy } = await import("../../confinement/command-policy.ts");
     const { carryRulesOf, toolDirectoriesOf, variablesOf } = await import("../../domain/settings/sandbox-settings.ts");
     return setCommandPolicy({
+      environment: this.environment,
       hidden: [this.paths.dataDir, this.paths.config],
       toolDirectories: toolDirectoriesOf((await this.setting("sandbox.tool-directories")).value),
       unixSockets: (await this.setting("sandbox.unix-sockets")).value === "on",
@@ -212,7 +213,7 @@ export class App {
 
   async contextConfiguration(project?: string): Promise<ContextConfiguration> {
     const { contextConfiguration } = await import("../../context/front/context-configuration.ts");
-    return contextConfiguration(async (key) => (await this.setting(key, { project })).value);
+    return contextConfiguration(async (key) => (await this.setting(key, { project })).value, this.environment);
   }
 
   /** All strategies that a policy may name. */

@@ -1,8 +1,8 @@
 /**
- * The command line as a user has it: a data directory of its own, nothing shared but the file system. A command runs in this process,
- * on a real store and real git, which takes a tenth of the time of a new process; where the process itself is the point (a kill, a
- * signal, a pipe, a terminal, several at once, another owner of leases, the environment of the process) a test says so with `process`,
- * `start` or `inOwnProcess`.
+ * The command line as a user has it, with its own data directory; only the file system is shared. A command runs in
+ * this process, on a real store and real git, which takes a tenth of the time of a new process. Where the process
+ * itself is the point (a kill, a signal, a pipe, a terminal, several at once, another owner of leases, the environment
+ * of the process), a test says so with `process`, `start` or `inOwnProcess`.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -66,7 +66,7 @@ const OF_THE_PROCESS = /^(?:PATH|HOME|USER|TMPDIR|LANG|TZ|NODE_.*|GIT_.*|XDG_.*)
 
 export class Agents implements Disposable {
   readonly directory: string = mkdtempSync(join(tmpdir(), "cleveragents-cli-"));
-  /** What every command sees besides. */
+  /** More variables for every command. */
   readonly environment: NodeJS.ProcessEnv = {};
   readonly dataDir: string;
   #own: OwnProcess | undefined;

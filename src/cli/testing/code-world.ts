@@ -8,7 +8,7 @@ import { Agents } from "./agents.ts";
 const FILES: Readonly<Record<string, string>> = {
   "src/session.ts": `import { decodeToken } from "./token.ts";
 
-/** Whether somebody may come in. */
+/** Whether the session may begin. */
 export function validateSession(token: string): boolean {
   const decoded = decodeToken(token);
   return decoded.expires > 0;
@@ -38,7 +38,7 @@ if (!validateSession("ann:1")) throw new Error("refused");
   "vendor/blob.min.js": `var validateSession=${"0+".repeat(400)}0;\n`,
 };
 
-/** What a step of the only plan was answered. */
+/** The answer that a step of the only plan got. */
 export function outputOf<T>(agents: Agents, step: string): T {
   using database = new DatabaseSync(agents.database, { readOnly: true });
   const row = database.prepare("SELECT result FROM steps WHERE key = ?").get(`tool-step:${step}`);

@@ -1,4 +1,4 @@
-/** Tests whose plans run commands hold in every world: with bubblewrap, with namespaces, and where nothing can confine. */
+/** Helpers for plans that run commands: with bubblewrap, with namespaces, and without any confinement. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { confinementHere } from "../../confinement/availability.ts";
@@ -6,8 +6,8 @@ import { definitionAnywhere } from "../../testing/profile-anywhere.ts";
 import type { Agents } from "./agents.ts";
 
 /**
- * The name of a profile for plans that run commands: `base` itself where commands can be confined, so that they are; elsewhere one
- * that is like it and does not require that.
+ * The name of a profile for plans that run commands: `base` itself where commands can be confined, so that they are;
+ * elsewhere a similar one that does not require it.
  */
 export async function profileFor(agents: Agents, base = "supervised"): Promise<string> {
   if ((await confinementHere()).kind !== "none") return base;
@@ -24,7 +24,7 @@ export async function allowCommands(agents: Agents): Promise<void> {
   if (profile !== "supervised") agents.environment["CLEVERAGENTS_AUTOMATION_PROFILE"] = profile;
 }
 
-/** Takes away whatever confines commands here, for the commands of this test. */
+/** Takes every confinement away from the commands of this test. */
 export function withoutConfinement(agents: Agents): void {
   agents.inOwnProcess({ PATH: unconfinedPath(agents.directory) });
 }

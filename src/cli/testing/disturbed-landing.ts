@@ -1,11 +1,11 @@
-/** Where a landing is on its way, read from the disk while it runs or after it was killed; and killing it at a chosen point. */
+/** How far a landing has come, read from the disk while it runs or after a kill; and kills at a chosen point. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Finished, Started } from "./agents.ts";
 import type { JournalFacts, LandingWorld } from "./landing-world.ts";
 
-/** What can be seen from outside, in the order in which it happens. */
+/** The points of a landing that can be seen from outside, in their order. */
 export const MARKS = [
   "started",
   "journaled",
@@ -76,7 +76,7 @@ function filesIn(directory: string): number {
   return existsSync(directory) ? readdirSync(directory).length : 0;
 }
 
-/** How far a killed landing had come. What is not there any more was there before: the latest mark counts. */
+/** How far a killed landing had come. Marks may be removed on the way, so the latest one that is there counts. */
 export function stageOf(world: LandingWorld, before: Before): Mark {
   const journal = world.journal();
   const own = journal?.id === before.journal ? undefined : journal;
@@ -86,8 +86,8 @@ export function stageOf(world: LandingWorld, before: Before): Mark {
 }
 
 /**
- * Waits until `condition` holds or the command has ended; then a moment longer. `nearby` says when to look without a pause: before
- * that, looking would take the time from the command that is looked at.
+ * Waits until `condition` holds or the command has ended; then a moment longer. `nearby` says when to look without a
+ * pause: before that, each look would take processor time from the command.
  */
 export async function until(
   condition: () => boolean,
@@ -102,7 +102,7 @@ export async function until(
   return !ended();
 }
 
-/** Kills the command: alone, as a shortage of memory does, or with everything it started, as the end of a container does. */
+/** Kills the command alone, as a shortage of memory does, or with all its processes, as the end of a container does. */
 export async function kill({ child, finished }: Started, group: boolean): Promise<Finished> {
   if (child.pid !== undefined && child.exitCode === null) {
     try {
@@ -114,7 +114,7 @@ export async function kill({ child, finished }: Started, group: boolean): Promis
   return finished;
 }
 
-/** When each mark was reached in a run that nobody disturbs, in milliseconds since its start. */
+/** When each mark was reached in an undisturbed run, in milliseconds since its start. */
 export async function timeMarks(world: LandingWorld, args: readonly string[]): Promise<ReadonlyMap<Mark, number>> {
   const before = beforeLanding(world);
   using watch = world.watch();

@@ -1,5 +1,6 @@
 /**
- * What must not reach a terminal, written down a second time, so that tests do not believe what they test; and what of it is our own.
+ * The characters that must not reach a terminal, declared a second time so that a test does not rely on the code under
+ * test; and those of them that we print on purpose.
  */
 const FORBIDDEN = new RegExp(
   [

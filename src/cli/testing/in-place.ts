@@ -48,7 +48,7 @@ export class InPlace extends World {
     return hash.digest("hex");
   }
 
-  /** Nobody waits for a lease to lapse here. */
+  /** Lets the lease lapse at once. */
   lapse(): void {
     using database = new DatabaseSync(this.agents.database, { timeout: 5_000 });
     if (database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'leases'").get() !== undefined)

@@ -1,7 +1,7 @@
 /**
- * A plan that is executed and ready to land: in a git checkout with its user's own unfinished work, and in a plain directory, each
- * with some dozens of files, so that landing takes long enough to be disturbed. It is made once; each round begins from a copy of
- * everything, data directory included, put back at the same paths.
+ * A plan that is executed and ready to land: in a git checkout with its user's own unfinished work, and in a plain
+ * directory, each with some dozens of files, so that landing takes long enough to be disturbed. It is made once; each
+ * round begins from a copy of everything, including the data directory, put back at the same paths.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -39,7 +39,7 @@ export class LandingWorld implements Disposable {
   readonly agents: Agents = new Agents();
   readonly repository: string = join(this.agents.directory, "my repo");
   readonly directory: string = join(this.agents.directory, "notes");
-  /** Where the commands put temporary files, so that what they leave can be told from anybody else's. */
+  /** The directory for temporary files of the commands, which separates them from those of other programs. */
   readonly temporary: string = join(this.agents.directory, "tmp");
   readonly #copies: string = mkdtempSync(join(tmpdir(), "cleveragents-copies-"));
   planId = "";
@@ -129,7 +129,7 @@ export class LandingWorld implements Disposable {
     ];
   }
 
-  /** What a landing uses on its way and must not leave behind. */
+  /** Files that a landing uses on its way and must not leave behind. */
   leftovers(): string[] {
     const ours = /^\.?cleveragents-/;
     const inside = (directory: string): string[] => readdirSync(directory).filter((name) => ours.test(name));
@@ -156,7 +156,7 @@ export class LandingWorld implements Disposable {
     return this.#database((database) => database.prepare(statement).get()) ?? {};
   }
 
-  /** What commands could leave behind outside the resources: references, sandboxes, temporary files, processes. */
+  /** Remains of commands outside the resources: references, sandboxes, temporary files, processes. */
   surroundings(): string[] {
     return [
       ...this.git("for-each-ref").trim().split("\n"),
@@ -236,7 +236,7 @@ definition_of_done: They are changed
 execution_actor: local/changer
 `;
 
-/** Modified, deleted, renamed, made new, other permissions, other links, a file where a directory was and the other way round. */
+/** Modified, deleted, renamed, new, other permissions, other links, a file instead of a directory and the reverse. */
 const CHANGES = [
   "for n in 00 01 02 03 04 05 06 07 08 09 10 11; do echo changed >> a/$n.txt; done",
   "rm a/12.txt a/13.txt b/14.txt b/15.txt",

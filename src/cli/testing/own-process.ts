@@ -1,6 +1,7 @@
 /**
- * One process with its own environment that carries out one command after another: for what the code, Node or git read from the process
- * itself (PATH, HOME, git's variables), and for another owner of leases. To the test it is a command line; it costs one start.
+ * One process with its own environment that carries out one command after another: for variables that the code, Node or
+ * git read from the process itself (PATH, HOME, git's own), and for another owner of leases. To the test it is a
+ * command line; it costs one start.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

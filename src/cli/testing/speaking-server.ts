@@ -1,11 +1,11 @@
-/** A model server on loopback that answers as a test says: it speaks OpenAI's language, streamed, and counts what it is asked. */
+/** A model server on loopback that answers as a test says: it streams in OpenAI's format and counts its questions. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface Question {
-  /** What it was last asked to do; what it has been told about that since does not count. */
+  /** The newest request of the user, without the messages that followed it. */
   readonly user: string;
   /** The tools that were called since. */
   readonly results: readonly string[];
@@ -16,7 +16,7 @@ export interface Answer {
   readonly call?: { readonly tool: string; readonly parameters: object };
 }
 
-/** Undefined: whoever answers has dealt with the response alone. */
+/** Undefined: the callback has written the response itself. */
 export type Answering = (question: Question, response: ServerResponse) => Answer | undefined;
 
 interface Body {

@@ -37,7 +37,7 @@ export class ToolPlan {
     return new ToolPlan(agents, String(data["plan_id"]));
   }
 
-  /** What a file of the sandbox holds. */
+  /** The text of a file in the sandbox. */
   file(path: string): string {
     return readFileSync(join(this.agents.dataDir, "sandboxes", this.id, "1", "api", "tree", path), "utf8");
   }

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Asking } from "../terminal/confirm.ts";
 
-/** A terminal at which a person types `before` while nothing is asked yet, and `answer` once a question stands there. */
+/** A terminal at which a person types `before` while no question is shown, and `answer` once one is. */
 export function typedTerminal(answer: string, before = ""): Asking & { readonly seen: () => string } {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = Object.assign(new PassThrough(), { isTTY: true });

@@ -1,6 +1,6 @@
 /**
- * A user with a git repository and a plain directory, and plans that work on both. The command under test is a command line; the steps
- * that lead up to it are done here, through the same services.
+ * A user with a git repository and a plain directory, and plans that work on both. The command under test is a command
+ * line; the steps before it are done here, through the same services.
  */
 import { createHash } from "node:crypto";
 import {
@@ -45,7 +45,7 @@ export type Step = readonly [
 export interface WorldOptions {
   readonly files?: Files;
   readonly notes?: Files;
-  /** The branch the resource names; whatever is checked out unless given. */
+  /** The branch that the resource names; by default the one that is checked out. */
   readonly branch?: string;
   /** Whether repository and directory are resources of the project "shop" already; yes unless told. */
   readonly registered?: boolean;
@@ -183,7 +183,7 @@ export class World implements AsyncDisposable {
     put(this.notes, files);
   }
 
-  /** Every byte and permission of repository and directory, and all of git but its objects: index, refs, logs, stash, settings. */
+  /** Every byte and permission of repository and directory, and all of git except its objects. */
   everything(): Readonly<Record<string, string>> {
     return {
       ...listing(this.repository, { prefix: "repository", without: [join(this.repository, ".git", "objects")] }),
@@ -191,7 +191,7 @@ export class World implements AsyncDisposable {
     };
   }
 
-  /** What apply and undo use on the way and must not leave behind, in the trees and in git. */
+  /** Files that apply and undo use on the way and must not leave behind, in the trees and in git. */
   leftovers(): string[] {
     return Object.keys(this.everything()).filter((path) =>
       /\.cleveragents-|\.git\/cleveragents-|index\.lock|fast_import_crash/.test(path),
@@ -244,7 +244,7 @@ export function listing(
   return found;
 }
 
-/** What a tree holds apart from git's own directory and from permissions only the owner cares about. */
+/** The files of a tree with their permissions, without git's own directory. */
 export function contents(root: string): Record<string, string> {
   const all = Object.entries(listing(root, { without: [join(root, ".git")] }));
   return Object.fromEntries(

@@ -17,7 +17,7 @@ export class World implements Disposable {
   readonly agents: Agents;
   readonly repository: string;
 
-  /** What the plans work on. */
+  /** The resource that the plans work on. */
   resource: string[];
   /** Whether plans that name no profile run commands also where nothing can confine them. */
   anywhere = true;

@@ -6,7 +6,7 @@ import { budgetFor } from "./assembly-budget.ts";
 import { strategyNames } from "./context-service.ts";
 
 function configured(values: Readonly<Record<string, string>> = {}): Promise<ContextConfiguration> {
-  return contextConfiguration((key) => Promise.resolve(values[key] ?? findSetting(key).default));
+  return contextConfiguration((key) => Promise.resolve(values[key] ?? findSetting(key).default), { KEY: "s3cret-key" });
 }
 
 test("without any setting everything built in is used, and nothing is embedded or trusted", async () => {
@@ -41,7 +41,7 @@ test("settings are read and typed", async () => {
     stages: { pack: "/a/pack.mjs" },
     tokenizer: "cl100k_base",
     window: { modelWindow: 32_000 },
-    embedding: { url: "http://localhost:1/v1", model: "small", apiKeyEnv: "KEY" },
+    embedding: { url: "http://localhost:1/v1", model: "small", key: { variable: "KEY", value: "s3cret-key" } },
   });
   expect(strategyNames(configuration)).toEqual(expect.arrayContaining(["simple-keyword", "mine"]));
 });

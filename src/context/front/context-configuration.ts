@@ -2,6 +2,7 @@ import { listOf, ownStrategy, STAGE_NAMES, TOKENIZER_NAMES } from "../../domain/
 import { parseTokens } from "../../domain/context/context-policy.ts";
 import { ConfigurationError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
+import { secretValues } from "../../domain/secrets/redaction.ts";
 import { isLocalHost } from "../../domain/network/endpoint-address.ts";
 import type { EmbeddingEndpoint, StageName, TokenizerName } from "../model/context-model.ts";
 
@@ -25,9 +26,15 @@ export interface ContextConfiguration {
   readonly embedding: EmbeddingEndpoint | undefined;
 }
 
-/** `value` returns the value of a key, or its default; all values have been checked. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `value` returns the value of a key, or its default; all values have been checked. The key of the embedding service is
+ * read from `environment`.
+ */
 export async function contextConfiguration(
   value: (key: string) => Promise<string | undefined>,
+  environment: Variables,
 ): Promise<ContextConfiguration> {
   const enabled = await value("context.strategies.enabled");
   const stages: Partial<Record<StageName, string>> = {};
@@ -50,22 +57,24 @@ export async function contextConfiguration(
       toolDefinitions: await tokens("context.tool-definitions"),
       systemPrompt: await tokens("context.system-prompt"),
     },
-    embedding: await embeddingOf(value),
+    embedding: await embeddingOf(value, environment),
   };
 }
 
 /** Half a configuration is an error: a strategy that silently stays off would be noticed much later. */
 async function embeddingOf(
   value: (key: string) => Promise<string | undefined>,
+  environment: Variables,
 ): Promise<EmbeddingEndpoint | undefined> {
   const [url, model] = [await value("context.embedding.url"), await value("context.embedding.model")];
   if (url === undefined && model === undefined) return undefined;
   if (url !== undefined && model !== undefined) {
-    const price = await value("context.embedding.price");
+    const [price, variable] = [await value("context.embedding.price"), await value("context.embedding.api-key-env")];
     return {
       url,
       model,
-      apiKeyEnv: await value("context.embedding.api-key-env"),
+      key: variable === undefined ? undefined : { variable, value: environment[variable] },
+      secrets: secretValues(environment),
       price: price === undefined ? freeOn(url) : Number(price),
     };
   }

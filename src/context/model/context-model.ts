@@ -45,12 +45,20 @@ export interface EmbeddingEndpoint {
   /** Up to and without "/embeddings". */
   readonly url: string;
   readonly model: string;
-  /** Name of the environment variable that holds the key; the key itself is never passed on. */
-  readonly apiKeyEnv: string | undefined;
+  /** Undefined: the service asks for no key. */
+  readonly key?: EmbeddingKey | undefined;
+  /** Values of variables that are named like secrets: masked in texts, also in threads, which have other variables. */
+  readonly secrets?: readonly string[];
   /** Dollars per million tokens; undefined when not configured. */
   readonly price?: number | undefined;
   /** The id under which sent tokens are recorded (`EmbeddingBill`). */
   readonly bill?: string;
+}
+
+export interface EmbeddingKey {
+  /** The name of the environment variable that holds it. */
+  readonly variable: string;
+  readonly value: string | undefined;
 }
 
 /** Families of tokenizers; a model's family is found by `tokenizerOf(model)`. */

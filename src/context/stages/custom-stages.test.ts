@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ContextAssembler } from "../assembly/context-assembler.ts";
 import type { AssembledContext, ScoredFragment } from "../model/context-model.ts";
 import { defaultStages } from "./default-stages.ts";
@@ -77,11 +77,16 @@ test("the fragments of a strategy are vetted once, while others still run", asyn
         }),
       }));
       const [first] = found;
+      const count = first?.fragments.length ?? 0;
+      // On a busy machine the vetting lets other work go first; all of it happens before this stage ends.
+      const looked = (times: number): Promise<void> => vi.waitFor(() => expect(looks).toHaveLength(times), 10_000);
       onFound(first?.strategy ?? "", first?.fragments ?? []);
+      await looked(count);
       expect(looks).toEqual(first?.fragments.map((_, at) => `${first.strategy} ${at}`));
       // The claims of a custom stage here must not be believed, nor break anything.
       onFound("gold", [undefined, {}, ...(first?.fragments ?? [])] as never);
-      looks.length = first?.fragments.length ?? 0;
+      await looked(2 * count);
+      looks.length = count;
       return { ...result, found };
     },
   };

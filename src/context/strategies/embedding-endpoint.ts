@@ -1,7 +1,6 @@
 /**
  * Asks an OpenAI-compatible service for vectors. The texts are the user's code, so they go to the configured address
- * and nowhere else: a redirect is an error. The key is read from the environment at the moment of the call and is in no
- * message.
+ * and nowhere else: a redirect is an error. The key is in no message.
  */
 import { isNoConnection } from "../../domain/network/no-connection.ts";
 import { isTokenCount, isTooFew } from "../../domain/money/token-claim.ts";
@@ -58,14 +57,13 @@ export function tokensAtMost(texts: readonly string[]): number {
 }
 
 async function embedOnce(
-  { url, model, apiKeyEnv }: EmbeddingEndpoint,
+  { url, model, key }: EmbeddingEndpoint,
   input: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly embedded: readonly Float32Array[]; readonly tokens: number | undefined }> {
-  const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
-  if (apiKeyEnv !== undefined && (key === undefined || key === "")) {
+  if (key !== undefined && (key.value === undefined || key.value === "")) {
     throw new UnbilledCallError(
-      `the environment variable ${apiKeyEnv}, which should hold the key of ${url}, is not set`,
+      `the environment variable ${key.variable}, which should hold the key of ${url}, is not set`,
     );
   }
   const response = await fetch(`${url.replace(/\/+$/, "")}/embeddings`, {
@@ -73,7 +71,7 @@ async function embedOnce(
     redirect: "manual",
     headers: {
       "content-type": "application/json",
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key.value}` }),
     },
     body: JSON.stringify({ model, input, encoding_format: "float" }),
     signal,

@@ -94,7 +94,7 @@ test.each(STRATEGIES)("%s shows nothing from outside the scope", { timeout: 120_
     fc.asyncProperty(asked, filter, filter, fc.boolean(), async (request, ours, theirs, hasTheirs) => {
       const filters = hasTheirs ? { ours, theirs } : { ours };
       const scope = await code.scope(filters);
-      const embedding = { url: server.url, model: "words", apiKeyEnv: undefined };
+      const embedding = { url: server.url, model: "words" };
       for (const { provenance, content, entity } of await code.run(name, request, { scope, plan, embedding })) {
         const { resource = "", path = "" } = provenance ?? {};
         const own = Object.entries(filters).find(([known]) => known === resource)?.[1];

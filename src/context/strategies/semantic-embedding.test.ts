@@ -25,11 +25,10 @@ beforeEach(async () => {
 afterEach(async () => {
   code[Symbol.dispose]();
   await server[Symbol.asyncDispose]();
-  delete process.env[KEY];
 });
 
 const endpoint = (changes: Partial<EmbeddingEndpoint> = {}): EmbeddingEndpoint => {
-  return { url: server.url, model: "words", apiKeyEnv: undefined, ...changes };
+  return { url: server.url, model: "words", ...changes };
 };
 const ask = (query: string, embedding: EmbeddingEndpoint | undefined = endpoint()) =>
   code.run("semanticEmbedding", { query }, { embedding });
@@ -78,9 +77,8 @@ test("keeps its vectors when it is stopped, and continues from there", async () 
 });
 
 describe("the key", () => {
-  test("is sent, and is taken from the environment at that moment", async () => {
-    process.env[KEY] = "s3cret";
-    await ask("roses", endpoint({ apiKeyEnv: KEY }));
+  test("is sent with every call", async () => {
+    await ask("roses", endpoint({ key: { variable: KEY, value: "s3cret" } }));
     expect(new Set(server.authorizations)).toEqual(new Set(["Bearer s3cret"]));
   });
 
@@ -90,15 +88,16 @@ describe("the key", () => {
   });
 
   test("that is not set is reported by the name of its variable", async () => {
-    await expect(ask("roses", endpoint({ apiKeyEnv: KEY }))).rejects.toThrow(`environment variable ${KEY}`);
+    const unset = endpoint({ key: { variable: KEY, value: undefined } });
+    await expect(ask("roses", unset)).rejects.toThrow(`environment variable ${KEY}`);
     expect(server.calls).toEqual([]);
   });
 
   test("is in no message", async () => {
-    process.env[KEY] = "s3cret";
+    const wrong = endpoint({ key: { variable: KEY, value: "s3cret" } });
     server.answer = (_request, response) => void response.writeHead(401).end("no such key");
-    await expect(ask("roses", endpoint({ apiKeyEnv: KEY }))).rejects.toThrow(/answered 401: no such key/);
-    await expect(ask("roses", endpoint({ apiKeyEnv: KEY }))).rejects.not.toThrow(/s3cret/);
+    await expect(ask("roses", wrong)).rejects.toThrow(/answered 401: no such key/);
+    await expect(ask("roses", wrong)).rejects.not.toThrow(/s3cret/);
   });
 });
 

@@ -9,7 +9,7 @@
 import type { IndexScope } from "../../code-index/model/index-scope.ts";
 import type { IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
 import { openScopedIndex } from "../../code-index/search/open-scoped-index.ts";
-import { maskedText } from "../../platform/masking.ts";
+import { alsoMasking, maskedText } from "../../platform/masking.ts";
 import type { EmbeddingEndpoint } from "../model/context-model.ts";
 import { embed, tokensAtMost } from "./embedding-endpoint.ts";
 import { fill, linesCandidate, type Candidate } from "./fit-fragments.ts";
@@ -24,7 +24,10 @@ const MOST_FOUND = 200;
 /** Below this two texts have nothing to do with each other. */
 const LEAST_SIMILARITY = 0.1;
 
-export const semanticEmbedding: ContextStrategyFunction = async (input, { tokens, signal }) => {
+export const semanticEmbedding: ContextStrategyFunction = (input, allowance) =>
+  alsoMasking(input.embedding?.secrets ?? [], () => search(input, allowance));
+
+const search: ContextStrategyFunction = async (input, { tokens, signal }) => {
   const { request, scope, embedding } = input;
   const [tree] = scope.trees;
   if (tokens <= 0 || tree === undefined || request.query.trim() === "") return [];

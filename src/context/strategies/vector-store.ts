@@ -123,7 +123,7 @@ export class VectorStore implements Disposable {
 export function tokensBilled(scope: IndexScope, bill: string): number {
   const [tree] = scope.trees;
   if (tree === undefined) return 0;
-  using vectors = VectorStore.beside(tree.index, { url: "", model: "", apiKeyEnv: undefined });
+  using vectors = VectorStore.beside(tree.index, { url: "", model: "" });
   return vectors.takeBill(bill);
 }
 
