@@ -43,7 +43,7 @@ test("steps side by side are told each", async () => {
   const last = { id: "last", description: "Read behind both", needs: ["side", "fix"] };
   const reads = (id: string): object[] => [
     step(id, calls("read_file", { path: "lib/x.txt" })),
-    step(id, { match: { tool: "read_file" }, text: "Read." }),
+    step(id, { match: { tool: "read_file" }, text: "Nothing to do: it was to be read." }),
   ];
   world.script(
     { match: { user: "Decide" }, ...calls("record_strategy", { steps: [FIX, side, last] }) },
