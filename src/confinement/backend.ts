@@ -22,6 +22,8 @@ export interface Backend {
   readonly kind: "bubblewrap" | "namespaces" | "seatbelt";
   /** Whether system calls are filtered too. */
   readonly filtered: boolean;
+  /** Our descriptor of the loader, where it has one. */
+  readonly loader?: number | undefined;
   readonly start: (program: Program, view: View) => Launch;
 }
 

@@ -13,6 +13,7 @@ export function bubblewrap(program: string, loader: number | undefined): Backend
   return {
     kind: "bubblewrap",
     filtered: loader !== undefined,
+    loader,
     start: (started, view) => {
       const said = started.recorded && loader !== undefined ? ["--info-fd", `${INFO_DESCRIPTOR}`] : [];
       const args = [...bubblewrapArguments(view), ...said];
@@ -32,7 +33,12 @@ const SETTINGS = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"];
 export function bubblewrapArguments(view: View): string[] {
   const mounts = mountsOf(view);
   const closed = mounts.filter(({ kind }) => kind === "empty").flatMap(({ path }) => ["--remount-ro", path]);
-  const apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(view.network ? [] : ["--unshare-net"])];
+  const apart = [
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    ...(view.network === "none" ? ["--unshare-net"] : []),
+  ];
   const memory = ["--size", `${SHARED_MEMORY_BYTES}`, "--tmpfs", "/dev/shm"];
   const settings = SETTINGS.flatMap((path) => ["--ro-bind-try", path, path]);
   const devices = ["--dev", "/dev", ...memory, "--remount-ro", "/dev"];

@@ -64,9 +64,10 @@ function namespaces(program: string, descriptor: number, userNamespace: boolean)
   return {
     kind: "namespaces",
     filtered: true,
+    loader: descriptor,
     start: (started, view): Launch => {
       const calls = [...firstCalls(started), ...viewCalls(view), ...lastCalls(started, commandPolicy())];
-      const args = [...unshareArguments(view.network, userNamespace), LOADER_PATH];
+      const args = [...unshareArguments(view.network === "none", userNamespace), LOADER_PATH];
       return { program, args, environment: {}, loaded: { calls: listOfCalls(calls), descriptor } };
     },
   };
@@ -92,7 +93,7 @@ async function workingLoader(): Promise<number | undefined> {
 
 /** Undefined when it confines a command as it would any other. */
 async function complaintOf(backend: Backend): Promise<string | undefined> {
-  const view = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
+  const view = { readable: [], writable: [], hidden: [], cwd: "/", network: "none" as const };
   const program = { command: ["/bin/sh", "-c", ":"], environment: {}, recorded: false };
   const { code, said } = await attempted(backend.start(program, view));
   return code === 0 ? undefined : said.trim().split("\n").at(-1) || `exit code ${code}`;

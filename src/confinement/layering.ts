@@ -41,7 +41,14 @@ async function canLayer(backend: Backend, directory: string): Promise<boolean> {
     writeFileSync(join(lower, "old"), "old");
     const program = { command: ["/bin/sh", "-c", COMMAND, "sh", path], environment: {}, recorded: false };
     const layer = { kind: "overlay", path, lower, upper, work } as const;
-    const view = { readable: [], writable: [tree], hidden: [place], cwd: "/", network: false, layers: [layer] };
+    const view = {
+      readable: [],
+      writable: [tree],
+      hidden: [place],
+      cwd: "/",
+      network: "none" as const,
+      layers: [layer],
+    };
     const { code } = await attempted(backend.start(program, view));
     return code === 0 && existsSync(join(upper, "new")) && readFileSync(join(lower, "old"), "utf8") === "old";
   } finally {

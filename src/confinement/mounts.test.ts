@@ -8,7 +8,7 @@ import { setCommandPolicy } from "./command-policy.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 import { mountsOf, shownTools, type Mount, type View } from "./mounts.ts";
 
-const VIEW: View = { readable: [], writable: [], hidden: [], cwd: "/", network: false };
+const VIEW: View = { readable: [], writable: [], hidden: [], cwd: "/", network: "none" };
 const { HOME, PATH } = process.env;
 
 let directory: string;
@@ -110,7 +110,7 @@ test("the rules for macOS say the same", () => {
   expect(profile).toContain(`(deny file-read* (subpath "${data}"))`);
   expect(profile).toContain('a\\"b"');
   expect(profile).not.toContain("(allow network*) ");
-  expect(seatbeltProfile({ ...VIEW, network: true })).toContain("(allow network*) ");
+  expect(seatbeltProfile({ ...VIEW, network: "open" })).toContain("(allow network*) ");
 });
 
 test("a toolchain that a variable names is shown in any place", () => {

@@ -8,6 +8,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { commandPolicy } from "./command-policy.ts";
 import { SECRET_FILES, toolDirectories } from "./tool-directories.ts";
 
+/**
+ * `none`: a network namespace of its own, with nothing but 127.0.0.1. `room`: the one it is started in
+ * (network-room.ts). `open`: the machine's.
+ */
+type ViewNetwork = "none" | "room" | "open";
+
 export interface View {
   /** Shown read-only, also where everything around them is hidden. */
   readonly readable: readonly string[];
@@ -15,7 +21,7 @@ export interface View {
   /** Hidden, also below something that is shown. */
   readonly hidden: readonly string[];
   readonly cwd: string;
-  readonly network: boolean;
+  readonly network: ViewNetwork;
   /** Mounted last. Each place is a directory that is there already, in something that is writable. */
   readonly layers?: readonly Layer[];
   /** Names that lead to something that is shown, where nothing else has them. */
@@ -88,7 +94,7 @@ export function mountsOf(view: View): Mount[] {
   const tools = safeTools(ours);
   const secrets = tools.flatMap((directory) => SECRET_FILES.map((name) => join(directory, name)));
   const wanted = [
-    ...[...SYSTEM, ...(view.network ? [NAME_SERVICE] : [])].flatMap(systemPlace),
+    ...[...SYSTEM, ...(view.network === "open" ? [NAME_SERVICE] : [])].flatMap(systemPlace),
     { kind: "scratch", path: "/tmp", bytes: SCRATCH_BYTES } as const,
     { kind: "scratch", path: "/run", bytes: RUN_BYTES } as const,
     { kind: "link", path: "/var/tmp", to: "../tmp" } as const,

@@ -9,12 +9,14 @@ import { may, must, type KernelCall } from "./kernel-calls.ts";
 import { HAS_OWN_HIGHEST_PROCESS, MOST_PROCESSES } from "./limits.ts";
 import { mountsOf, SHARED_MEMORY_BYTES, type Mount, type View } from "./mounts.ts";
 
-export function unshareArguments(network: boolean, userNamespace: boolean): string[] {
+export function unshareArguments(ownNetwork: boolean, userNamespace: boolean): string[] {
   // The user keeps the own number in a namespace of users, and the privileges there that the mounts take, until the
   // loader drops them.
-  const user = userNamespace ? ["--user", "--map-current-user", "--keep-caps"] : [];
-  return [...user, "--mount", "--pid", "--fork", "--kill-child", "--ipc", "--uts", ...(network ? [] : ["--net"])];
+  const user = userNamespace ? USER_NAMESPACE : [];
+  return [...user, "--mount", "--pid", "--fork", "--kill-child", "--ipc", "--uts", ...(ownNetwork ? ["--net"] : [])];
 }
+
+export const USER_NAMESPACE: readonly string[] = ["--user", "--map-current-user", "--keep-caps"];
 
 const OLD = "/oldroot";
 const NEW = "/newroot";
@@ -41,7 +43,7 @@ export function viewCalls(view: View): KernelCall[] {
     ...mounts.filter(({ kind }) => kind === "empty").map(({ path }) => restrict(join(NEW, path), ATTRIBUTE_READ_ONLY)),
     restrict(NEW, ATTRIBUTE_READ_ONLY),
     ...replaceRoot(),
-    ...(view.network ? [] : loopback()),
+    ...(view.network === "none" ? loopback() : []),
     ...dropPrivileges(),
     must("chdir", [view.cwd], `${view.cwd} cannot be entered`),
   ];
@@ -187,7 +189,7 @@ function replaceRoot(): KernelCall[] {
  * The device for 127.0.0.1 is there in a new namespace, but not up. After all descriptors were closed the socket is
  * number 3.
  */
-function loopback(): KernelCall[] {
+export function loopback(): KernelCall[] {
   const request = Buffer.alloc(40);
   request.write("lo");
   request.writeUInt16LE(0x41, 16);

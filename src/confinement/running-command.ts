@@ -74,6 +74,34 @@ export class RunningCommand implements Disposable {
     return !existsSync(this.file);
   }
 
+  /**
+   * Stops everything that it started, and returns what lets it go on: nothing of it writes in between. Its first
+   * process only waits, and the process that ends it when we die is not in its namespace: both stay awake.
+   */
+  async pause(): Promise<() => void> {
+    const stopped: Identity[] = [];
+    const deadline = performance.now() + PATIENCE_MS;
+    // One that was told to stop may start another before it does: a second look must find no more than the first.
+    for (let still: string | undefined; ; await sleep(1)) {
+      const { leader, first } = processesIn(contentOf(this.file));
+      // It has ended, or the process that takes over has ended it.
+      if (this.taken()) return () => undefined;
+      const begun = leader !== undefined && first !== undefined;
+      if (leader !== undefined && !isAlive(first ?? leader)) return () => undefined;
+      const below = begun ? processesBelow(first) : [];
+      const moving = below.filter(({ state }) => !STILL.has(state));
+      for (const { pid } of moving) kill(pid, "SIGSTOP");
+      stopped.push(...moving);
+      const seen = below.map(({ pid }) => pid).join();
+      if (begun && moving.length === 0 && still === seen) break;
+      still = moving.length === 0 ? seen : undefined;
+      if (performance.now() > deadline) throw stuckProcessError(below[0]?.pid ?? 0);
+    }
+    return () => {
+      for (const one of stopped) if (isAlive(one)) kill(one.pid, "SIGCONT");
+    };
+  }
+
   [Symbol.dispose](): void {
     closeSync(this.descriptor);
     rmSync(this.file, { force: true });
@@ -113,8 +141,28 @@ async function end(record: string): Promise<void> {
 /** Of a command that is not confined: those that stayed in its group. No other end of it can be told. */
 function membersOf(leader: Identity): Identity[] {
   if (!isAlive(leader)) return [];
-  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [statOf(Number(name))] : []));
-  return all.filter((one) => one !== undefined).filter(({ group }) => group === leader.pid);
+  return allProcesses().filter(({ group }) => group === leader.pid);
+}
+
+/** Processes in these states do nothing, and start nothing. */
+const STILL: ReadonlySet<string> = new Set(["T", "t", "Z", "X"]);
+
+/** All that are left of what it started: in a namespace, those whose parents have ended are children of the first. */
+function processesBelow({ pid }: Identity): Seen[] {
+  const children = Map.groupBy(allProcesses(), ({ parent }) => parent);
+  const found: Seen[] = [];
+  const waiting = [pid];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const below = children.get(next) ?? [];
+    found.push(...below);
+    waiting.push(...below.map((one) => one.pid));
+  }
+  return found.sort((a, b) => a.pid - b.pid);
+}
+
+function allProcesses(): Seen[] {
+  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return names.flatMap((name) => statOf(Number(name)) ?? []);
 }
 
 /**
@@ -131,12 +179,14 @@ function processesIn(record: string): { leader: Identity | undefined; first: Ide
 function identityIn(line: string): Seen | undefined {
   const pid = /^(\d+) \(/.exec(line)?.[1];
   const rest = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  const [state = "", group = "", started = ""] = [rest[0], rest[2], rest[19]];
-  return pid === undefined || started === "" ? undefined : { pid: Number(pid), started, state, group: Number(group) };
+  const [state = "", parent = "", group = "", started = ""] = [rest[0], rest[1], rest[2], rest[19]];
+  if (pid === undefined || started === "") return undefined;
+  return { pid: Number(pid), started, state, parent: Number(parent), group: Number(group) };
 }
 
 interface Seen extends Identity {
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
 }
 
@@ -157,9 +207,9 @@ function isAlive({ pid, started }: Identity): boolean {
   return now?.started === started && !["Z", "X"].includes(now.state);
 }
 
-function kill(pid: number): void {
+function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch (error) {
     ifCode("ESRCH")(error);
   }

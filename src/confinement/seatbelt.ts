@@ -41,7 +41,7 @@ export function seatbeltProfile(view: View): string {
     ...rule("deny", "file-read*", [...hidden, ...view.hidden]),
     ...rule("allow", "file-read* file-write*", view.writable),
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper") (literal "/dev/tty"))',
-    view.network
+    view.network === "open"
       ? "(allow network*) (allow system-socket)"
       : '(allow network* (local ip "localhost:*")) (allow network-outbound (remote ip "localhost:*"))',
     '(deny network-outbound (subpath "/"))',

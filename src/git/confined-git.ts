@@ -55,7 +55,7 @@ async function workingLauncher(program: string, path: string | undefined): Promi
   const start: Launcher = (args, { environment, ...shown }) =>
     found.backend.start(
       { command: [program, ...args], environment, recorded: false },
-      { ...shown, hidden: [], network: false },
+      { ...shown, hidden: [], network: "none" },
     );
   const attempt = start(["--version"], { readable: [], writable: [], cwd: "/", environment: { PATH: path } });
   const child = startLaunched(attempt, { cwd: "/", record: undefined });

@@ -22,6 +22,8 @@ const DEFAULT_TOOLS = [
   "git_diff",
   "rewrite_code",
   "shell_execute",
+  "command_output",
+  "command_stop",
   "request_context",
 ] as const satisfies readonly ToolName[];
 

@@ -141,11 +141,14 @@ export class PlanThinking {
       if (step.work.answer !== undefined) return step.work.answer;
       const { plan } = lease;
       const { effects, gaveUp } = await this.#effectsFor({ lease, step: step.id, order: place.order, place });
-      return this.#orGiveUp(plan, effects, gaveUp, () =>
-        actor.type === "graph"
-          ? this.#graph(lease, actor, step, { place, effects, gaveUp })
-          : this.#work(lease, actor, step, { place, effects, gaveUp }),
-      );
+      const parts = { place, effects, gaveUp };
+      try {
+        return await this.#orGiveUp(plan, effects, gaveUp, () =>
+          actor.type === "graph" ? this.#graph(lease, actor, step, parts) : this.#work(lease, actor, step, parts),
+        );
+      } finally {
+        await effects.endCommands();
+      }
     };
   }
 

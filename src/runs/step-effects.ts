@@ -25,6 +25,7 @@ import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
 import { stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
+import { GoneCommands, goneNote } from "./gone-commands.ts";
 import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
@@ -59,6 +60,7 @@ export class StepEffects implements AgentEffects {
   readonly signal: AbortSignal;
   readonly #parts: EffectsParts;
   readonly #ids: IdGenerator = monotonicIds();
+  readonly #gone = new GoneCommands();
   #made: number;
   #heard: number;
 
@@ -103,7 +105,14 @@ export class StepEffects implements AgentEffects {
     const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id, instructions });
     const error = outcome.ok ? {} : { error: outcome.error };
     tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...error });
+    if (outcome.ok) this.#gone.note(outcome.output, place.environment.workspaces);
     return outcome;
+  }
+
+  /** Ends the commands that the step left in the background. */
+  async endCommands(): Promise<void> {
+    const { place, step } = this.#parts;
+    await place?.endCommands({ step, order: () => this.#next() });
   }
 
   /** The project's instructions for the places that the call is about, unless the conversation has them. */
@@ -134,18 +143,20 @@ export class StepEffects implements AgentEffects {
     // An answer that is recorded was given without what has been said since.
     if (await isRecorded(lease, stepKey("answer", nameOf(step, key)))) {
       const known = await recordedStep<HeardRecord>(lease, record);
-      if (known === undefined) return [];
-      this.#heard = known.result.output.count;
-      return known.result.output.texts;
+      return known === undefined ? [] : this.#hears(known.result.output);
     }
     const said = await lease.store.read((reader) => spokenTo(reader, lease.plan));
-    if (said.length <= this.#heard && !(await isRecorded(lease, record))) return [];
-    const { count, texts } = await this.once(`heard-${key}`, async () => ({
-      count: said.length,
-      texts: said.slice(this.#heard),
-    }));
+    const gone = this.#gone.ids();
+    if (said.length <= this.#heard && gone.length === 0 && !(await isRecorded(lease, record))) return [];
+    return this.#hears(
+      await this.once(`heard-${key}`, async () => ({ count: said.length, texts: said.slice(this.#heard), gone })),
+    );
+  }
+
+  #hears({ count, texts, gone = [] }: Heard): readonly string[] {
     this.#heard = count;
-    return texts;
+    this.#gone.told(gone);
+    return [...gone.map(goneNote), ...texts.map((text) => `The user says: ${text}`)];
   }
 
   async isRecorded(key: string): Promise<boolean> {
@@ -315,8 +326,15 @@ export class StepEffects implements AgentEffects {
 }
 
 interface HeardRecord extends JsonObject {
-  readonly output: { readonly count: number; readonly texts: string[] };
+  readonly output: Heard;
 }
+
+type Heard = {
+  readonly count: number;
+  readonly texts: string[];
+  /** Commands that ran in the background of a process that has ended; missing in records of older versions. */
+  readonly gone?: string[];
+};
 
 /** The parameter by which a person knows what a call is about. */
 function targetOf(params: JsonObject): string {

@@ -21,7 +21,10 @@ export interface ActorEffects {
 
 /** The further acts of a model that has a conversation of its own. */
 export interface AgentEffects extends ActorEffects {
-  /** Messages of people that the conversation does not have yet; a later run gets the same ones at the same key. */
+  /**
+   * Messages of people, and notes about what happened, that the conversation does not have yet; a later run gets the
+   * same ones at the same key.
+   */
   hear(key: string): Promise<readonly string[]>;
   /** Whether a model answered under this key, or something was done once, in an earlier run. */
   isRecorded(key: string): Promise<boolean>;

@@ -94,7 +94,7 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
   let [acted, failed] = [false, false];
   for (let turn = 1; turn <= course.limit; turn += 1) {
     const key = String(turn);
-    for (const text of await effects.hear(key)) messages.push({ role: "user", content: `The user says: ${text}` });
+    for (const text of await effects.hear(key)) messages.push({ role: "user", content: text });
     if (turn === course.limit - WARNED_BEFORE + 1 && turn > 1) messages.push(limitNote());
     await compaction.before(turn, messages);
     const recovers = failed;

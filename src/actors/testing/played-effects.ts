@@ -74,7 +74,7 @@ export class PlayedEffects implements AgentEffects {
   }
 
   async hear(key: string): Promise<readonly string[]> {
-    return this.says.get(key) ?? [];
+    return (this.says.get(key) ?? []).map((text) => `The user says: ${text}`);
   }
 
   async isRecorded(): Promise<boolean> {

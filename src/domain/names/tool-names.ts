@@ -22,6 +22,8 @@ export const TOOL_NAMES = [
   "git_blame",
   "rewrite_code",
   "shell_execute",
+  "command_output",
+  "command_stop",
   "request_context",
   "query_history",
   "get_context_budget",

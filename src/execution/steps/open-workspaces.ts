@@ -15,7 +15,7 @@ import { beginningIn } from "../sandbox/sandbox-record.ts";
 import { openSandbox, sandboxHome, type Sandbox, type SandboxPlace, type SandboxTarget } from "../sandbox/sandbox.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { LateChanges, Workspace } from "../workspace/workspace.ts";
 
 export interface OpenWorkspacesParts {
   readonly lease: Lease;
@@ -24,6 +24,7 @@ export interface OpenWorkspacesParts {
   readonly targets: readonly SandboxTarget[];
   readonly context: PlanExecutionContext;
   readonly changes: readonly PlanChange[];
+  readonly late?: LateChanges;
   readonly tell: Tell;
 }
 
@@ -32,7 +33,7 @@ export async function openWorkspaces(
   parts: OpenWorkspacesParts,
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Workspace>> {
-  const { lease, directory, context, changes } = parts;
+  const { lease, directory, context, changes, late } = parts;
   const { store, plan } = lease;
   const changesets = new ChangesetStore(store);
   const { allowUnsafeTools: network, requireConfinement } = plan.profile;
@@ -46,7 +47,7 @@ export async function openWorkspaces(
     const { root, ref, base, dirty, fresh } = sandbox;
     parts.tell({ type: "sandbox", resource: sandbox.alias, strategy: sandbox.strategy, root, ref, base, dirty, fresh });
     const contents = (hash: string): Promise<Uint8Array | undefined> => changesets.content(hash);
-    const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents }));
+    const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents, late }));
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
     if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));

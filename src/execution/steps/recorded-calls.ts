@@ -22,6 +22,7 @@ import {
   type ToolRequest,
 } from "../tools/tool-pipeline.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
+import type { RecordedLateChanges } from "./late-changes.ts";
 
 /** A tool call of a step, by its place in the program. */
 export interface KeyedCall extends ToolRequest {
@@ -47,12 +48,13 @@ export function recordedCalls(parts: {
   readonly lease: Lease;
   readonly environment: ToolEnvironment;
   readonly landStep: LandStep | undefined;
+  readonly late?: RecordedLateChanges;
 }): RecordedCalls {
-  const { lease, environment, landStep } = parts;
-  return landStep === undefined ? callsInSandbox(lease, environment) : callsInPlace(lease, environment, landStep);
+  const { lease, environment, landStep, late } = parts;
+  return landStep === undefined ? callsInSandbox(lease, environment, late) : callsInPlace(lease, environment, landStep);
 }
 
-function callsInSandbox(lease: Lease, given: ToolEnvironment): RecordedCalls {
+function callsInSandbox(lease: Lease, given: ToolEnvironment, late: RecordedLateChanges | undefined): RecordedCalls {
   const outputs = new RecordedOutputs(lease);
   const environment = { ...given, outputs };
   const recorded = (call: KeyedCall, made: () => Promise<ToolOutcome>): Promise<CallRecord> =>
@@ -60,7 +62,7 @@ function callsInSandbox(lease: Lease, given: ToolEnvironment): RecordedCalls {
       lease,
       stepKey("tool_call", call.key),
       async () => {
-        const outcome = await made();
+        const outcome = await (late === undefined ? made() : late.during({ ...call, request: call }, made));
         return recordOf(call.order(), outcome.ok ? { ...outcome, ...(await instructionsOf(call)) } : outcome);
       },
       (tx) => outputs.commit(tx, call.by),

@@ -21,6 +21,7 @@ import type { LandStep } from "../workspace/pending-changes.ts";
 import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { openWorkspaces } from "./open-workspaces.ts";
+import { RecordedLateChanges } from "./late-changes.ts";
 import { recordedCalls, type KeyedCall, type RecordedCalls } from "./recorded-calls.ts";
 
 /** The surroundings of a step that is worked out. */
@@ -28,6 +29,8 @@ export interface StepPlace {
   readonly order: Order;
   readonly environment: ToolEnvironment;
   readonly call: (call: KeyedCall) => Promise<ToolOutcome>;
+  /** Ends the commands that the step left in the background, and records their last changes. */
+  readonly endCommands: (end: { readonly step: string; readonly order: () => Order }) => Promise<void>;
 }
 
 export interface StepRun {
@@ -70,6 +73,7 @@ export interface OpenSteps extends OpenSandboxes {
 interface StartedRun extends StepRun {
   readonly environment: ToolEnvironment;
   readonly calls: RecordedCalls;
+  readonly late: RecordedLateChanges;
 }
 
 export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
@@ -78,7 +82,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
   const context = new PlanExecutionContext({ store, plan, lease });
   await using opened = new AsyncDisposableStack();
   const changes = await planChanges(store, plan.id, plan.attempt);
-  const workspaces = await openWorkspaces({ ...run, context, changes }, opened);
+  const late = new RecordedLateChanges(lease, context);
+  const workspaces = await openWorkspaces({ ...run, context, changes, late }, opened);
   const environment: ToolEnvironment = {
     context,
     workspaces,
@@ -87,8 +92,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
     readOnly: plan.readOnly,
     signal: AbortSignal.any([run.signal, lease.signal]),
   };
-  const calls = recordedCalls({ lease, environment, landStep: run.landStep });
-  const started = { ...run, environment, calls };
+  const calls = recordedCalls({ lease, environment, landStep: run.landStep, late });
+  const started = { ...run, environment, calls, late };
   const done = new Set(await endedSteps(store, plan.id, plan.attempt));
   let { waves } = run;
   for (const step of waves.flat()) if (done.has(step.id)) run.tell({ type: "step_recorded", ...aboutStep(step) });
@@ -130,7 +135,8 @@ export async function openForReading(
     signal: AbortSignal.any([run.signal, lease.signal]),
   };
   const calls = recordedCalls({ lease, environment, landStep: undefined });
-  const place = { order: [0, 0], environment, call: (one: KeyedCall) => calls.attempt(one) };
+  const endCommands = async (): Promise<void> => undefined;
+  const place = { order: [0, 0], environment, call: (one: KeyedCall) => calls.attempt(one), endCommands };
   const kept = opened.move();
   return { place, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
@@ -232,11 +238,25 @@ function aboutStep(step: DecidedStep): { step: string; tool: string | undefined;
 /** Everything that a step does comes before its end, however much it is. */
 const AT_THE_END: number = Number.MAX_SAFE_INTEGER;
 
-async function workOut({ lease, work, environment, calls }: StartedRun, step: WorkStep, order: Order): Promise<void> {
+async function workOut(run: StartedRun, step: WorkStep, order: Order): Promise<void> {
+  const { lease, work, environment, calls } = run;
   if (work === undefined) throw new Error(`the run has no "work" to carry out the step "${step.id}"`);
   const call = (one: KeyedCall): Promise<ToolOutcome> => calls.attempt(one);
   await runStep(lease, stepKey("step_end", step.id), async () => ({
     order: [...order, AT_THE_END],
-    summary: await work(step, { order, environment, call }),
+    summary: await work(step, { order, environment, call, endCommands: (end) => endCommands(run, end) }),
   }));
+}
+
+/** Under a lost lease, or once the plan is stopped, nothing can be recorded any more: they are only ended. */
+async function endCommands(
+  { environment: { workspaces, signal }, late }: StartedRun,
+  { step, order }: Parameters<StepPlace["endCommands"]>[0],
+): Promise<void> {
+  const by = `${step}/end`;
+  await late.during({ by, order }, async () => {
+    for (const { background } of workspaces.values()) await background?.endOf(step);
+    if (signal.aborted) return;
+    for (const workspace of workspaces.values()) await workspace.settleBackground(by);
+  });
 }

@@ -60,5 +60,5 @@ test("it is tried with the same limits as commands have, and each command has it
 });
 
 test("the network is there when it is allowed", () => {
-  expect(bubblewrapArguments({ ...VIEW, network: true })).not.toContain("--unshare-net");
+  expect(bubblewrapArguments({ ...VIEW, network: "open" })).not.toContain("--unshare-net");
 });

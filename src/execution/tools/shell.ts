@@ -12,6 +12,8 @@ import type { Launch } from "../../confinement/backend.ts";
 import { borrowedFrom } from "../../git/confined-git.ts";
 import { commandEnvironment } from "../../confinement/command-environment.ts";
 import { findConfinement } from "../../confinement/confinement.ts";
+import type { View } from "../../confinement/mounts.ts";
+import type { NetworkRoom } from "../../confinement/network-room.ts";
 import { COMPLAINT, NOT_CONFINED } from "../../confinement/kernel-calls.ts";
 import { RunningCommand, takenOverError } from "../../confinement/running-command.ts";
 import { NOT_BEGUN, startLaunched } from "../../confinement/start.ts";
@@ -21,6 +23,7 @@ import { refusedPathError } from "../../platform/contained-path.ts";
 import { endGroup } from "../../platform/process-group.ts";
 import type { CarriedView } from "../sandbox/carried/carried-view.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { withLeftoversTold } from "./leftover-processes.ts";
 import { ProgramOutput } from "./program-output.ts";
 
 export interface ProgramOptions {
@@ -33,10 +36,14 @@ export interface ProgramOptions {
   readonly outputLimit?: number;
   /** On top of what every program gets. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether it may use the network; where it cannot be confined, it can. */
-  readonly network: boolean;
+  /** Whether it may use the network, or in which room it runs; where it cannot be confined, it may. */
+  readonly network: boolean | NetworkRoom;
   /** Whether it runs confined or not at all. */
   readonly requireConfinement: boolean;
+  /** It may read the tree and not change it. */
+  readonly readOnlyTree?: boolean;
+  /** Says in its output which processes ended with it although it had ended itself. */
+  readonly tellsLeftovers?: boolean;
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
@@ -59,6 +66,20 @@ export interface ProgramResult {
   readonly durationMs: number;
 }
 
+/** A program that was started, and has ended when nothing of it is left. */
+export interface StartedProgram {
+  readonly confined: boolean;
+  readonly ended: Promise<{ readonly code: number; readonly durationMs: number }>;
+  /** The text that it printed so far, or since this was asked last. */
+  taken(): { readonly text: string; readonly cut: boolean };
+  /** Explains in a sentence why a program that printed this failed in the sandbox. */
+  explain(output: string): string | undefined;
+  /** The whole group is ended: a command's children must not write any more after we have listed the files. */
+  kill(): void;
+  /** Nothing of it moves until it is let go on, by what this returns. */
+  pause(): Promise<() => void>;
+}
+
 /** Enough for the checks, of which the end is shown. */
 const OUTPUT_LIMIT = 256 * 1024;
 
@@ -68,54 +89,83 @@ export function runShell(command: string, options: ProgramOptions): Promise<Prog
 
 /** The program is named by its absolute path. */
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
-  const { cwd, timeoutMs, signal, commands } = options;
-  if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
-  const home = join(options.root, "..", "home");
-  await mkdir(home, { recursive: true });
-  const carried = await options.carried?.();
-  const launch = await launchOf(command, home, options, carried);
-  using record = commands === undefined ? undefined : new RunningCommand(commands);
-  const started = performance.now();
-  const child = startLaunched(launch, { cwd, record, oneStream: true });
-  const collected = new ProgramOutput(options.outputLimit ?? OUTPUT_LIMIT);
-  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => collected.add(chunk));
-  // Only what the launching shell says before it has joined the streams.
-  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => collected.add(chunk));
+  const { timeoutMs, signal } = options;
+  const program = await startProgram(command, options);
   let timedOut = false;
-  // The whole process group is ended: a command's children must not write any more after we have listed the files.
-  const kill = (): void => endGroup(child.pid);
   const timer = setTimeout(() => {
     timedOut = true;
-    kill();
+    program.kill();
   }, timeoutMs);
+  const kill = (): void => program.kill();
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
   try {
-    const code = await new Promise<number>((resolve, reject) => {
-      child.on("error", reject);
-      child.on("close", (exit) => resolve(exit ?? 137));
-    });
-    const durationMs = Math.round(performance.now() - started);
-    await record?.gone();
-    const output = collected.text();
-    if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
-    if (code === NOT_CONFINED && output.startsWith(COMPLAINT)) throw notConfinedError(output);
-    const note = code === 0 ? undefined : carried?.explain(output);
-    const told = note === undefined ? output : `${output.trimEnd()}\n${note}\n`;
-    return { code, output: told, cut: collected.isCut, timedOut, confined: launch.confined, durationMs };
+    const { code, durationMs } = await program.ended;
+    const { text, cut } = program.taken();
+    const note = code === 0 ? undefined : program.explain(text);
+    const output = note === undefined ? text : `${text.trimEnd()}\n${note}\n`;
+    return { code, output, cut, timedOut, confined: program.confined, durationMs };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", kill);
   }
 }
 
+/** The options of a program that does not say itself how long it may run. */
+export type ProgramStart = Omit<ProgramOptions, "timeoutMs" | "signal">;
+
+export async function startProgram(command: readonly string[], options: ProgramStart): Promise<StartedProgram> {
+  const { cwd, commands, outputLimit = OUTPUT_LIMIT } = options;
+  if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
+  const home = join(options.root, "..", "home");
+  await mkdir(home, { recursive: true });
+  const carried = await options.carried?.();
+  const launch = await launchOf(command, home, options, carried);
+  const record = commands === undefined ? undefined : new RunningCommand(commands);
+  const started = performance.now();
+  const child = startLaunched(launch, { cwd, record, oneStream: true });
+  let collected = new ProgramOutput(outputLimit);
+  const beginning = new ProgramOutput(COMPLAINT_LIMIT);
+  const add = (chunk: string): void => [collected, beginning].forEach((one) => one.add(chunk));
+  child.stdout?.setEncoding("utf8").on("data", add);
+  // Only what the launching shell says before it has joined the streams.
+  child.stderr?.setEncoding("utf8").on("data", add);
+  const end = async (): Promise<{ code: number; durationMs: number }> => {
+    using _record = record;
+    const code = await new Promise<number>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (exit) => resolve(exit ?? 137));
+    });
+    const durationMs = Math.round(performance.now() - started);
+    await record?.gone();
+    if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
+    const said = beginning.text();
+    if (code === NOT_CONFINED && said.startsWith(COMPLAINT)) throw notConfinedError(said);
+    return { code, durationMs };
+  };
+  return {
+    confined: launch.confined,
+    ended: end(),
+    taken: () => {
+      const taken = { text: collected.text(), cut: collected.isCut };
+      collected = new ProgramOutput(outputLimit);
+      return taken;
+    },
+    explain: (output) => carried?.explain(output),
+    kill: () => endGroup(child.pid),
+    pause: async () => (await record?.pause()) ?? (() => undefined),
+  };
+}
+
+const COMPLAINT_LIMIT = 4096;
+
 async function launchOf(
   command: readonly string[],
   home: string,
-  options: ProgramOptions,
+  options: ProgramStart,
   carried: CarriedView | undefined,
 ): Promise<Launch & { readonly confined: boolean }> {
-  const { root, cwd, network, readable = [], writable = [], commands } = options;
+  const { root, cwd, network, readOnlyTree = false, readable = [], writable = [], commands } = options;
   const [program = "", ...args] = command;
   const variables = { ...commandEnvironment(home), ...options.environment };
   const found = await findConfinement();
@@ -123,17 +173,19 @@ async function launchOf(
   const { backend = found.backend, layers = [], links = [] } = carried ?? {};
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
-  const view = {
-    readable,
-    writable: [root, home, ...writable],
+  const view: View = {
+    readable: [...readable, ...(readOnlyTree ? [root] : [])],
+    writable: [...(readOnlyTree ? [] : [root]), home, ...writable],
     hidden,
     cwd,
-    network,
+    network: typeof network === "boolean" ? (network ? "open" : "none") : "room",
     layers,
     links,
   };
   const recorded = commands !== undefined;
-  return { ...backend.start({ command, environment: variables, recorded }, view), confined: true };
+  const watched = options.tellsLeftovers === true ? withLeftoversTold(command) : command;
+  const launch = backend.start({ command: watched, environment: variables, recorded }, view);
+  return { ...(typeof network === "boolean" ? launch : network.entered(launch)), confined: true };
 }
 
 function notConfinedError(output: string): AgentsError {

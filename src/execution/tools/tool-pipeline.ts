@@ -26,6 +26,7 @@ import {
   withPresentNames,
   withPlainPaths,
 } from "./tool-params.ts";
+import { BACKGROUND_TOOLS } from "./background-tools.ts";
 import { CONTEXT_TOOLS } from "./context-tools.ts";
 import { EDIT_TOOL } from "./edit-tool.ts";
 import { FILE_TOOLS } from "./file-tools.ts";
@@ -50,6 +51,7 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
     ...GIT_TOOLS,
     REWRITE_TOOL,
     SHELL_TOOL,
+    ...BACKGROUND_TOOLS,
     ...CONTEXT_TOOLS,
   ].map((tool) => [tool.name, tool]),
 );

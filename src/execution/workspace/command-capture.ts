@@ -36,23 +36,38 @@ export class CommandCapture {
     this.#contents = parts.contents;
   }
 
-  /** Records the changes of `run`, apart from the paths whose changes it records itself. */
+  /**
+   * Records the changes of `run`, apart from the paths whose changes it records itself. The caller has the sandbox to
+   * itself.
+   */
   async watch<T>(by: string, apart: readonly string[], run: () => Promise<T>): Promise<T> {
-    const { exclusion, ignored, base } = this.#tree;
-    return exclusion.alone(async () => {
+    const { ignored, base } = this.#tree;
+    await ignored.forget();
+    const before = await this.#tree.lookNow();
+    try {
+      return await run();
+    } finally {
+      // The changes of a failing command are there too, and are recorded.
       await ignored.forget();
-      const before = await this.#tree.lookNow();
-      try {
-        return await run();
-      } finally {
-        // The changes of a failing command are there too, and are recorded.
-        await ignored.forget();
-        const after = await this.#lookAfter(before, apart);
-        await this.#assertUnclaimed(by, before, after);
-        await this.#recordChanges(by, before, after, apart);
-        await base.close();
-      }
-    });
+      const after = await this.#lookAfter(before, apart);
+      await this.#assertUnclaimed(by, before, after);
+      await this.#recordChanges(by, before, after, apart);
+      await base.close();
+    }
+  }
+
+  /**
+   * Records what a command in the background changed since `before`, while it stands still, by `late`. Returns the
+   * files as they are now. The caller has the sandbox to itself.
+   */
+  async found(by: string, before: Snapshot, late: (record: () => Promise<void>) => Promise<void>): Promise<Snapshot> {
+    const { ignored, base } = this.#tree;
+    await ignored.forget();
+    const after = await this.#lookAfter(before, []);
+    await this.#assertUnclaimed(by, before, after);
+    if (changedPaths(before, after).length > 0) await late(() => this.#recordChanges(by, before, after, []));
+    await base.close();
+    return after;
   }
 
   /**

@@ -18,6 +18,8 @@ import { notThereError, occupiedError } from "./workspace-failures.ts";
 export interface ChangeWriter {
   /** Runs a section that changes these paths, while nothing else reads or changes them. */
   writing<T>(by: string, paths: readonly string[], section: () => Promise<T>): Promise<T>;
+  /** The same for a section that may change any path. */
+  alone<T>(by: string, section: () => Promise<T>): Promise<T>;
   carryOut(by: string, change: PendingChange): Promise<void>;
   /** The directory holds no file that is part of the plan any more; `removed` files were removed from it. */
   removeEmptied(by: string, path: string, removed: number): Promise<void>;
@@ -78,7 +80,7 @@ export async function removeFilesBelow(
   path: string,
 ): Promise<number> {
   await tree.assertWritable(path);
-  return tree.exclusion.alone(async () => {
+  return writer.alone(by, async () => {
     await requireDirectory(tree.root, path);
     const below = [...(await tree.lookNow()).keys()].filter((file) => file.startsWith(`${path}/`));
     for (const file of below) {

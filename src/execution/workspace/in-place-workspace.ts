@@ -3,6 +3,7 @@
  * nothing is written while a call runs: its changes wait in memory and are written together when it has ended.
  * Commands cannot run here, because their changes could not be told from a person's, and nothing is ever put back.
  */
+import type { NetworkRoom } from "../../confinement/network-room.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
 import { removeEmptyDirectories, requireRoom } from "../../platform/contained-directories.ts";
 import { ifCode } from "../../platform/contained-path.ts";
@@ -19,7 +20,7 @@ import type { Workspace, WorkspaceParts } from "./workspace.ts";
 export class InPlaceWorkspace implements Workspace {
   readonly worksInPlace = true;
   readonly sandbox: Sandbox;
-  readonly network: boolean;
+  readonly network: boolean | NetworkRoom;
   readonly requireConfinement: boolean;
   readonly #tree: PlanTree;
   readonly #pending = new PendingCalls();
@@ -33,6 +34,7 @@ export class InPlaceWorkspace implements Workspace {
     this.#tree = tree;
     this.#writer = {
       writing: (_by, paths, section) => tree.exclusion.onPaths(paths, section),
+      alone: (_by, section) => tree.exclusion.alone(section),
       carryOut: (by, change) => this.#carryOut(by, change),
       removeEmptied: (by, path, removed) => this.#removeEmptied(by, path, removed),
     };
@@ -78,6 +80,14 @@ export class InPlaceWorkspace implements Workspace {
     this.#tree.assertNotReadOnly();
     throw notInPlaceError(`The step "${by}"`, this.sandbox);
   }
+
+  readonly background = undefined;
+
+  startBackground(by: string): Promise<never> {
+    return this.capture(by);
+  }
+
+  async settleBackground(): Promise<void> {}
 
   async landCall(by: string, land: (pending: PendingChanges) => Promise<void>): Promise<boolean> {
     if (!this.#pending.has(by)) return false;

@@ -64,6 +64,11 @@ export class PlanTree implements AsyncDisposable {
     return this.#left.get(path);
   }
 
+  /** Whether recorded changes left a file below the directory. */
+  hasLeftBelow(directory: string): boolean {
+    return this.#left.keys().some((path) => path.startsWith(`${directory}/`));
+  }
+
   /** Notes a recorded change. */
   noteChange(change: {
     readonly path: string;

@@ -3,6 +3,7 @@
  * can run in it, and a resumed execution makes it again from its base and the recorded changes.
  */
 import { basename } from "node:path";
+import { NetworkRoom } from "../../confinement/network-room.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import type { ChangeEntryInput } from "../../domain/plan/change-entry.ts";
@@ -11,18 +12,24 @@ import { removeEmptyDirectories } from "../../platform/contained-directories.ts"
 import { removeState, writeState, type FileState } from "../../platform/file-state.ts";
 import type { ReadTree } from "../sandbox/sandbox-facts.ts";
 import { resetSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import { writableParts } from "../sandbox/writable-parts.ts";
+import { BackgroundCommands, type BackgroundCommand } from "./background-commands.ts";
 import { CommandCapture } from "./command-capture.ts";
 import { changeFile, moveFile, removeFilesBelow, type ChangeWriter } from "./file-changes.ts";
 import type { Snapshot } from "./file-listing.ts";
 import type { PendingChange } from "./pending-changes.ts";
 import { PlanTree } from "./resource-files.ts";
-import type { Workspace, WorkspaceParts } from "./workspace.ts";
+import { noBackgroundError } from "./workspace-failures.ts";
+import type { TreeAccess, Workspace, WorkspaceParts } from "./workspace.ts";
 
 export class SandboxWorkspace implements Workspace {
   readonly worksInPlace = false;
   readonly sandbox: Sandbox;
-  readonly network: boolean;
+  #network: boolean | NetworkRoom;
+  #room: NetworkRoom | undefined;
   readonly requireConfinement: boolean;
+  readonly background: BackgroundCommands;
+  readonly #late: WorkspaceParts["late"];
   readonly #context: WorkspaceParts["context"];
   readonly #contents: WorkspaceParts["contents"];
   readonly #tree: PlanTree;
@@ -31,18 +38,29 @@ export class SandboxWorkspace implements Workspace {
 
   constructor(parts: WorkspaceParts) {
     this.sandbox = parts.sandbox;
-    this.network = parts.network ?? false;
+    this.#network = parts.network ?? false;
     this.requireConfinement = parts.requireConfinement ?? true;
     this.#context = parts.context;
     this.#contents = parts.contents;
     this.#tree = new PlanTree(parts.sandbox);
     const record = (entries: readonly ChangeEntryInput[]): Promise<void> => this.#record(entries);
     this.#capture = new CommandCapture({ tree: this.#tree, record, contents: parts.contents });
+    this.#late = parts.late;
+    this.background = new BackgroundCommands({
+      look: () => this.#tree.lookNow(),
+      record: (foundBy, { id }, before) =>
+        this.#capture.found(id, before, async (late) => this.#late?.recordFor(id, foundBy, late)),
+    });
     this.#writer = {
+      alone: (by, section) => this.#tree.exclusion.alone(() => this.background.quietly(by, section)),
       writing: (by, paths, section) => this.#writing(by, paths, section),
       carryOut: (by, change) => this.#carryOut(by, change),
       removeEmptied: (_by, path) => removeEmptyDirectories(this.sandbox.root, path),
     };
+  }
+
+  get network(): boolean | NetworkRoom {
+    return this.#network;
   }
 
   beginWave(touched: ReadonlyMap<string, string> = new Map()): void {
@@ -81,9 +99,49 @@ export class SandboxWorkspace implements Workspace {
     return removeFilesBelow(this.#tree, this.#writer, by, path);
   }
 
-  async capture<T>(by: string, run: (root: string) => Promise<T>): Promise<T> {
+  async capture<T>(by: string, run: (tree: TreeAccess) => Promise<T>): Promise<T> {
     this.#tree.assertNotReadOnly();
-    return this.#capture.watch(by, [], () => run(this.sandbox.root));
+    return this.#tree.exclusion.alone(async () => {
+      const writer = await this.#settled(by);
+      if (writer === undefined) return this.#capture.watch(by, [], () => run(this.#wholeTree()));
+      return run(await this.#besideWriter(writer.id));
+    });
+  }
+
+  async startBackground(
+    by: string,
+    { readOnly }: { readonly readOnly: boolean },
+    begin: (tree: TreeAccess) => Promise<BackgroundCommand>,
+  ): Promise<BackgroundCommand> {
+    this.#tree.assertNotReadOnly();
+    if (this.#late?.begin(by) !== true) throw noBackgroundError();
+    return this.#tree.exclusion.alone(async () => {
+      const writer = await this.#settled(by);
+      // From now on all commands have one network, so that they reach each other's servers.
+      if (this.#network === false) this.#network = (this.#room = await NetworkRoom.open()) ?? false;
+      const beside = readOnly || writer !== undefined;
+      const access = beside ? await this.#besideWriter(writer?.id) : this.#wholeTree();
+      return this.background.start(beside, () => begin(access));
+    });
+  }
+
+  async settleBackground(foundBy: string): Promise<void> {
+    await this.#tree.exclusion.alone(() => this.#settled(foundBy));
+  }
+
+  /** Has its changes recorded so far; undefined when no command in the background can change files now. */
+  async #settled(foundBy: string): Promise<BackgroundCommand | undefined> {
+    await this.background.quietly(foundBy, async () => undefined);
+    return this.background.writer;
+  }
+
+  #wholeTree(): TreeAccess {
+    return { root: this.sandbox.root, readOnlyTree: false, writable: [], beside: undefined };
+  }
+
+  async #besideWriter(beside: string | undefined): Promise<TreeAccess> {
+    const writable = await writableParts(this.sandbox, (directory) => this.#tree.hasLeftBelow(directory));
+    return { root: this.sandbox.root, readOnlyTree: true, writable, beside };
   }
 
   /** Every change is written when it is made: none waits for the end of its call. */
@@ -117,17 +175,23 @@ export class SandboxWorkspace implements Workspace {
     });
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#tree[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.background[Symbol.asyncDispose]();
+    await this.#room?.[Symbol.asyncDispose]();
+    await this.#tree[Symbol.asyncDispose]();
   }
 
   /**
    * With a change of git's rules not only the changed file is recorded: files that were ignored and are so no longer
    * become part of the plan, as created by the call that changed the rules.
    */
-  #writing<T>(by: string, paths: readonly string[], section: () => Promise<T>): Promise<T> {
+  async #writing<T>(by: string, paths: readonly string[], section: () => Promise<T>): Promise<T> {
     const rules = this.sandbox.strategy === "git_worktree" && paths.some((path) => basename(path) === ".gitignore");
-    return rules ? this.#capture.watch(by, paths, section) : this.#tree.exclusion.onPaths(paths, section);
+    if (rules) return this.#writer.alone(by, () => this.#capture.watch(by, paths, section));
+    const beside = await this.#tree.exclusion.onPaths(paths, async () =>
+      this.background.writer === undefined ? { done: await section() } : undefined,
+    );
+    return beside === undefined ? this.#writer.alone(by, section) : beside.done;
   }
 
   async #carryOut(by: string, change: PendingChange): Promise<void> {

@@ -16,6 +16,12 @@ export function unknownBeforeError(path: string): AgentsError {
   });
 }
 
+export function noBackgroundError(): AgentsError {
+  return new AgentsError("tool_failed", "A command stays in the background only during a step with several calls.", {
+    kept: "It was not run.",
+  });
+}
+
 export function notThereError(path: string): AgentsError {
   return new AgentsError("tool_failed", `There is no file ${shown(path)}.`, {
     kept: "Nothing was changed.",

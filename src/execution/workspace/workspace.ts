@@ -4,10 +4,12 @@
  * written at once to the plan's own copy and waits there for apply; in place it is kept in memory and written to the
  * user's files when its call has ended.
  */
+import type { NetworkRoom } from "../../confinement/network-room.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
 import type { FileState } from "../../platform/file-state.ts";
 import type { ReadTree } from "../sandbox/sandbox-facts.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { BackgroundCommand, BackgroundCommands } from "./background-commands.ts";
 import type { Snapshot } from "./file-listing.ts";
 import type { PendingChanges } from "./pending-changes.ts";
 import type { PlanExecutionContext } from "./plan-execution-context.ts";
@@ -16,8 +18,8 @@ export interface Workspace extends AsyncDisposable {
   readonly sandbox: Sandbox;
   /** Whether the changes of a call are in the user's own files once it has ended. */
   readonly worksInPlace: boolean;
-  /** Whether the plan's profile lets commands use the network. */
-  readonly network: boolean;
+  /** Whether the plan's profile lets commands use the network, or the room in which all of them run. */
+  readonly network: boolean | NetworkRoom;
   /** Whether commands run confined or not at all. */
   readonly requireConfinement: boolean;
 
@@ -42,8 +44,21 @@ export interface Workspace extends AsyncDisposable {
    * removed.
    */
   removeDirectory(by: string, path: string): Promise<number>;
-  /** Runs a program whose changes are found by comparing the files before and after; nothing else runs meanwhile. */
-  capture<T>(by: string, run: (root: string) => Promise<T>): Promise<T>;
+  /**
+   * Runs a program whose changes are found by comparing the files before and after; nothing else runs meanwhile. Beside
+   * a command in the background that may change files it can only read them.
+   */
+  capture<T>(by: string, run: (tree: TreeAccess) => Promise<T>): Promise<T>;
+  /** The commands that go on while other calls are made; undefined where none can. */
+  readonly background: BackgroundCommands | undefined;
+  /** Starts one of them. */
+  startBackground(
+    by: string,
+    options: { readonly readOnly: boolean },
+    begin: (tree: TreeAccess) => Promise<BackgroundCommand>,
+  ): Promise<BackgroundCommand>;
+  /** Has the changes of commands in the background recorded as far as they are made. */
+  settleBackground(foundBy: string): Promise<void>;
 
   /** Writes the changes that wait for the end of a call, by `land`; false when there are none. */
   landCall(by: string, land: (pending: PendingChanges) => Promise<void>): Promise<boolean>;
@@ -53,9 +68,29 @@ export interface Workspace extends AsyncDisposable {
   restore(changes: ReadonlyMap<string, NetChange>): Promise<void>;
 }
 
+/** The files of the sandbox as a command may use them. */
+export interface TreeAccess {
+  readonly root: string;
+  readonly readOnlyTree: boolean;
+  /** Parts of a read-only tree that are not part of the plan, and so can be written. */
+  readonly writable: readonly string[];
+  /** The command in the background because of which the tree is read-only. */
+  readonly beside: string | undefined;
+}
+
+/** Records changes that are found by one call and were made by a command that another one had started. */
+export interface LateChanges {
+  /** Whether the call may leave a command running; from here on its changes can be recorded. */
+  begin(startedBy: string): boolean;
+  /** The changes that `record` records are credited to the call that started the command, and counts from here on. */
+  recordFor(startedBy: string, foundBy: string, record: () => Promise<void>): Promise<void>;
+}
+
 export interface WorkspaceParts {
+  /** Undefined where no command can stay in the background. */
+  readonly late?: LateChanges | undefined;
   readonly sandbox: Sandbox;
-  readonly network?: boolean;
+  readonly network?: boolean | NetworkRoom;
   readonly requireConfinement?: boolean;
   readonly context: Pick<PlanExecutionContext, "recordChanges">;
   /** Finds recorded bytes by their hash. */
