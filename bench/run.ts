@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { run as runAgent } from "./agent.ts";
 import { run as runBreaker } from "./breaker.ts";
 import { run as runChanges } from "./changes.ts";
 import { run as runConfinement } from "./confinement.ts";
@@ -27,12 +28,13 @@ const MEASUREMENTS = [
   "confinement",
   "dependencies",
   "edits",
+  "agent",
 ] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|context-history|confinement|dependencies|edits|all [--quick | --smoke] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|context-history|confinement|dependencies|edits|agent|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -43,6 +45,7 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   confinement  what a confined command costs beside one that is not
   dependencies what it costs that node_modules of 20,000 files comes along into a sandbox
   edits    how many slightly wrong edits are applied as they were meant, beside exact match
+  agent    tokens, price and time of scripted tasks beside opencode, Codex and pi, and what is left after a kill
   all      one after the other
   --smoke  whether each still works, in seconds: nothing is installed or fetched, a peer that is missing is left out
   --quick  fewer rounds; 100,000 plans; no tree of 50,000 files
@@ -100,6 +103,8 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
       return runEdits(options);
     case "dependencies":
       return runDependencies(options);
+    case "agent":
+      return runAgent(options);
   }
 }
 

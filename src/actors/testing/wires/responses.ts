@@ -156,6 +156,7 @@ function lastEvent(id: string, model: string, usage: WireUsage, finish: keyof ty
       input_tokens_details: { cached_tokens: usage.cacheRead },
       output_tokens: usage.output,
       output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: usage.input + usage.output,
     },
   };
   return event({ type: cut ? "response.incomplete" : "response.completed", response });
