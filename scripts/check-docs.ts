@@ -6,7 +6,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MIGRATIONS } from "../src/store/schema/migrations.ts";
-import { sources, target, type Operation } from "../src/domain/plan/transitions.ts";
+import { sources, target, type PlanOperation } from "../src/domain/plan/transitions.ts";
 
 const PAGES = [...globSync("*.md"), ...globSync("{docs,bench}/**/*.md", { exclude: ["**/node_modules/**"] })];
 const [, scripts = ""] = /"scripts": \{(.*?)\}/s.exec(readFileSync("package.json", "utf8")) ?? [];
@@ -39,7 +39,7 @@ const DRAWN = {
   undoPlan: false,
   redoPlan: false,
   cancelPlan: false,
-} satisfies Record<Operation, boolean>;
+} satisfies Record<PlanOperation, boolean>;
 const problems = [
   ...PAGES.flatMap(linkProblems),
   ...PAGES.flatMap(fileProblems),
@@ -109,7 +109,7 @@ function without(all: ReadonlySet<string>, others: ReadonlySet<string>): string[
   return [...all].filter((one) => !others.has(one));
 }
 
-function isDrawn(name: string): name is Operation {
+function isDrawn(name: string): name is PlanOperation {
   return Object.entries(DRAWN).some(([operation, drawn]) => operation === name && drawn);
 }
 
