@@ -6,7 +6,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MIGRATIONS } from "../src/store/schema/migrations.ts";
-import { sources, target, type Operation } from "../src/domain/plan/transitions.ts";
+import { sources, target, type PlanOperation } from "../src/domain/plan/transitions.ts";
 
 const PAGES = [
   ...globSync("*.md"),
@@ -42,7 +42,7 @@ const DRAWN = {
   undoPlan: false,
   redoPlan: false,
   cancelPlan: false,
-} satisfies Record<Operation, boolean>;
+} satisfies Record<PlanOperation, boolean>;
 const problems = [
   ...PAGES.flatMap(linkProblems),
   ...PAGES.flatMap(fileProblems),
@@ -112,7 +112,7 @@ function without(all: ReadonlySet<string>, others: ReadonlySet<string>): string[
   return [...all].filter((one) => !others.has(one));
 }
 
-function isDrawn(name: string): name is Operation {
+function isDrawn(name: string): name is PlanOperation {
   return Object.entries(DRAWN).some(([operation, drawn]) => operation === name && drawn);
 }
 

@@ -31,7 +31,8 @@ export async function vitestRun(copy: string, { test, pattern }: { test: string;
   const { NODE_V8_COVERAGE: _measured, ...env } = process.env;
   const vitest = spawn(process.execPath, [join(copy, "node_modules/vitest/vitest.mjs"), ...words], {
     cwd: copy,
-    env,
+    // Each copy has other paths, so nothing would ever be found in the cache again.
+    env: { ...env, NODE_DISABLE_COMPILE_CACHE: "1" },
     stdio: "ignore",
   });
   await once(vitest, "close");

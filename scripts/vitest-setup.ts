@@ -1,5 +1,17 @@
+import { enableCompileCache, flushCompileCache } from "node:module";
+import { join } from "node:path";
 import v8 from "node:v8";
 import { afterAll } from "vitest";
 
-// Vitest ends its worker processes without a normal exit, which is when Node would write the coverage of the process.
-if (process.env["NODE_V8_COVERAGE"] !== undefined) afterAll(() => v8.takeCoverage());
+if (process.env["NODE_V8_COVERAGE"] === undefined) {
+  // Stripping and compiling the sources takes 0.9 s of processor time in each process that loads all of them, 0.35 s with
+  // this cache; the processes and threads that a test starts use it too. Code from a cache has no exact coverage.
+  const directory = join(import.meta.dirname, "../node_modules/.cache/compiled");
+  enableCompileCache(directory);
+  process.env["NODE_COMPILE_CACHE"] = directory;
+  // Vitest ends its worker processes without a normal exit, which is when Node would write the cache.
+  afterAll(() => flushCompileCache());
+} else {
+  // The same holds for the coverage of the process.
+  afterAll(() => v8.takeCoverage());
+}

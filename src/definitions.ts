@@ -33,7 +33,7 @@ export type {
 export type { ToolActorDefinition, ToolStep } from "./domain/actor/tool-actor.ts";
 export { TOOL_NAMES } from "./domain/names/tool-names.ts";
 export type { ToolName } from "./domain/names/tool-names.ts";
-export type { Environment } from "./domain/definition/environment-text.ts";
+export type { Environment } from "./domain/values/environment.ts";
 
 export { parseProfile } from "./domain/profile/profile-definition.ts";
 export type { ProfileDefinition } from "./domain/profile/profile-definition.ts";

@@ -9,7 +9,7 @@ export type { InputOf, OperationName, OutputOf } from "./app/table/operation-tab
 export type { Parameter, ParameterKind, Role, TableEntry } from "./app/base/operation.ts";
 export { approveEverything } from "./app/base/call.ts";
 export type { Ask, Call, Question, Reply, Shown } from "./app/base/call.ts";
-export type { Environment } from "./app/base/app.ts";
+export type { Environment } from "./domain/values/environment.ts";
 export type { Paths } from "./app/base/paths.ts";
 export { VERSION } from "./app/base/package-version.ts";
 export type {

@@ -11,16 +11,18 @@ import {
   TAG_MASK,
   TIME_BITS,
 } from "../../src/context/breaker/breaker-table.ts";
-import type { BreakerSettings, Clock } from "../../src/context/breaker/breaker-settings.ts";
+import type { BreakerSettings, BreakerClock } from "../../src/context/breaker/breaker-settings.ts";
 import { CircuitBreaker, type SharedBreaker } from "../../src/context/breaker/circuit-breaker.ts";
 
-export function createUnsafeCircuitBreaker(options: Partial<BreakerSettings> & { clock?: Clock } = {}): CircuitBreaker {
+export function createUnsafeCircuitBreaker(
+  options: Partial<BreakerSettings> & { clock?: BreakerClock } = {},
+): CircuitBreaker {
   const { shared } = new CircuitBreaker(options);
   return attach(shared, options.clock === undefined ? {} : { clock: options.clock });
 }
 
 /** Takes the place of `CircuitBreaker.attach`. */
-export function attach(shared: SharedBreaker, options: { readonly clock?: Clock } = {}): CircuitBreaker {
+export function attach(shared: SharedBreaker, options: { readonly clock?: BreakerClock } = {}): CircuitBreaker {
   const table = new BreakerTable(shared.buffer, shared.options.capacity);
   return new CircuitBreaker({ ...shared.options, ...options }, withoutCompareExchange(table, shared.options.capacity));
 }

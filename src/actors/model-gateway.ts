@@ -16,17 +16,12 @@ import type {
   ModelUsage,
   UpperBound,
 } from "./models/model.ts";
-import { costOf, planOutputTokens, upperBoundOf, type CountTokens } from "./providers/prices.ts";
-import {
-  checkFallbacks,
-  configuredProviders,
-  requireProvider,
-  type Environment,
-  type Provider,
-} from "./providers/providers.ts";
+import { costOf, planOutputTokens, upperBoundOf, type CountModelTokens } from "./providers/prices.ts";
+import { checkFallbacks, configuredProviders, requireProvider, type Provider } from "./providers/providers.ts";
 import type { Answered } from "./providers/answer-stream.ts";
-import { delayBefore, PATIENCE, type Patience } from "./providers/retry.ts";
+import { delayBefore, PATIENCE, type RetryPatience } from "./providers/retry.ts";
 import { Transcripts } from "./scripted/scripted-model.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /**
  * The one door to models. A call is masked, sent to the endpoint of the provider it names, tried again where that may
@@ -34,9 +29,9 @@ import { Transcripts } from "./scripted/scripted-model.ts";
  */
 export class ModelGateway implements Models {
   readonly providers: readonly Provider[];
-  readonly #count: CountTokens;
+  readonly #count: CountModelTokens;
   readonly #windows: ReadonlyMap<string, number>;
-  readonly #patience: Patience;
+  readonly #patience: RetryPatience;
   readonly #known: readonly string[];
   readonly #transcripts: Transcripts;
   /** Models that turned out to take no tools. */
@@ -46,8 +41,8 @@ export class ModelGateway implements Models {
     /** The values of the configuration file. */
     settings: ReadonlyMap<string, string>;
     environment: Environment;
-    count: CountTokens;
-    patience?: Patience;
+    count: CountModelTokens;
+    patience?: RetryPatience;
     /** Known facts of models, besides those that come with the package. */
     facts?: FactsCatalog;
     /** Tokens that models are served with, by `provider/model`, where their servers said so. */

@@ -4,7 +4,7 @@
  * depends on the door.
  */
 import type * as z from "zod";
-import { App, type Environment } from "./base/app.ts";
+import { App } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
@@ -12,6 +12,7 @@ import { maskingSecretsOf } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
 import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /** Where the application lives, and who acts; everything has a default. */
 export interface OpenOptions {

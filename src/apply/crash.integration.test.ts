@@ -48,7 +48,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
 
   test(`after each effect: the next command finishes it (seed ${SEED})`, async () => {
     const ends = { before: 0, after: 0, sealed: 0 };
-    const stride = sized({ normal: deed === "apply" ? 2 : 6, full: 1 });
+    const stride = sized({ normal: deed === "apply" ? 5 : 10, full: 1 });
     for (let count = Math.floor(seededRandom(SEED)() * stride); count < effects.length; count += stride) {
       world.reset();
       expect(await world.run(deed, new StoppingEffects(count))).toBe(false);
@@ -65,7 +65,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
 
   test(`and the recovery is stopped too (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
-    const step = sized({ normal: 8, full: 1 });
+    const step = sized({ normal: 14, full: 1 });
     for (let count = Math.floor(random() * step); count < effects.length; count += step) {
       world.reset();
       await world.run(deed, new StoppingEffects(count));
@@ -80,7 +80,7 @@ describe.each(DEEDS)("%s, stopped", (deed) => {
   test(`when one effect fails everything is reversed, also when that is stopped (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
     const ends = { before: 0, after: 0 };
-    const stride = sized({ normal: 8, full: 1 });
+    const stride = sized({ normal: 14, full: 1 });
     for (let failing = Math.floor(random() * stride); failing < effects.length; failing += stride) {
       world.reset();
       // Every second time the way back is stopped as well, and the next command continues it.

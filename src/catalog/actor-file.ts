@@ -1,9 +1,10 @@
 import { parseActors } from "../domain/actor/actor-parser.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
-import { fillVariables, type Environment } from "../domain/definition/environment-text.ts";
+import { fillVariables } from "../domain/definition/environment-text.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
 import { secretValues } from "../domain/secrets/redaction.ts";
 import { readYaml } from "../domain/definition/yaml-file.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /** The definitions in an actor file, and the variables it takes from the environment. */
 export interface ActorFile {

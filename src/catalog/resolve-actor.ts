@@ -1,5 +1,5 @@
 import { builtInActor, offeredActors } from "../actors/providers/built-in-actors.ts";
-import { configuredProviders, requireProvider, type Environment } from "../actors/providers/providers.ts";
+import { configuredProviders, requireProvider } from "../actors/providers/providers.ts";
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
@@ -8,6 +8,7 @@ import { PROVIDER_TYPES } from "../domain/settings/provider-settings.ts";
 import { nearest } from "../domain/text/suggest.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";
 import type { Store } from "../store/port.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 export interface ActorSources {
   readonly store: Store;

@@ -14,7 +14,7 @@ import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/port.ts";
 import { isHookStep, planChanges, recordedSteps } from "./plan-changes.ts";
 
-export interface ToolStep {
+export interface DecidedToolStep {
   readonly id: string;
   readonly tool: string;
   readonly params: JsonObject;
@@ -30,7 +30,7 @@ export interface WorkStep {
   readonly decision: DecisionId;
 }
 
-export type DecidedStep = ToolStep | WorkStep;
+export type DecidedStep = DecidedToolStep | WorkStep;
 
 /**
  * The decisions on steps, wave by wave, in program order. They are recorded in that order, and a rollback decides

@@ -3,26 +3,36 @@
  * file is written through its links, and nothing waits for it. Commands have their own home, so a program that sees the
  * user's home was not started by a command.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { OwnProcess } from "./testing/own-process.ts";
 import { listing, World, type Step } from "./testing/user-world.ts";
+
+/** The home of the user, and one process that has it: to start and load one for each test takes a second each. */
+const HOME = join(mkdtempSync(join(tmpdir(), "cleveragents-home-")), "user-home");
+const user = new OwnProcess({ ...process.env, HOME });
+afterAll(() => {
+  user[Symbol.dispose]();
+  rmSync(dirname(HOME), { recursive: true, force: true });
+});
 
 /** A user's home that tells of every program that was started with it, and of every change. */
 class Watched implements AsyncDisposable {
   readonly world: World;
-  readonly home: string;
+  readonly home = HOME;
   readonly #ran: string;
   readonly #before: Readonly<Record<string, string>>;
 
   private constructor(world: World) {
     this.world = world;
-    this.home = join(world.agents.directory, "user-home");
     this.#ran = join(world.agents.directory, "ran-outside");
-    mkdirSync(this.home);
-    for (const name of ["canary", ".profile"]) writeFileSync(join(this.home, name), "as it was\n");
-    this.#before = listing(this.home);
-    world.agents.inOwnProcess({ HOME: this.home });
+    rmSync(HOME, { recursive: true, force: true });
+    mkdirSync(HOME);
+    for (const name of ["canary", ".profile"]) writeFileSync(join(HOME, name), "as it was\n");
+    this.#before = listing(HOME);
+    world.agents.inSharedProcess(user, { HOME });
   }
 
   static async make(...options: Parameters<typeof World.make>): Promise<Watched> {

@@ -6,11 +6,12 @@ import type { NoticeEvent } from "../domain/run-event.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
 import type { Invocation } from "./invoke.ts";
 import { print } from "./terminal/gate.ts";
-import { Io, type Environment, type IoParts } from "./terminal/io.ts";
+import { Io, type IoParts } from "./terminal/io.ts";
 import type { Message, Outcome } from "./terminal/outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
 import { OPERATIONS } from "../app/table/operation-table.ts";
 import type { ParsedCall, Program } from "./words/program.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /** The words of a call, understood. */
 interface Understood {

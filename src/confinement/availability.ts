@@ -1,10 +1,10 @@
 /** Says which backend confines commands on this machine, in a sentence for people. */
-import type { Backend } from "./backend.ts";
+import type { ConfinementBackend } from "./backend.ts";
 import { findConfinement } from "./confinement.ts";
 
 /** Which part of the system confines commands on this machine, and the one command that helps where none does. */
 export interface ConfinementHere {
-  readonly kind: Backend["kind"] | "none";
+  readonly kind: ConfinementBackend["kind"] | "none";
   readonly says: string;
   readonly next?: string;
 }
@@ -19,9 +19,9 @@ const BY = {
   bubblewrap: "bubblewrap confines the commands of plans",
   namespaces: "namespaces of the kernel confine the commands of plans",
   seatbelt: "sandbox-exec confines the commands of plans (untested by us)",
-} as const satisfies Record<Backend["kind"], string>;
+} as const satisfies Record<ConfinementBackend["kind"], string>;
 
-function sentence({ kind, filtered }: Backend): string {
+function sentence({ kind, filtered }: ConfinementBackend): string {
   if (filtered || kind === "seatbelt") return BY[kind];
   return `${BY[kind]}; Unix sockets of other programs are not kept from them on this kind of processor`;
 }

@@ -1,10 +1,11 @@
 /** The interface of a way to confine commands: it turns a program into one that runs confined. */
-import type { View } from "./mounts.ts";
+import type { FileView } from "./mounts.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /** The program that is run in the end: an absolute path, its arguments and its environment. */
-export interface Program {
+export interface ConfinedProgram {
   readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** Whether it records itself before it begins (running-command.ts). */
   readonly recorded: boolean;
 }
@@ -13,18 +14,18 @@ export interface Program {
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** For the loader: the calls it makes, and by which descriptor of ours it is executed. */
   readonly loaded?: { readonly calls: Buffer; readonly descriptor: number };
 }
 
-export interface Backend {
+export interface ConfinementBackend {
   readonly kind: "bubblewrap" | "namespaces" | "seatbelt";
   /** Whether system calls are filtered too. */
   readonly filtered: boolean;
   /** Our descriptor of the loader, where it has one. */
   readonly loader?: number | undefined;
-  readonly start: (program: Program, view: View) => Launch;
+  readonly start: (program: ConfinedProgram, view: FileView) => Launch;
 }
 
 /**

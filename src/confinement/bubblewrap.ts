@@ -2,14 +2,14 @@
  * Confinement by bubblewrap, which makes the namespaces and the view; where there is a loader, that makes the last
  * calls.
  */
-import type { Backend } from "./backend.ts";
+import type { ConfinementBackend } from "./backend.ts";
 import { INFO_DESCRIPTOR, LOADER_PATH } from "./backend.ts";
 import { commandPolicy } from "./command-policy.ts";
 import { listOfCalls } from "./kernel-calls.ts";
 import { firstCalls, lastCalls } from "./last-calls.ts";
-import { mountsOf, SHARED_MEMORY_BYTES, type Mount, type View } from "./mounts.ts";
+import { mountsOf, SHARED_MEMORY_BYTES, type Mount, type FileView } from "./mounts.ts";
 
-export function bubblewrap(program: string, loader: number | undefined): Backend {
+export function bubblewrap(program: string, loader: number | undefined): ConfinementBackend {
   return {
     kind: "bubblewrap",
     filtered: loader !== undefined,
@@ -30,7 +30,7 @@ export function bubblewrap(program: string, loader: number | undefined): Backend
 /** Settings of the whole machine, which root could write without any privilege. */
 const SETTINGS = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"];
 
-export function bubblewrapArguments(view: View): string[] {
+export function bubblewrapArguments(view: FileView): string[] {
   const mounts = mountsOf(view);
   const closed = mounts.filter(({ kind }) => kind === "empty").flatMap(({ path }) => ["--remount-ro", path]);
   const apart = [

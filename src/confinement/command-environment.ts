@@ -4,8 +4,9 @@
  */
 import { maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
 import { searchPath } from "../platform/programs.ts";
-import { commandPolicy, type CommandPolicy } from "./command-policy.ts";
+import { commandPolicy } from "./command-policy.ts";
 import { toolVariables } from "./tool-directories.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /**
  * Not among them: variables that make a program load another one from a place that is hidden (NODE_OPTIONS,
@@ -24,8 +25,6 @@ const USUAL = new Set(
     .trim()
     .split(/\s+/),
 );
-
-type Environment = CommandPolicy["environment"];
 
 export function commandEnvironment(
   home: string,

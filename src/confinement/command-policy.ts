@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { carryRulesOf, TOOL_DIRECTORIES, type CarryRules } from "../domain/settings/sandbox-settings.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 export interface CommandPolicy {
   /** Always hidden: the data directory, the configuration. */
@@ -18,7 +19,7 @@ export interface CommandPolicy {
   /** Names of variables that a command gets besides the usual ones. */
   readonly variables: readonly string[];
   /** The user's variables, from which a command gets its own. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 const DEFAULT: CommandPolicy = {

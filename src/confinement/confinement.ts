@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { findProgram } from "../platform/programs.ts";
-import type { Backend, Launch } from "./backend.ts";
+import type { ConfinementBackend, Launch } from "./backend.ts";
 import { LOADER_PATH } from "./backend.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { commandPolicy } from "./command-policy.ts";
@@ -14,27 +14,27 @@ import { unshareArguments, viewCalls } from "./namespaces.ts";
 import { seatbelt } from "./seatbelt.ts";
 
 /** The backend that confines commands on this machine; or why there is none, and the one command that helps. */
-export type Found =
+export type FoundConfinement =
   | {
-      readonly kind: Backend["kind"];
-      readonly backend: Backend;
+      readonly kind: ConfinementBackend["kind"];
+      readonly backend: ConfinementBackend;
       /** Those that would have been tried next. */
-      readonly others: readonly Backend[];
+      readonly others: readonly ConfinementBackend[];
     }
   | { readonly kind: "none"; readonly why: string; readonly next: string | undefined };
 
 /** By the PATH it was looked for in, which tests change. */
-const known = new Map<string, Promise<Found>>();
+const known = new Map<string, Promise<FoundConfinement>>();
 
 /** Tried once, with everything that a command is confined by: some systems allow one part of it and not another. */
-export function findConfinement(): Promise<Found> {
+export function findConfinement(): Promise<FoundConfinement> {
   const path = process.env["PATH"] ?? "";
   const found = known.get(path) ?? find();
   known.set(path, found);
   return found;
 }
 
-async function find(): Promise<Found> {
+async function find(): Promise<FoundConfinement> {
   const loader = await workingLoader();
   const complaints: string[] = [];
   const all = candidates(loader);
@@ -48,7 +48,7 @@ async function find(): Promise<Found> {
 }
 
 /** In the order in which they are tried. */
-function candidates(loader: number | undefined): Backend[] {
+function candidates(loader: number | undefined): ConfinementBackend[] {
   if (process.platform === "darwin") return [seatbelt()];
   if (process.platform !== "linux") return [];
   const [bwrap, unshare] = ["bwrap", "unshare"].map((name) => findProgram(name));
@@ -60,7 +60,7 @@ function candidates(loader: number | undefined): Backend[] {
   return [...byBubblewrap, ...ways.map((userNamespace) => namespaces(unshare, loader, userNamespace))];
 }
 
-function namespaces(program: string, descriptor: number, userNamespace: boolean): Backend {
+function namespaces(program: string, descriptor: number, userNamespace: boolean): ConfinementBackend {
   return {
     kind: "namespaces",
     filtered: true,
@@ -92,7 +92,7 @@ async function workingLoader(): Promise<number | undefined> {
 }
 
 /** Undefined when it confines a command as it would any other. */
-async function complaintOf(backend: Backend): Promise<string | undefined> {
+async function complaintOf(backend: ConfinementBackend): Promise<string | undefined> {
   const view = { readable: [], writable: [], hidden: [], cwd: "/", network: "none" as const };
   const program = { command: ["/bin/sh", "-c", ":"], environment: {}, recorded: false };
   const { code, said } = await attempted(backend.start(program, view));

@@ -1,7 +1,7 @@
 /** The first and the last system calls of a confined command, the same under every backend that uses the loader. */
 import { callFilter } from "./filter.ts";
 import { may, must, NOT_STARTED, type KernelCall } from "./kernel-calls.ts";
-import { RECORD_DESCRIPTOR, type Program } from "./backend.ts";
+import { RECORD_DESCRIPTOR, type ConfinedProgram } from "./backend.ts";
 import { LIMITS } from "./limits.ts";
 
 const AT_FDCWD = -100;
@@ -13,7 +13,7 @@ const [PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS] = [1, 4, 38];
 const SECCOMP_SET_MODE_FILTER = 1;
 
 /** The first process records itself; and of all descriptors only its output stays open after these calls. */
-export function firstCalls({ recorded }: Program): KernelCall[] {
+export function firstCalls({ recorded }: ConfinedProgram): KernelCall[] {
   const line = new Uint8Array(1024);
   const said = [
     may("close", [3]),
@@ -33,7 +33,7 @@ export function firstCalls({ recorded }: Program): KernelCall[] {
  * and waits: with it everything ends, so no command may reach into it, and it is not dumpable. The command has a
  * session of its own, so that what it sends to its group goes to none of ours.
  */
-export function lastCalls({ command, environment }: Program, options: { unixSockets: boolean }): KernelCall[] {
+export function lastCalls({ command, environment }: ConfinedProgram, options: { unixSockets: boolean }): KernelCall[] {
   const filter = callFilter(options);
   const [program = ""] = command;
   const variables = Object.entries(environment).flatMap(([name, value]) =>

@@ -7,21 +7,21 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "../platform/remove-tree.ts";
-import type { Backend } from "./backend.ts";
+import type { ConfinementBackend } from "./backend.ts";
 import { attempted, findConfinement } from "./confinement.ts";
 
 /** By PATH, which tests change, and by file system. */
-const known = new Map<string, Promise<Backend | undefined>>();
+const known = new Map<string, Promise<ConfinementBackend | undefined>>();
 
 /** `directory`: where the layers will be. */
-export function layeringBackend(directory: string): Promise<Backend | undefined> {
+export function layeringBackend(directory: string): Promise<ConfinementBackend | undefined> {
   const key = `${statSync(directory).dev}\n${process.env["PATH"]}`;
   const found = known.get(key) ?? find(directory);
   known.set(key, found);
   return found;
 }
 
-async function find(directory: string): Promise<Backend | undefined> {
+async function find(directory: string): Promise<ConfinementBackend | undefined> {
   const found = await findConfinement();
   if (found.kind === "none") return undefined;
   for (const backend of [found.backend, ...found.others]) if (await canLayer(backend, directory)) return backend;
@@ -30,7 +30,7 @@ async function find(directory: string): Promise<Backend | undefined> {
 
 const COMMAND = 'echo new > "$1/new" && echo changed > "$1/old"';
 
-async function canLayer(backend: Backend, directory: string): Promise<boolean> {
+async function canLayer(backend: ConfinementBackend, directory: string): Promise<boolean> {
   if (backend.kind === "seatbelt") return false;
   const place = await mkdtemp(join(directory, "layering-"));
   try {

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TOOL_DIRECTORIES } from "../domain/settings/sandbox-settings.ts";
 import { setCommandPolicy } from "./command-policy.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
-import { mountsOf, shownTools, type Mount, type View } from "./mounts.ts";
+import { mountsOf, shownTools, type Mount, type FileView } from "./mounts.ts";
 
-const VIEW: View = { readable: [], writable: [], hidden: [], cwd: "/", network: "none" };
+const VIEW: FileView = { readable: [], writable: [], hidden: [], cwd: "/", network: "none" };
 const { HOME, PATH } = process.env;
 
 let directory: string;

@@ -14,7 +14,7 @@ import { SECRET_FILES, toolDirectories } from "./tool-directories.ts";
  */
 type ViewNetwork = "none" | "room" | "open";
 
-export interface View {
+export interface FileView {
   /** Shown read-only, also where everything around them is hidden. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
@@ -88,7 +88,7 @@ const SECRETS_OF_ROOT = `
  * In the order in which they are mounted: what is deeper comes later, and on one path what is stricter about reading
  * comes first.
  */
-export function mountsOf(view: View): Mount[] {
+export function mountsOf(view: FileView): Mount[] {
   const ours = [...commandPolicy().hidden, ...view.hidden];
   const hidden = [...ours, ...homes(), ...(process.getuid?.() === 0 ? SECRETS_OF_ROOT : [])];
   const tools = safeTools(ours);

@@ -7,7 +7,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { may, must, type KernelCall } from "./kernel-calls.ts";
 import { HAS_OWN_HIGHEST_PROCESS, MOST_PROCESSES } from "./limits.ts";
-import { mountsOf, SHARED_MEMORY_BYTES, type Mount, type View } from "./mounts.ts";
+import { mountsOf, SHARED_MEMORY_BYTES, type Mount, type FileView } from "./mounts.ts";
 
 export function unshareArguments(ownNetwork: boolean, userNamespace: boolean): string[] {
   // The user keeps the own number in a namespace of users, and the privileges there that the mounts take, until the
@@ -32,7 +32,7 @@ const AT_RECURSIVE = 0x8000;
 const [ATTRIBUTE_READ_ONLY, ATTRIBUTE_NOSUID, ATTRIBUTE_NODEV] = [1, 2, 4];
 const REGULAR_FILE = 0o100644;
 
-export function viewCalls(view: View): KernelCall[] {
+export function viewCalls(view: FileView): KernelCall[] {
   const mounts = mountsOf(view);
   return [
     ...newRoot(),

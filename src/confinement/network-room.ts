@@ -8,7 +8,7 @@ import { readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Server } from "node:net";
 import { findProgram } from "../platform/programs.ts";
-import type { Backend, Launch } from "./backend.ts";
+import type { ConfinementBackend, Launch } from "./backend.ts";
 import { LOADER_PATH } from "./backend.ts";
 import { attempted, findConfinement } from "./confinement.ts";
 import { listOfCalls, must } from "./kernel-calls.ts";
@@ -68,7 +68,7 @@ export class NetworkRoom implements AsyncDisposable {
     });
   }
 
-  async #works(backend: Backend): Promise<boolean> {
+  async #works(backend: ConfinementBackend): Promise<boolean> {
     const view = { readable: [], writable: [], hidden: [], cwd: "/", network: "room" as const };
     const program = { command: ["/bin/sh", "-c", ":"], environment: {}, recorded: false };
     return (await attempted(this.entered(backend.start(program, view)))).code === 0;
@@ -80,7 +80,7 @@ export class NetworkRoom implements AsyncDisposable {
 }
 
 /** The ways to make one, in the order in which they are tried. */
-function holders({ kind, loader }: Backend): Launch[] {
+function holders({ kind, loader }: ConfinementBackend): Launch[] {
   const [bwrap, unshare] = ["bwrap", "unshare"].map((name) => findProgram(name));
   const root = process.getuid?.() === 0;
   const byBubblewrap =

@@ -6,15 +6,14 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, sep } from "node:path";
-import { commandPolicy, type CommandPolicy } from "./command-policy.ts";
+import { commandPolicy } from "./command-policy.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 export interface PackageCache {
   /** Below the command's home. */
   readonly at: string;
   readonly source: string;
 }
-
-type Environment = CommandPolicy["environment"];
 
 /** Below the home, unless one of the variables names the directory around the last part, or the cache itself. */
 interface Place {

@@ -5,12 +5,12 @@
  */
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import type { Backend } from "./backend.ts";
+import type { ConfinementBackend } from "./backend.ts";
 import { commandPolicy } from "./command-policy.ts";
 import { toolDirectories } from "./tool-directories.ts";
-import type { View } from "./mounts.ts";
+import type { FileView } from "./mounts.ts";
 
-export function seatbelt(): Backend {
+export function seatbelt(): ConfinementBackend {
   return {
     kind: "seatbelt",
     filtered: false,
@@ -22,7 +22,7 @@ export function seatbelt(): Backend {
   };
 }
 
-export function seatbeltProfile(view: View): string {
+export function seatbeltProfile(view: FileView): string {
   const { hidden } = commandPolicy();
   const places = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
   const rule = (verdict: "allow" | "deny", what: string, paths: readonly string[]): string[] =>

@@ -24,7 +24,7 @@ const WATCHED = [
 /** The exit code of a command that did not begin because another process had taken over. */
 export const NOT_BEGUN = 124;
 
-export interface StartOptions {
+export interface StartCommandOptions {
   readonly cwd: string;
   readonly record: RunningCommand | undefined;
   readonly input?: "pipe" | "ignore";
@@ -33,7 +33,7 @@ export interface StartOptions {
 }
 
 /** A child that leads a group of its own. */
-export function startLaunched(launch: Launch, options: StartOptions): ChildProcess {
+export function startLaunched(launch: Launch, options: StartCommandOptions): ChildProcess {
   const { cwd, record, input = "ignore", oneStream = false } = options;
   const { program, args, environment, loaded } = launch;
   const closed = loaded === undefined ? " 4<&- 5<&- 6<&- 7<&-" : "";

@@ -11,6 +11,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Launch } from "../confinement/backend.ts";
 import { findConfinement } from "../confinement/confinement.ts";
 import { startLaunched } from "../confinement/start.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 export interface ConfinedPlace {
   readonly cwd: string;
@@ -19,7 +20,7 @@ export interface ConfinedPlace {
   /** The objects that the repository borrows. */
   readonly objects: string | undefined;
   /** All of its environment. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 export async function confinedGit(program: string, args: readonly string[], place: ConfinedPlace): Promise<Launch> {

@@ -10,7 +10,7 @@ import type { DecisionId, IdGenerator, PlanId } from "../domain/names/ids.ts";
 import type { Phase } from "../domain/plan/transitions.ts";
 import type { Reader, Tx } from "../store/port.ts";
 
-export interface Question {
+export interface PlanQuestion {
   readonly id: string;
   readonly planId: PlanId;
   readonly attempt: number;
@@ -36,7 +36,7 @@ interface QuestionRow {
   readonly asked_at: number;
 }
 
-export type NewQuestion = Omit<Question, "id" | "askedAt">;
+export type NewQuestion = Omit<PlanQuestion, "id" | "askedAt">;
 
 export async function insertQuestion(tx: Tx, ids: IdGenerator, asked: NewQuestion): Promise<void> {
   await tx.run(
@@ -54,7 +54,7 @@ export async function insertQuestion(tx: Tx, ids: IdGenerator, asked: NewQuestio
   );
 }
 
-export async function openQuestion(reader: Reader, planId: PlanId): Promise<Question | undefined> {
+export async function openQuestion(reader: Reader, planId: PlanId): Promise<PlanQuestion | undefined> {
   const row = await reader.get<QuestionRow>("SELECT * FROM questions WHERE plan_id = ? AND closed_at IS NULL", planId);
   return row === undefined ? undefined : readQuestion(row);
 }
@@ -106,7 +106,7 @@ export async function requireNoQuestion(tx: Tx, planId: PlanId): Promise<void> {
 }
 
 export function awaitingInputError(
-  asked: Pick<Question, "planId" | "question" | "alternatives" | "assessment">,
+  asked: Pick<PlanQuestion, "planId" | "question" | "alternatives" | "assessment">,
 ): AwaitingInputError {
   const { planId, question, alternatives, assessment } = asked;
   const choices = alternatives.length === 0 ? "" : ` (${alternatives.join("; ")})`;
@@ -116,7 +116,7 @@ export function awaitingInputError(
   });
 }
 
-function readQuestion(row: QuestionRow): Question {
+function readQuestion(row: QuestionRow): PlanQuestion {
   return {
     id: row.id,
     planId: row.plan_id,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConflictError, StaleLeaseError } from "../domain/errors/errors.ts";
 import { Lease } from "../ledger/leases.ts";
 import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
-import { statusKey, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
+import { statusKey, type PlanOperation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
 import { verifyAudit } from "../store/tables/audit-verification.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Store } from "../store/port.ts";
@@ -85,7 +85,12 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
    * The lease that belongs to the operation: the holder's own where there is one, else one that was never or is no
    * longer held.
    */
-  function holderLease(operation: Operation, from: StatusKey, lease: Lease | undefined, id: PlanId): Lease | undefined {
+  function holderLease(
+    operation: PlanOperation,
+    from: StatusKey,
+    lease: Lease | undefined,
+    id: PlanId,
+  ): Lease | undefined {
     const phase = leasePhase(operation);
     if (phase === undefined) return undefined;
     if (operation === "constrainApply" && from !== "apply/processing") return undefined;
@@ -104,7 +109,7 @@ describe.each(STORE_KINDS)("on a %s store", (kind) => {
 
   async function refused(
     id: PlanId,
-    operation: Operation,
+    operation: PlanOperation,
     lease: Lease | undefined,
     before: PlanRows,
     from: StatusKey,
@@ -143,7 +148,7 @@ function expectedType(from: StatusKey, to: StatusKey): string {
  * Starting takes the next epoch; ending gives the lease up; cancel, revert and rollback raise the epoch so that no
  * process holds it.
  */
-function expectLease(before: PlanRows, after: PlanRows, operation: Operation): void {
+function expectLease(before: PlanRows, after: PlanRows, operation: PlanOperation): void {
   const epochBefore = Number(before.lease[0]?.["epoch"] ?? 0);
   const lease = after.lease[0];
   if (operation.startsWith("start")) {

@@ -10,7 +10,7 @@ import { monotonicIds, type IdGenerator, type PlanId } from "../domain/names/ids
 import { PlanExecutionContext } from "../execution/workspace/plan-execution-context.ts";
 import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { runStep } from "../ledger/steps.ts";
-import { statusKey, type Operation, type StatusKey } from "../domain/plan/transitions.ts";
+import { statusKey, type PlanOperation, type StatusKey } from "../domain/plan/transitions.ts";
 import { verifyAudit } from "../store/tables/audit-verification.ts";
 import { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/port.ts";
@@ -32,7 +32,7 @@ const TTL_MS = 600_000;
 type Command =
   /** Look at the plan and do what comes next, as a worker would: check, then act. */
   | { readonly kind: "work" }
-  | { readonly kind: "try"; readonly operation: Operation }
+  | { readonly kind: "try"; readonly operation: PlanOperation }
   | { readonly kind: "wait"; readonly milliseconds: number }
   | { readonly kind: "renew" }
   | { readonly kind: "release" }
@@ -131,7 +131,7 @@ class Actor {
     }
   }
 
-  #next(status: StatusKey): Operation | undefined {
+  #next(status: StatusKey): PlanOperation | undefined {
     const mine = this.leases.at(-1);
     switch (status) {
       case "strategize/queued":
@@ -163,7 +163,7 @@ class Actor {
     }
   }
 
-  async #move(operation: Operation): Promise<void> {
+  async #move(operation: PlanOperation): Promise<void> {
     const phase = leasePhase(operation);
     const lease = phase === undefined ? undefined : this.leases.findLast((known) => known.phase === phase);
     // An actor that never held a lease cannot even ask for an operation of a lease holder.

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlanLifecycleService } from "./plan-lifecycle-service.ts";
 import { verifyAudit } from "../store/tables/audit-verification.ts";
-import type { Operation } from "../domain/plan/transitions.ts";
+import type { PlanOperation } from "../domain/plan/transitions.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Store } from "../store/port.ts";
 import { ActorGroup, soon, type ActorHome } from "../testing/actor-group.ts";
@@ -123,7 +123,7 @@ describe.each([
   /** Only the first actor works; each step of the plan's life is a command of its own. */
   async function applyByTheFirst(id: PlanId): Promise<void> {
     let lease: LeaseToken | undefined;
-    const life: Operation[] = ["startStrategize", "completeStrategize", "executePlan", "startExecute"];
+    const life: PlanOperation[] = ["startStrategize", "completeStrategize", "executePlan", "startExecute"];
     life.push("completeExecute", "applyPlan", "startApply", "completeApply");
     for (const operation of life) {
       const held = operation.startsWith("complete") ? lease : undefined;

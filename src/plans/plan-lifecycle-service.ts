@@ -7,7 +7,7 @@ import { isId, type PlanId } from "../domain/names/ids.ts";
 import { FAILURE_CATEGORIES, type FailureCategory, type Plan, type PlanFailure } from "../domain/plan/plan.ts";
 import { parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { shown, textProblem } from "../domain/text/text.ts";
-import type { Operation, Phase, State } from "../domain/plan/transitions.ts";
+import type { PlanOperation, Phase, State } from "../domain/plan/transitions.ts";
 import { Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { findActions, insertAction, planCounts, updateActionState } from "../store/tables/actions.ts";
 import {
@@ -309,7 +309,7 @@ export class PlanLifecycleService {
   async #start<P extends Phase>(
     planId: PlanId,
     phase: P,
-    operation: Operation,
+    operation: PlanOperation,
     options: StartOptions,
   ): Promise<Lease<P>> {
     const { holder = defaultHolder(), ttlMs = LEASE_TTL_MS } = options;
@@ -324,7 +324,7 @@ export class PlanLifecycleService {
 
   async #end(
     lease: Lease,
-    operation: Operation,
+    operation: PlanOperation,
     failure?: FailureInput,
     others: readonly FailureInput[] = [],
   ): Promise<Plan> {
@@ -341,7 +341,7 @@ export class PlanLifecycleService {
     return plan;
   }
 
-  async #move(planId: PlanId, operation: Operation, lease: LeaseUse, options: MoveOptions): Promise<Plan> {
+  async #move(planId: PlanId, operation: PlanOperation, lease: LeaseUse, options: MoveOptions): Promise<Plan> {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
     const { plan } = await this.#store.transaction((tx) =>

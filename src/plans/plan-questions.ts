@@ -23,7 +23,7 @@ import {
   insertQuestion,
   openQuestion,
   type NewQuestion,
-  type Question,
+  type PlanQuestion,
 } from "../ledger/questions.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
@@ -35,7 +35,7 @@ import { recordSourceOf } from "./transition.ts";
 /**
  * Where plans and people talk: a plan asks and waits, a person answers, or says something without having been asked.
  */
-export type Asking = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
+export type QuestionToAsk = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
 
 const ids = monotonicIds();
 const LONGEST_LINE = 2_000;
@@ -44,7 +44,7 @@ const LONGEST_LINE = 2_000;
  * Asks, and gives the lease up in the same transaction: from then on the plan waits, and no process works on it.
  * Returns the error that ends what the caller is doing.
  */
-export async function pauseFor(lease: Lease, asking: Asking, user: string): Promise<AwaitingInputError> {
+export async function pauseFor(lease: Lease, asking: QuestionToAsk, user: string): Promise<AwaitingInputError> {
   const { plan, planId, phase } = lease;
   // Terminals show this text of a model, so it must hold no control characters.
   const line = (text: string): string => storable(text, LONGEST_LINE);
@@ -100,7 +100,7 @@ export interface Prompted {
   readonly plan: Plan;
   readonly decision: DecisionId;
   /** The question it answers; undefined when it is guidance that the plan did not ask for. */
-  readonly answered: Question | undefined;
+  readonly answered: PlanQuestion | undefined;
   /** Whether it comes between a model's strategy and its first step: the strategist is asked again. */
   readonly revises: boolean;
   /** Whether the plan was executed, and continues with what was said. */
@@ -219,7 +219,7 @@ function notActiveError(plan: Plan): PlanError {
   });
 }
 
-function answeredMeanwhileError(plan: Plan, open: Question | undefined): ConflictError {
+function answeredMeanwhileError(plan: Plan, open: PlanQuestion | undefined): ConflictError {
   const now = open === undefined ? "it asks nothing any more" : `it asks now: ${open.question}`;
   return new ConflictError(
     `The plan ${plan.id} got another answer in the meantime; ${now}.`,

@@ -14,7 +14,7 @@ import {
   sources,
   statusKey,
   target,
-  type Operation,
+  type PlanOperation,
   type Phase,
   type PlanStatus,
   type StatusKey,
@@ -78,7 +78,7 @@ interface TransitionFailure {
 
 export interface TransitionRequest {
   readonly planId: PlanId;
-  readonly operation: Operation;
+  readonly operation: PlanOperation;
   readonly lease: LeaseUse;
   /** Refuse unless the plan is still at this version: what the caller saw is what they decided on. */
   readonly expectedVersion?: number | undefined;
@@ -141,7 +141,7 @@ export async function transition(
 }
 
 /** After these operations the plan no longer waits for an answer. */
-const WITHDRAWS: ReadonlySet<Operation> = new Set(["cancelPlan", "revertPlan", "rollbackPlan"]);
+const WITHDRAWS: ReadonlySet<PlanOperation> = new Set(["cancelPlan", "revertPlan", "rollbackPlan"]);
 
 /** Where the request leads the plan; refused when its version is another, or its status has no such move. */
 export function permitted(
@@ -257,7 +257,7 @@ export async function recordEvent(
   });
 }
 
-function eventType(operation: Operation, from: StatusKey, to: PlanStatus): EventType {
+function eventType(operation: PlanOperation, from: StatusKey, to: PlanStatus): EventType {
   if (operation === "undoPlan") return "plan.undone";
   if (operation === "redoPlan") return "plan.redone";
   if (to.state === "applied") return "plan.applied";
@@ -314,7 +314,7 @@ const VERBS = {
   continuePlan: "continued",
   revertPlan: "sent back to strategize",
   rollbackPlan: "rolled back",
-} as const satisfies Record<Operation, string>;
+} as const satisfies Record<PlanOperation, string>;
 
 /** Names the owner of a lease in a way a person can find: the process and something unique within it. */
 export function defaultHolder(): string {

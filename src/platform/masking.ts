@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import type { JsonValue } from "../domain/values/json.ts";
 import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
+import type { Environment } from "../domain/values/environment.ts";
 
 /**
  * Secrets are masked where something is written down: in events, the audit log, decisions, tool calls, failures and
@@ -21,7 +22,7 @@ function knownSecrets(): readonly string[] {
 }
 
 /** In `work`, and there alone, the secrets of this environment are masked too. */
-export function maskingSecretsOf<T>(environment: Readonly<Record<string, string | undefined>>, work: () => T): T {
+export function maskingSecretsOf<T>(environment: Environment, work: () => T): T {
   return environment === process.env ? work() : alsoMasking(secretValues(environment), work);
 }
 

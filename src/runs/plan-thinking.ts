@@ -7,7 +7,7 @@ import type { Talk } from "../actors/loop/agent-loop.ts";
 import { opening, systemPrompt, type Briefing } from "../actors/loop/briefing.ts";
 import type { ActorEffects } from "../actors/loop/actor-effects.ts";
 import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
-import { strategize, type Strategy } from "../actors/loop/strategist.ts";
+import { strategize, type DecidedStrategy } from "../actors/loop/strategist.ts";
 import { workOn } from "../actors/loop/worker.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
@@ -125,7 +125,7 @@ export class PlanThinking {
   }
 
   /** A step for which there were other ways may be a person's to choose, as the plan's profile says. */
-  async #letPeopleChoose(lease: Lease<"strategize">, { steps }: Strategy): Promise<void> {
+  async #letPeopleChoose(lease: Lease<"strategize">, { steps }: DecidedStrategy): Promise<void> {
     const operation = { kind: "phase", phase: "execute", action: lease.plan.action } as const;
     for (const { id, description, alternatives, risk } of steps) {
       const question = `How is the step "${id}" done?`;

@@ -1,11 +1,11 @@
-import type { ModelMessage, ModelRef, Shown } from "../actors/models/model.ts";
+import type { ModelMessage, ModelRef, ShownPrompt } from "../actors/models/model.ts";
 import { readMessage, storedMessage } from "./stored-answer.ts";
 
 /**
  * Exactly what a model was shown, as bytes: JSON with its keys in order and without spaces, so that the same question
  * is always the same bytes and has the same hash.
  */
-export function snapshotBytes(model: ModelRef, shown: Shown): Uint8Array {
+export function snapshotBytes(model: ModelRef, shown: ShownPrompt): Uint8Array {
   const { system, messages, tools, settings, responseSchema } = shown;
   const snapshot = {
     model,

@@ -11,7 +11,7 @@ import type {
 import type { Instructions, ToolOutcome } from "../domain/plan/tool-outcome.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
-import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, Shown } from "../actors/models/model.ts";
+import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, ShownPrompt } from "../actors/models/model.ts";
 import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import { storable } from "../domain/text/text.ts";
@@ -215,7 +215,7 @@ export class StepEffects implements AgentEffects {
 
   async #asked(key: string, recordKey: string, call: Asked): Promise<AnsweredCall> {
     const { lease, step, models, signal, tell } = this.#parts;
-    let shown: Shown = call;
+    let shown: ShownPrompt = call;
     tell({ type: "ask_started", step, key, model: call.model });
     let answer: ModelAnswer;
     try {

@@ -1,6 +1,6 @@
 import { argumentText } from "../domain/action/arguments.ts";
 import type { ChosenCall, ChosenWork, Thought } from "../domain/plan/decision.ts";
-import type { Strategy } from "../actors/loop/strategist.ts";
+import type { DecidedStrategy } from "../actors/loop/strategist.ts";
 import type { StrategyStep } from "../actors/loop/strategy-form.ts";
 import { monotonicIds, type DecisionId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -89,7 +89,11 @@ export async function rootDecision(lease: Lease<"strategize">): Promise<Decision
  * False when people have said more than the `heard` things the model was told of: its answer is superseded, and it must
  * be asked again.
  */
-export async function recordWork(lease: Lease<"strategize">, strategy: Strategy, heard?: number): Promise<boolean> {
+export async function recordWork(
+  lease: Lease<"strategize">,
+  strategy: DecidedStrategy,
+  heard?: number,
+): Promise<boolean> {
   const { plan } = lease;
   const ids = monotonicIds();
   const byId = new Map(strategy.steps.map((step) => [step.id, step]));

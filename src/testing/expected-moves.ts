@@ -3,7 +3,7 @@
  * the product's table is seen: each line is a status, an operation, and the status it leads to. All other moves are
  * refused.
  */
-import type { Operation, StatusKey } from "../domain/plan/transitions.ts";
+import type { PlanOperation, StatusKey } from "../domain/plan/transitions.ts";
 
 const LINES = `
   strategize/queued      startStrategize     strategize/processing
@@ -66,7 +66,7 @@ const LINES = `
 
 export interface ExpectedMove {
   readonly from: StatusKey;
-  readonly operation: Operation;
+  readonly operation: PlanOperation;
   readonly to: StatusKey;
 }
 
@@ -91,8 +91,8 @@ export const OPERATIONS = [
   "cancelPlan",
   "revertPlan",
   "rollbackPlan",
-] as const satisfies readonly Operation[];
+] as const satisfies readonly PlanOperation[];
 
-export function expectedTarget(from: StatusKey, operation: Operation): StatusKey | undefined {
+export function expectedTarget(from: StatusKey, operation: PlanOperation): StatusKey | undefined {
   return EXPECTED_MOVES.find((move) => move.from === from && move.operation === operation)?.to;
 }

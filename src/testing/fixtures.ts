@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Lease } from "../ledger/leases.ts";
 import type { ActionInput } from "../domain/action/action.ts";
 import type { ChangeEntryInput } from "../domain/plan/change-entry.ts";
-import type { Operation, Phase, StatusKey } from "../domain/plan/transitions.ts";
+import type { PlanOperation, Phase, StatusKey } from "../domain/plan/transitions.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
@@ -27,7 +27,7 @@ export function created(path: string): ChangeEntryInput {
 }
 
 /** How each status is reached from strategize/queued. */
-const ROUTES: Readonly<Record<StatusKey, readonly Operation[]>> = (() => {
+const ROUTES: Readonly<Record<StatusKey, readonly PlanOperation[]>> = (() => {
   const strategized = ["startStrategize", "completeStrategize"] as const;
   const executing = [...strategized, "executePlan", "startExecute"] as const;
   const applyQueued = [...executing, "completeExecute", "applyPlan"] as const;
@@ -90,19 +90,19 @@ export async function moveTo(
 }
 
 export interface Move {
-  readonly operation: Operation;
+  readonly operation: PlanOperation;
   readonly planId: PlanId;
   /** For the operations of a lease's holder. `constrainApply` goes by the plan's id without it. */
   readonly lease?: Lease | undefined;
   readonly ttlMs?: number;
 }
 
-export function needsLease(operation: Operation): boolean {
+export function needsLease(operation: PlanOperation): boolean {
   return /^(complete|fail)/.test(operation);
 }
 
 /** The phase a lease must be of to be used for the operation. */
-export function leasePhase(operation: Operation): Phase | undefined {
+export function leasePhase(operation: PlanOperation): Phase | undefined {
   const phase = /^(?:complete|fail|constrain)(Strategize|Execute|Apply)$/.exec(operation)?.[1];
   return phase?.toLowerCase() as Phase | undefined;
 }

@@ -7,7 +7,7 @@ import { runStep } from "../ledger/steps.ts";
 import { subscribeEvents } from "../ledger/event-log.ts";
 import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
 import type { JsonValue } from "../domain/values/json.ts";
-import type { Operation, Phase } from "../domain/plan/transitions.ts";
+import type { PlanOperation, Phase } from "../domain/plan/transitions.ts";
 import type { Store } from "../store/port.ts";
 import { ACTION_NAME, actionInput, created, perform } from "./fixtures.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
@@ -23,7 +23,7 @@ export type ActorCommand =
   | { readonly kind: "create-actions"; readonly names: readonly string[]; readonly startAt: number }
   | {
       readonly kind: "move";
-      readonly operation: Operation;
+      readonly operation: PlanOperation;
       readonly planId: PlanId;
       readonly lease?: LeaseToken | undefined;
       /** How many calls at once. */

@@ -3,7 +3,7 @@
  * the order in which it took effect, it says for each whether it had to succeed; the store must have given the same
  * answers.
  */
-import { MAX_REVERSIONS, type Operation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
+import { MAX_REVERSIONS, type PlanOperation, type Phase, type StatusKey } from "../domain/plan/transitions.ts";
 import { expectedTarget } from "./expected-moves.ts";
 
 /** The lease a caller acts under, as it knows it. */
@@ -13,7 +13,7 @@ export interface KnownLease {
 }
 
 export type ModelAction =
-  | { readonly kind: "move"; readonly operation: Operation; readonly lease: KnownLease | undefined }
+  | { readonly kind: "move"; readonly operation: PlanOperation; readonly lease: KnownLease | undefined }
   | { readonly kind: "renew" | "release" | "write"; readonly lease: KnownLease };
 
 export type Verdict = "ok" | "conflict" | "stale";
@@ -46,7 +46,7 @@ export class PlanModel {
     return lease.epoch === this.epoch && this.expiresAt > now;
   }
 
-  #move(operation: Operation, lease: KnownLease | undefined, now: number): Verdict {
+  #move(operation: PlanOperation, lease: KnownLease | undefined, now: number): Verdict {
     const to = expectedTarget(this.status, operation);
     if (to === undefined) return "conflict";
     if (operation === "revertPlan" && this.attempt > MAX_REVERSIONS) return "conflict";

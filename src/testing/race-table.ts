@@ -1,9 +1,9 @@
 /** One line for each transition that several callers may ask for at the same time. */
-import type { Operation, StatusKey } from "../domain/plan/transitions.ts";
+import type { PlanOperation, StatusKey } from "../domain/plan/transitions.ts";
 
 export interface Race {
   readonly from: StatusKey;
-  readonly operation: Operation;
+  readonly operation: PlanOperation;
   /** Whether all callers act under the lease of the running phase. */
   readonly underLease: boolean;
 }

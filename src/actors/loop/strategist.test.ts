@@ -3,7 +3,7 @@ import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { CONTROL_TOOLS } from "./control-tools.ts";
-import { strategize, type Strategist, type Strategy } from "./strategist.ts";
+import { strategize, type Strategist, type DecidedStrategy } from "./strategist.ts";
 import { PlayedEffects, type Played } from "../testing/played-effects.ts";
 
 const READ = { name: "read_file", description: "reads", parameters: {} };
@@ -29,9 +29,9 @@ const STRATEGIST: Omit<Strategist, "accept"> = {
 };
 
 /** The strategy that was accepted. */
-async function decided(strategist: Omit<Strategist, "accept">, effects: PlayedEffects): Promise<Strategy> {
-  let accepted: Strategy | undefined;
-  const accept = async (strategy: Strategy): Promise<boolean> => {
+async function decided(strategist: Omit<Strategist, "accept">, effects: PlayedEffects): Promise<DecidedStrategy> {
+  let accepted: DecidedStrategy | undefined;
+  const accept = async (strategy: DecidedStrategy): Promise<boolean> => {
     accepted = strategy;
     return true;
   };

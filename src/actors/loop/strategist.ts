@@ -31,10 +31,10 @@ export interface Strategist {
    * Takes the strategy; false when people have said something since the model was last told what they said: then the
    * model continues.
    */
-  readonly accept: (strategy: Strategy) => Promise<boolean>;
+  readonly accept: (strategy: DecidedStrategy) => Promise<boolean>;
 }
 
-export interface Strategy {
+export interface DecidedStrategy {
   readonly steps: readonly StrategyStep[];
   /** The answer that holds. */
   readonly decision: DecisionId;

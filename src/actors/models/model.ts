@@ -102,7 +102,7 @@ export interface ModelCall {
    */
   readonly onRestart?: () => void;
   /** Told once, before anything is sent, exactly what the model is shown: with secrets masked. */
-  readonly onShown?: (shown: Shown) => void;
+  readonly onShown?: (shown: ShownPrompt) => void;
   /** Asked in this order when the model cannot be reached; before those configured for its provider. */
   readonly fallbacks?: readonly ModelRef[];
   /**
@@ -115,7 +115,7 @@ export interface ModelCall {
 }
 
 /** All of a call that reaches a model. */
-export type Shown = Pick<ModelCall, "system" | "messages" | "tools" | "responseSchema" | "settings">;
+export type ShownPrompt = Pick<ModelCall, "system" | "messages" | "tools" | "responseSchema" | "settings">;
 
 /** The most one try of a call can use. */
 export interface UpperBound {

@@ -3,7 +3,7 @@ import type { UsageClaim } from "./believed-usage.ts";
 import { brokenOffError, answerTooLargeError } from "./guarded-fetch.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { AnswerPart, ModelAnswer, ModelRef, ModelToolCall, ModelUsage } from "../models/model.ts";
-import type { CountTokens } from "./prices.ts";
+import type { CountModelTokens } from "./prices.ts";
 
 /** The outcome of one try. */
 export type Answered = Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "usage" | "finish">;
@@ -30,7 +30,7 @@ interface Ended {
 export class Received {
   readonly #model: ModelRef;
   readonly #limit: number | undefined;
-  readonly #count: CountTokens;
+  readonly #count: CountModelTokens;
   readonly #toolCalls: ModelToolCall[] = [];
   /** Parameters as they were written, by call. */
   readonly #fragments = new Map<string, string>();
@@ -46,7 +46,7 @@ export class Received {
   #ended: Ended | undefined;
 
   /** `limit` is how many tokens it may have by our count. */
-  constructor(model: ModelRef, limit: number | undefined, count: CountTokens) {
+  constructor(model: ModelRef, limit: number | undefined, count: CountModelTokens) {
     this.#model = model;
     this.#limit = limit;
     this.#count = count;

@@ -1,6 +1,6 @@
 import { isTokenCount, isTooFew } from "../../domain/money/token-claim.ts";
 import type { ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
-import { countInput, countSent, upperBoundOf, type CountTokens } from "./prices.ts";
+import { countInput, countSent, upperBoundOf, type CountModelTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
 
 /**
@@ -41,10 +41,10 @@ export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: Rep
 /** The tokens that one try used: by its endpoint's claim, as far as that can be true, else by the tokenizer. */
 export class TryUsage {
   readonly #call: ModelCall;
-  readonly #count: CountTokens;
+  readonly #count: CountModelTokens;
   readonly #most: UpperBound;
 
-  constructor(call: ModelCall, provider: Provider, count: CountTokens) {
+  constructor(call: ModelCall, provider: Provider, count: CountModelTokens) {
     this.#call = call;
     this.#count = count;
     this.#most = upperBoundOf(provider, call, count);

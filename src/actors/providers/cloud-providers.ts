@@ -5,7 +5,7 @@
  */
 import { Secret } from "../../domain/secrets/secret.ts";
 import type { ProviderType } from "../../domain/settings/provider-settings.ts";
-import type { Environment } from "./providers.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 export interface CloudAccess {
   /** Of Bedrock, for the signature of requests. */

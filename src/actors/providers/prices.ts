@@ -5,7 +5,7 @@ import type { Provider } from "./providers.ts";
 import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
 
 /** The cost of calls. `CountTokens` is a real tokenizer of the model's family. */
-export type CountTokens = (text: string, model: string) => number;
+export type CountModelTokens = (text: string, model: string) => number;
 
 /** The user's price, else the published one; models on one's own machine and scripted ones are free. */
 export function priceOf(provider: Provider, model: string): Price | undefined {
@@ -46,7 +46,7 @@ const TEMPLATE = 128;
 const TOOL_TEMPLATE = 544;
 
 /** The most one try of this call can cost. Tries that fail may be billed as well: see `ModelAttempt.usage`. */
-export function upperBoundOf(provider: Provider, call: ModelCall, count: CountTokens): UpperBound {
+export function upperBoundOf(provider: Provider, call: ModelCall, count: CountModelTokens): UpperBound {
   const { model } = call.model;
   const counted = countInput(call, count);
   const template = TEMPLATE + (call.tools.length === 0 ? 0 : TOOL_TEMPLATE);
@@ -99,7 +99,7 @@ function isCounted({ type, facts }: Provider, model: string): boolean {
  * each tool's schema, since some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema
  * of the answer, which some servers only steer by.
  */
-export function countSent(call: ModelCall, count: CountTokens): number {
+export function countSent(call: ModelCall, count: CountModelTokens): number {
   const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
   let tokens = of(call.system);
   for (const message of call.messages) {
@@ -114,7 +114,7 @@ export function countSent(call: ModelCall, count: CountTokens): number {
 }
 
 /** Everything the model reads, by the tokenizer. */
-export function countInput(call: ModelCall, count: CountTokens): number {
+export function countInput(call: ModelCall, count: CountModelTokens): number {
   const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
   let tokens = AROUND_MESSAGE + of(call.system);
   for (const message of call.messages) {

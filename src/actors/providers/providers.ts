@@ -22,6 +22,7 @@ import { PACKAGED_FACTS, type FactsCatalog, type ModelFacts } from "../models/mo
 import { COPILOT } from "./copilot.ts";
 import { cloudAccess, cloudEndpoint, hasCloudAccess, type CloudAccess } from "./cloud-providers.ts";
 import { TRIES } from "./retry.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 /**
  * A provider as it is configured: one endpoint, one key, and nothing that could lead anywhere else. A call names its
@@ -54,8 +55,6 @@ export interface Provider {
   /** It is the endpoint of an actor: no other may stand in for it. */
   readonly bound?: true;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** By name: a key is all that they need. */
 const PUBLIC_ENDPOINTS: ReadonlyMap<string, string> = new Map([

@@ -3,7 +3,7 @@ import type { AskWait } from "../../domain/run-event.ts";
 import type { ModelError } from "../models/model-error.ts";
 
 /** When to send a call again, and what tests replace to make it happen at once and always the same. */
-export interface Patience {
+export interface RetryPatience {
   /** In [0, 1). */
   readonly random: () => number;
   readonly now: () => number;
@@ -11,7 +11,7 @@ export interface Patience {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-export const PATIENCE: Patience = {
+export const PATIENCE: RetryPatience = {
   random: Math.random,
   now: Date.now,
   sleep: async (milliseconds, signal) => {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../domain/values/json.ts";
 import { TryUsage, usageClaim, type UsageClaim } from "./believed-usage.ts";
 import { callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelUsage } from "../models/model.ts";
-import { maxOutputTokens, outputLimit, type CountTokens } from "./prices.ts";
+import { maxOutputTokens, outputLimit, type CountModelTokens } from "./prices.ts";
 import type { Provider } from "./providers.ts";
 import { cacheMarks } from "./cache-marks.ts";
 import { Received, type Answered } from "./answer-stream.ts";
@@ -17,7 +17,7 @@ import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
 
 export interface SdkCallParts {
   readonly provider: Provider;
-  readonly count: CountTokens;
+  readonly count: CountModelTokens;
   /** Values that must not show in an error. */
   readonly known: readonly string[];
 }

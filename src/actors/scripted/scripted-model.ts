@@ -8,7 +8,7 @@ import { ModelError, callStoppedError } from "../models/model-error.ts";
 import type { ModelCall, ModelMessage } from "../models/model.ts";
 import { CONFIGURED_TRANSCRIPT, type Provider } from "../providers/providers.ts";
 import type { Answered } from "../providers/answer-stream.ts";
-import type { Patience } from "../providers/retry.ts";
+import type { RetryPatience } from "../providers/retry.ts";
 import { parseTranscript, type MatchField, type Pattern, type Transcript, type Turn } from "./transcript.ts";
 
 /**
@@ -31,7 +31,7 @@ export class Transcripts {
     this.#directory = directory;
   }
 
-  async answer(call: ModelCall, provider: Provider, attempt: number, sleep: Patience["sleep"]): Promise<Answered> {
+  async answer(call: ModelCall, provider: Provider, attempt: number, sleep: RetryPatience["sleep"]): Promise<Answered> {
     const transcript = this.#load(call, provider);
     const { turn, position, use } = chosenTurn(transcript, call, attempt);
     if (turn.delayMs > 0) await waited(turn.delayMs, call, sleep);
@@ -180,7 +180,7 @@ function readTranscript(file: string): string {
   }
 }
 
-async function waited(milliseconds: number, call: ModelCall, sleep: Patience["sleep"]): Promise<void> {
+async function waited(milliseconds: number, call: ModelCall, sleep: RetryPatience["sleep"]): Promise<void> {
   try {
     await sleep(milliseconds, call.signal);
   } catch (error) {

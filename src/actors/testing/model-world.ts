@@ -5,7 +5,7 @@ import { seededRandom } from "../../testing/random.ts";
 import { ModelError } from "../models/model-error.ts";
 import { ModelGateway } from "../model-gateway.ts";
 import type { ModelAnswer, ModelCall, Models, ModelTool } from "../models/model.ts";
-import type { Patience } from "../providers/retry.ts";
+import type { RetryPatience } from "../providers/retry.ts";
 
 /** The four kinds of providers, as they are asked over HTTP. */
 export const KINDS = [
@@ -25,7 +25,7 @@ export const KEYS = {
 } as const;
 
 /** Sleeps nothing and says how long it would have slept. */
-export function patience(): Patience & { readonly slept: number[] } {
+export function patience(): RetryPatience & { readonly slept: number[] } {
   const slept: number[] = [];
   return {
     slept,
@@ -47,7 +47,7 @@ export function settingsFor(url: string, more: Readonly<Record<string, string>> 
 export function gatewayAt(
   url: string,
   more: Readonly<Record<string, string>> = {},
-  calm: Patience = patience(),
+  calm: RetryPatience = patience(),
 ): ModelGateway {
   const settings = settingsFor(url, more);
   return new ModelGateway({ settings, environment: KEYS, count: (text) => Math.ceil(text.length / 3), patience: calm });

@@ -30,6 +30,7 @@ import type { ConfigValues } from "../../platform/settings/config-file.ts";
 import type { Store } from "../../store/port.ts";
 import type { Tell } from "../../domain/run-event.ts";
 import type { Paths } from "./paths.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 export interface AppParts {
   readonly paths: Paths;
@@ -43,9 +44,6 @@ export interface AppParts {
   /** Hears of things that happen outside of a call: a recovery, a problem of the configuration. */
   readonly tell: Tell;
 }
-
-/** Environment variables, as `process.env` has them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export class App {
   readonly paths: Paths;

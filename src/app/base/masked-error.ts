@@ -4,7 +4,7 @@
  */
 import { AgentsError, ValidationError } from "../../domain/errors/errors.ts";
 import { maskedFacts, maskedText, maskingSecretsOf } from "../../platform/masking.ts";
-import type { Environment } from "./app.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 export function maskedError(error: AgentsError, environment: Environment): AgentsError {
   return maskingSecretsOf(environment, () => {

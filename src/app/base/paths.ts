@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { join, resolve } from "node:path";
+import type { Environment } from "../../domain/values/environment.ts";
 
 /** Where data and configuration live: XDG directories, or one directory for everything when the user names it. */
 export interface Paths {
@@ -16,11 +17,7 @@ export interface PathOptions {
 }
 
 /** `cwd`: where relative paths begin. */
-export function resolvePaths(
-  options: PathOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-): Paths {
+export function resolvePaths(options: PathOptions, environment: Environment, cwd: string): Paths {
   const home = environment["HOME"] || homedir();
   const xdg = (variable: string, fallback: string): string => environment[variable] || join(home, fallback);
   const named = options.dataDir ?? (environment["CLEVERAGENTS_DATA_DIR"] || undefined);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { planEffort } from "../../ledger/plan-effort.ts";
 import { isRecoverable, isTerminal, PHASES } from "../../domain/plan/transitions.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
-import type { Question } from "../../ledger/questions.ts";
+import type { PlanQuestion } from "../../ledger/questions.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, Json, NextSteps, PlanReference } from "../base/schemas.ts";
 import { commandsHere, ConfinementFacts } from "../procedures/confinement-here.ts";
@@ -111,7 +111,7 @@ function undoneAt(plan: Plan): string | null {
   return plan.undoneAt === undefined ? null : instant(plan.undoneAt);
 }
 
-function questionFacts(open: Question): z.output<typeof QuestionFacts> {
+function questionFacts(open: PlanQuestion): z.output<typeof QuestionFacts> {
   const { question, alternatives, assessment, phase, askedAt } = open;
   return {
     question,

@@ -23,7 +23,7 @@ import {
   Executed,
   executePlan,
   StrategyReady,
-  type ExecuteOptions,
+  type ExecutePlanOptions,
   type ExecuteOutcome,
 } from "../procedures/execute-plan.ts";
 import { Applied, applyPlan } from "../procedures/land-plan.ts";
@@ -83,7 +83,7 @@ export const operation = defineOperation({
   },
 });
 
-interface Wish extends ExecuteOptions {
+interface Wish extends ExecutePlanOptions {
   readonly request: string;
   readonly directory: string;
   readonly project?: string | undefined;
@@ -161,7 +161,7 @@ async function continuedPlan(
 async function carryOut(
   app: App,
   plan: Plan,
-  { includeDirty, verify }: ExecuteOptions,
+  { includeDirty, verify }: ExecutePlanOptions,
   call: Call,
 ): Promise<ExecuteOutcome & { readonly executed?: false }> {
   const commands = await announceConfinement(app, plan, call);

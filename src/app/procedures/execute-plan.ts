@@ -89,7 +89,7 @@ export const Executed = PlanFacts.extend({
 
 export type ExecuteOutcome = z.output<typeof StrategyReady> | z.output<typeof Executed>;
 
-export interface ExecuteOptions {
+export interface ExecutePlanOptions {
   readonly includeDirty: boolean;
   readonly verify: boolean;
 }
@@ -134,7 +134,7 @@ function isExecuted(plan: Plan): boolean {
 
 export async function executePlan(
   app: App,
-  { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecuteOptions,
+  { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecutePlanOptions,
   call: Call,
 ): Promise<ExecuteOutcome> {
   const { projects } = await (await app.plans()).getPlan(id);

@@ -34,7 +34,7 @@ export const NotApplied = z.strictObject({ applied: z.literal(false) });
 
 export type ApplyOutcome = z.output<typeof Applied> | z.output<typeof NotApplied>;
 
-export interface ApplyOptions {
+export interface LandPlanOptions {
   readonly allowEmpty: boolean;
   readonly verify: boolean;
   /** It was agreed to before: do not ask, and do not record an approval. */
@@ -43,7 +43,7 @@ export interface ApplyOptions {
   readonly shown?: readonly Shown[];
 }
 
-export async function applyPlan(app: App, seen: Plan, options: ApplyOptions, call: Call): Promise<ApplyOutcome> {
+export async function applyPlan(app: App, seen: Plan, options: LandPlanOptions, call: Call): Promise<ApplyOutcome> {
   const store = await app.store();
   const diff = await diffOf(store, await planChanges(store, seen.id, seen.attempt));
   const { insertions, deletions } = diff;

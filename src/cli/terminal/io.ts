@@ -9,8 +9,7 @@ import { text } from "node:stream/consumers";
 import type { Asking } from "./confirm.ts";
 import { gated, type Output } from "./gate.ts";
 import type { Terminal } from "./render.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../../domain/values/environment.ts";
 
 export interface IoParts {
   readonly stdin: Asking["input"];

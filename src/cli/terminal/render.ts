@@ -2,6 +2,7 @@ import type { OutputFormat } from "../../domain/settings/settings.ts";
 import { visible } from "../../domain/text/text.ts";
 import { fit, joined, oneLine, pad, padding, width, type Text } from "./terminal-text.ts";
 import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 /**
  * Draws a view as text. `rich` and `table` have frames, `rich` and `color` have colors, `plain` is bare ASCII
@@ -18,7 +19,7 @@ export interface Screen {
 export interface Terminal {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 /** The nearest format to the wanted one that the terminal can show: rich → color → plain. */

@@ -70,6 +70,7 @@ export class Agents implements Disposable {
   readonly environment: NodeJS.ProcessEnv = {};
   readonly dataDir: string;
   #own: OwnProcess | undefined;
+  #isShared = false;
 
   constructor(dataDir?: string) {
     this.dataDir = dataDir ?? join(this.directory, "data");
@@ -86,11 +87,24 @@ export class Agents implements Disposable {
     this.#own = new OwnProcess(this.#environmentOf({}));
   }
 
+  /** From now on commands run in this process, which has exactly these variables and is not ended with the world. */
+  inSharedProcess(shared: OwnProcess, environment: NodeJS.ProcessEnv): void {
+    this.inThisProcess();
+    Object.assign(this.environment, environment);
+    this.#own = shared;
+    this.#isShared = true;
+  }
+
   /** From now on commands run in the process of the test again, without the variables that were for another one. */
   inThisProcess(): void {
-    this.#own?.[Symbol.dispose]();
-    this.#own = undefined;
+    this.#leaveOwnProcess();
     for (const name of Object.keys(this.environment)) if (OF_THE_PROCESS.test(name)) delete this.environment[name];
+  }
+
+  #leaveOwnProcess(): void {
+    if (!this.#isShared) this.#own?.[Symbol.dispose]();
+    this.#own = undefined;
+    this.#isShared = false;
   }
 
   /** A process of its own, on its way. */
@@ -162,7 +176,7 @@ export class Agents implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#own?.[Symbol.dispose]();
+    this.#leaveOwnProcess();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,8 @@
 /** The surroundings of a call in this process, without a terminal: standard input is a text, and output is kept. */
 import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
-import type { Environment, IoParts } from "../terminal/io.ts";
+import type { Environment } from "../../domain/values/environment.ts";
+import type { IoParts } from "../terminal/io.ts";
 
 export interface CapturedIo extends IoParts {
   readonly written: { stdout: string; stderr: string };

@@ -88,10 +88,10 @@ export interface ReferenceGraph {
   readonly importer: Int32Array;
   readonly importee: Int32Array;
   /** The edges as objects, made when they are asked for. */
-  readonly edges: readonly GraphEdge[];
+  readonly edges: readonly CodeGraphEdge[];
 }
 
-export interface GraphEdge {
+export interface CodeGraphEdge {
   readonly from: number;
   readonly to: number;
   readonly name: string;

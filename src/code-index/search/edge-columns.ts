@@ -1,4 +1,4 @@
-import type { GraphEdge, ReferenceGraph } from "../model/scoped-index.ts";
+import type { CodeGraphEdge, ReferenceGraph } from "../model/scoped-index.ts";
 
 const FIRST_CAPACITY = 65_536;
 
@@ -45,7 +45,7 @@ export class EdgeColumns {
       definers,
       imported,
       get edges() {
-        return Array.from(from, (user, at): GraphEdge => {
+        return Array.from(from, (user, at): CodeGraphEdge => {
           const [used = 0, uses = 0, all = 0] = [name[at], count[at], definers[at]];
           return { from: user, to: to[at] ?? 0, name: parts.names[used] ?? "", count: uses, definers: all };
         });

@@ -20,7 +20,7 @@ export interface BreakerSettings {
 }
 
 /** Milliseconds that never run backwards and mean the same in every thread of the process. */
-export type Clock = () => number;
+export type BreakerClock = () => number;
 
 const DEFAULTS: BreakerSettings = {
   failureThreshold: 3,

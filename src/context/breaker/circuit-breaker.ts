@@ -7,7 +7,7 @@
 import { BreakerOpenError } from "../../domain/errors/errors.ts";
 import { type BreakerPermit, GenerationPermit, type SettlePermit } from "./breaker-permit.ts";
 import { type BreakerMemory, BreakerTable } from "./breaker-table.ts";
-import { type BreakerSettings, breakerSettings, type Clock, monotonicMs } from "./breaker-settings.ts";
+import { type BreakerSettings, breakerSettings, type BreakerClock, monotonicMs } from "./breaker-settings.ts";
 import {
   type BreakerCause,
   type BreakerChange,
@@ -37,7 +37,7 @@ export type { BreakerState } from "./breaker-word.ts";
 
 /** The settings of a breaker, each with a default, and its clock. */
 export interface CircuitBreakerOptions extends Partial<BreakerSettings> {
-  readonly clock?: Clock;
+  readonly clock?: BreakerClock;
 }
 
 /** Everything another thread needs to attach; goes through `workerData` or `postMessage` as it is. */
@@ -101,7 +101,7 @@ type Observation = "closed" | "waiting" | "probing" | "ready";
 export class CircuitBreaker {
   readonly #settings: BreakerSettings;
   readonly #memory: BreakerMemory;
-  readonly #clock: Clock;
+  readonly #clock: BreakerClock;
   /** Slots never move, so a slot that was looked up once stays valid. */
   readonly #slots = new Map<string, number>();
   readonly #listeners = new Listeners<BreakerTransition>();
@@ -123,7 +123,7 @@ export class CircuitBreaker {
   }
 
   /** The same breaker, in another thread. A clock must be comparable with that of the other threads. */
-  static attach(shared: SharedBreaker, options: { readonly clock?: Clock } = {}): CircuitBreaker {
+  static attach(shared: SharedBreaker, options: { readonly clock?: BreakerClock } = {}): CircuitBreaker {
     const settings = breakerSettings(shared.options);
     return new CircuitBreaker({ ...settings, ...options }, new BreakerTable(shared.buffer, settings.capacity));
   }

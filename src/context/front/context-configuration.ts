@@ -5,6 +5,7 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { secretValues } from "../../domain/secrets/redaction.ts";
 import { isLocalHost } from "../../domain/network/endpoint-address.ts";
 import type { EmbeddingEndpoint, StageName, TokenizerName } from "../model/context-model.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 /** The settings of context assembly (`src/domain/settings/context-settings.ts`), read and typed. */
 export interface ContextConfiguration {
@@ -26,15 +27,13 @@ export interface ContextConfiguration {
   readonly embedding: EmbeddingEndpoint | undefined;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /**
  * `value` returns the value of a key, or its default; all values have been checked. The key of the embedding service is
  * read from `environment`.
  */
 export async function contextConfiguration(
   value: (key: string) => Promise<string | undefined>,
-  environment: Variables,
+  environment: Environment,
 ): Promise<ContextConfiguration> {
   const enabled = await value("context.strategies.enabled");
   const stages: Partial<Record<StageName, string>> = {};
@@ -64,7 +63,7 @@ export async function contextConfiguration(
 /** Half a configuration is an error: a strategy that silently stays off would be noticed much later. */
 async function embeddingOf(
   value: (key: string) => Promise<string | undefined>,
-  environment: Variables,
+  environment: Environment,
 ): Promise<EmbeddingEndpoint | undefined> {
   const [url, model] = [await value("context.embedding.url"), await value("context.embedding.model")];
   if (url === undefined && model === undefined) return undefined;

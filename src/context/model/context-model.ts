@@ -55,7 +55,7 @@ export interface EmbeddingEndpoint {
   readonly bill?: string;
 }
 
-export interface EmbeddingKey {
+interface EmbeddingKey {
   /** The name of the environment variable that holds it. */
   readonly variable: string;
   readonly value: string | undefined;

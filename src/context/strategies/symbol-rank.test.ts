@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EdgeColumns } from "../../code-index/search/edge-columns.ts";
-import type { GraphEdge, IndexedFile } from "../../code-index/model/scoped-index.ts";
+import type { CodeGraphEdge, IndexedFile } from "../../code-index/model/scoped-index.ts";
 import { columnsOf, type GraphColumns } from "./graph-columns.ts";
 import { rankSymbols, type RankSeeds } from "./symbol-rank.ts";
 
@@ -12,7 +12,7 @@ function graphOf(
   const files = Array.from({ length: count }, (_, position) => fileNamed(`${position}.ts`));
   const definers = new Map<string, Set<number>>();
   for (const [, to, name] of edges) definers.set(name, (definers.get(name) ?? new Set()).add(to));
-  const all = edges.map(([from, to, name, uses = 1]): GraphEdge => {
+  const all = edges.map(([from, to, name, uses = 1]): CodeGraphEdge => {
     return { from, to, name, count: uses, definers: definers.get(name)?.size ?? 0 };
   });
   return columnsWith(files, all, () => true);
@@ -20,7 +20,7 @@ function graphOf(
 
 function columnsWith(
   files: readonly IndexedFile[],
-  edges: readonly GraphEdge[],
+  edges: readonly CodeGraphEdge[],
   isImporter: (file: number) => boolean,
 ): GraphColumns {
   const names = [...new Set(edges.map(({ name }) => name))];

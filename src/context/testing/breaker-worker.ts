@@ -1,7 +1,7 @@
 /** A thread that hammers a shared breaker on command. All threads of a group start each piece of work together. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { CircuitBreaker, SharedBreaker } from "../breaker/circuit-breaker.ts";
-import type { Clock } from "../breaker/breaker-settings.ts";
+import type { BreakerClock } from "../breaker/breaker-settings.ts";
 import { type BreakerOperation, BreakerOperator, type OperationResult } from "./breaker-operations.ts";
 import type { RecordedOperation } from "./linearizability.ts";
 
@@ -39,9 +39,8 @@ if (parentPort !== null) await serve(parentPort, workerData);
 
 async function serve(port: NonNullable<typeof parentPort>, data: BreakerWorkerData): Promise<void> {
   const { module, shared, threads, now } = data;
-  const implementation: { attach(shared: SharedBreaker, options: { clock?: Clock }): CircuitBreaker } = await import(
-    module
-  );
+  const implementation: { attach(shared: SharedBreaker, options: { clock?: BreakerClock }): CircuitBreaker } =
+    await import(module);
   const breaker = implementation.attach(shared, now === undefined ? {} : { clock: () => now });
   const startLine = new Int32Array(data.startLine);
   port.on("message", (command: BreakerCommand) => port.postMessage(carryOut(command)));

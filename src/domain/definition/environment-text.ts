@@ -1,5 +1,6 @@
 import type { ValidationIssue } from "../errors/errors.ts";
 import { suggested } from "./schema.ts";
+import type { Environment } from "../values/environment.ts";
 
 /**
  * `${NAME}` and `${NAME:default}` in the texts of a definition. `$${NAME}` stands for the literal text `${NAME}`. A
@@ -10,9 +11,6 @@ const WHOLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*(?::[^}]*)?\}$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 const DEPTH_LIMIT = 64;
 const FILLED_LIMIT = 1024 * 1024;
-
-/** Variables that a definition may take values from. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables that a definition may take from the environment, and those it took. */
 export interface VariableRules {

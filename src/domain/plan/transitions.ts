@@ -61,7 +61,7 @@ type BackwardOperation =
   | "executePlan"
   | "applyPlan";
 
-export type Operation = ForwardOperation | BackwardOperation;
+export type PlanOperation = ForwardOperation | BackwardOperation;
 
 export const MAX_REVERSIONS = 3;
 
@@ -150,14 +150,14 @@ export function parseStatusKey(key: string): PlanStatus | undefined {
 }
 
 /** Where `operation` leads from `from`, or undefined when the tables have no such move. */
-export function target(from: StatusKey, operation: Operation): StatusKey | undefined {
-  const forward: Partial<Record<Operation, StatusKey>> = FORWARD[from];
-  const backward: Partial<Record<Operation, StatusKey>> = BACKWARD[from];
+export function target(from: StatusKey, operation: PlanOperation): StatusKey | undefined {
+  const forward: Partial<Record<PlanOperation, StatusKey>> = FORWARD[from];
+  const backward: Partial<Record<PlanOperation, StatusKey>> = BACKWARD[from];
   return forward[operation] ?? backward[operation];
 }
 
 /** The statuses from which `operation` is possible. */
-export function sources(operation: Operation): StatusKey[] {
+export function sources(operation: PlanOperation): StatusKey[] {
   return (Object.keys(FORWARD) as StatusKey[]).filter((key) => target(key, operation) !== undefined);
 }
 

@@ -2,6 +2,7 @@ import type { JsonValue } from "../values/json.ts";
 import { SECRET_KINDS, type SecretKind } from "./secret-kinds.ts";
 import { looksRandom } from "./secret-likeness.ts";
 import { SECRET_LINES, SECRET_PLACES, SECRET_SHAPES, type SecretPlace } from "./secret-places.ts";
+import type { Environment } from "../values/environment.ts";
 
 /**
  * Secrets masked in any text, before it reaches a model, a log, an event, the audit log or an export. Four ways to know
@@ -140,7 +141,7 @@ const NEAR_SECRET_NAME = /PASS|KEY|AUTH/i;
  * The values of variables that are named like secrets, and the passwords in the addresses of others: to be masked in
  * every output. The longest first, as one may hold another.
  */
-export function secretValues(environment: Readonly<Record<string, string | undefined>>): string[] {
+export function secretValues(environment: Environment): string[] {
   const values = Object.entries(environment).flatMap(([name, value = ""]) => [
     ...(isSecretVariable(name, value) ? [value] : []),
     ...passwordsOf(value),

@@ -12,6 +12,7 @@ import { SANDBOX_SETTINGS } from "./sandbox-settings.ts";
 import { HIDDEN } from "../secrets/secret.ts";
 import { nearest } from "../text/suggest.ts";
 import { lineProblem } from "../text/text.ts";
+import type { Environment } from "../values/environment.ts";
 
 /** Every configuration key there is: what it is for, its default, and the environment variable that overrides it. */
 export interface Setting {
@@ -102,7 +103,7 @@ export interface ResolvedSetting {
 }
 
 export interface SettingSources {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly global: ReadonlyMap<string, string>;
   readonly project: ReadonlyMap<string, string>;
 }

@@ -2,9 +2,9 @@
 import { monotonicIds, type DecisionId } from "../../domain/names/ids.ts";
 import { findDecisions, insertDecisionAgain } from "../../ledger/decisions.ts";
 import type { Lease } from "../../ledger/leases.ts";
-import type { ToolStep } from "../../changes/decided-steps.ts";
+import type { DecidedToolStep } from "../../changes/decided-steps.ts";
 
-export type PlannedStep = Omit<ToolStep, "decision">;
+export type PlannedStep = Omit<DecidedToolStep, "decision">;
 
 const ids = monotonicIds();
 
@@ -12,7 +12,7 @@ const ids = monotonicIds();
 export async function decided(
   lease: Lease,
   waves: readonly (readonly PlannedStep[])[],
-): Promise<readonly (readonly ToolStep[])[]> {
+): Promise<readonly (readonly DecidedToolStep[])[]> {
   const { id: planId, attempt } = lease.plan;
   const common = { planId, attempt, phase: "strategize" } as const;
   return lease.store.transaction(async (tx) => {
@@ -29,9 +29,9 @@ export async function decided(
         parent: undefined,
         needs: [],
       }));
-    const result: ToolStep[][] = [];
+    const result: DecidedToolStep[][] = [];
     for (const wave of waves) {
-      const steps: ToolStep[] = [];
+      const steps: DecidedToolStep[] = [];
       for (const step of wave) {
         const decision: DecisionId =
           byStep.get(step.id) ??

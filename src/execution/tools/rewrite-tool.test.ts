@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ValidationError } from "../../domain/errors/errors.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { UserRepository } from "../testing/user-repository.ts";
-import { rewriter, type Language } from "./structural-rewrite.ts";
+import { rewriter, type RewriteLanguage } from "./structural-rewrite.ts";
 
 describe("one text", () => {
-  const rewrite = async (language: Language, pattern: string, into: string, text: string): Promise<unknown> =>
+  const rewrite = async (language: RewriteLanguage, pattern: string, into: string, text: string): Promise<unknown> =>
     (await rewriter(language, pattern, into))(text, "file");
 
   test.each([

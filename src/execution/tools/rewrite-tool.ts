@@ -13,12 +13,12 @@ import { tool, type Tool } from "./tool.ts";
 import { notThereError } from "../workspace/workspace-failures.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { refuseMasks } from "./masks.ts";
-import { LANGUAGES, rewriter, type Language } from "./structural-rewrite.ts";
+import { LANGUAGES, rewriter, type RewriteLanguage } from "./structural-rewrite.ts";
 
-const KNOWN = Object.keys(LANGUAGES) as Language[];
+const KNOWN = Object.keys(LANGUAGES) as RewriteLanguage[];
 
 /** In any case of letters: people write "typescript". */
-const language = z.string().transform((given, context): Language => {
+const language = z.string().transform((given, context): RewriteLanguage => {
   const found = KNOWN.find((name) => name.toLowerCase() === given.toLowerCase());
   if (found !== undefined) return found;
   context.addIssue({ code: "custom", message: `${shown(given)} cannot be rewritten; there are ${KNOWN.join(", ")}` });
@@ -73,7 +73,11 @@ export const REWRITE_TOOL: Tool = tool({
 });
 
 /** Files named by their path are read with any ending; in a directory, those with an ending of the language. */
-async function filesOf(workspace: Workspace, language: Language, paths: readonly string[] = ["."]): Promise<string[]> {
+async function filesOf(
+  workspace: Workspace,
+  language: RewriteLanguage,
+  paths: readonly string[] = ["."],
+): Promise<string[]> {
   const all = [...(await workspace.look()).keys()];
   const endings: readonly string[] = LANGUAGES[language];
   const chosen = new Set<string>();

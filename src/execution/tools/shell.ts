@@ -12,7 +12,7 @@ import type { Launch } from "../../confinement/backend.ts";
 import { borrowedFrom } from "../../git/confined-git.ts";
 import { commandEnvironment } from "../../confinement/command-environment.ts";
 import { findConfinement } from "../../confinement/confinement.ts";
-import type { View } from "../../confinement/mounts.ts";
+import type { FileView } from "../../confinement/mounts.ts";
 import type { NetworkRoom } from "../../confinement/network-room.ts";
 import { COMPLAINT, NOT_CONFINED } from "../../confinement/kernel-calls.ts";
 import { RunningCommand, takenOverError } from "../../confinement/running-command.ts";
@@ -173,7 +173,7 @@ async function launchOf(
   const { backend = found.backend, layers = [], links = [] } = carried ?? {};
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
-  const view: View = {
+  const view: FileView = {
     readable: [...readable, ...(readOnlyTree ? [root] : [])],
     writable: [...(readOnlyTree ? [] : [root]), home, ...writable],
     hidden,

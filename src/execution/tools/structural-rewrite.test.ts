@@ -1,7 +1,7 @@
 /** A rewrite takes nothing away that neither the pattern nor one of its holes names. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rewriter, type Language } from "./structural-rewrite.ts";
+import { rewriter, type RewriteLanguage } from "./structural-rewrite.ts";
 
 describe("a node that fits only in part stays, and its line is told", () => {
   test.each([
@@ -54,7 +54,7 @@ describe("a node that fits only in part stays, and its line is told", () => {
  * Each rewrite uses every hole of its pattern once, so that every name of the source must be in the result as often
  * as before.
  */
-const REWRITES: Record<Language, readonly (readonly [pattern: string, rewrite: string])[]> = {
+const REWRITES: Record<RewriteLanguage, readonly (readonly [pattern: string, rewrite: string])[]> = {
   JavaScript: [
     ["var $A = $B", "const $A = $B"],
     ["var $A = f($B)", "const $A = g($B)"],
@@ -96,7 +96,7 @@ const REWRITES: Record<Language, readonly (readonly [pattern: string, rewrite: s
 };
 
 /** Pieces of code; `%` stands for a name that occurs nowhere else. */
-const PIECES: Record<Language, readonly string[]> = {
+const PIECES: Record<RewriteLanguage, readonly string[]> = {
   JavaScript: [
     "var % = %",
     "var % = %, % = %;",

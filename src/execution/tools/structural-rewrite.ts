@@ -15,7 +15,7 @@ export const LANGUAGES = {
   CSS: ["css"],
 } as const satisfies Record<string, readonly string[]>;
 
-export type Language = keyof typeof LANGUAGES;
+export type RewriteLanguage = keyof typeof LANGUAGES;
 
 export interface Rewritten {
   readonly text: string;
@@ -34,7 +34,7 @@ const UNNAMED_HOLE = /(\${1,3})_[A-Z0-9_]*|(\$\$\$)(?![A-Z_])/g;
  * read.
  */
 export async function rewriter(
-  language: Language,
+  language: RewriteLanguage,
   pattern: string,
   rewrite: string,
 ): Promise<(text: string, file: string) => Rewritten | undefined> {

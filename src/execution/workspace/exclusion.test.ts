@@ -1,7 +1,7 @@
 /** Exclusion: in every order of events no section runs beside one that excludes it, and every section gets its turn. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Exclusion } from "./exclusion.ts";
+import { PathExclusion } from "./exclusion.ts";
 import { sized } from "../../testing/size.ts";
 
 const RUNS = sized({ quick: 60, normal: 300, full: 5_000 });
@@ -17,7 +17,7 @@ test("in any schedule: one path one at a time, alone means alone, all get throug
       fc.scheduler(),
       fc.array(section, { minLength: 1, maxLength: 12 }),
       async (scheduler, sections) => {
-        const exclusion = new Exclusion();
+        const exclusion = new PathExclusion();
         const inside = new Set<(typeof sections)[number]>();
         const overlapping = (one: (typeof sections)[number], other: (typeof sections)[number]): boolean =>
           one.alone || other.alone || one.keys.some((key) => other.keys.includes(key));
@@ -50,7 +50,7 @@ function gate(): { readonly wait: Promise<void>; readonly open: () => void } {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("different paths run side by side; the same path in the order of asking", async () => {
-  const exclusion = new Exclusion();
+  const exclusion = new PathExclusion();
   const log: string[] = [];
   const first = gate();
   const enter =
@@ -73,7 +73,7 @@ test("different paths run side by side; the same path in the order of asking", a
 });
 
 test("one that wants to be alone is not overtaken by those who come later", async () => {
-  const exclusion = new Exclusion();
+  const exclusion = new PathExclusion();
   const log: string[] = [];
   const first = gate();
   const running = exclusion.onPaths(["a"], () => first.wait);

@@ -5,7 +5,7 @@
  */
 import { Lane } from "../../platform/lane.ts";
 
-export class Exclusion {
+export class PathExclusion {
   readonly #paths = new Map<string, { lane: Lane; users: number }>();
   readonly #waiting: { readonly exclusive: boolean; readonly start: () => void }[] = [];
   #shared = 0;

@@ -11,13 +11,13 @@ import { BaseContent } from "../sandbox/base-content.ts";
 import { IgnoredPaths } from "../sandbox/ignored-paths.ts";
 import { isVersioned, readTreeOf, type ReadTree } from "../sandbox/sandbox-facts.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { Exclusion } from "./exclusion.ts";
+import { PathExclusion } from "./exclusion.ts";
 import { takeSnapshot, type Snapshot } from "./file-listing.ts";
 import { PathClaims } from "./path-claims.ts";
 
 export class PlanTree implements AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly exclusion = new Exclusion();
+  readonly exclusion = new PathExclusion();
   readonly claims = new PathClaims();
   readonly base: BaseContent;
   readonly ignored: IgnoredPaths;

@@ -6,11 +6,11 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { Backend } from "../../../confinement/backend.ts";
+import type { ConfinementBackend } from "../../../confinement/backend.ts";
 import { commandPolicy } from "../../../confinement/command-policy.ts";
 import { findConfinement } from "../../../confinement/confinement.ts";
 import { layeringBackend } from "../../../confinement/layering.ts";
-import type { Layer, View } from "../../../confinement/mounts.ts";
+import type { Layer, FileView } from "../../../confinement/mounts.ts";
 import { packageCaches } from "../../../confinement/package-caches.ts";
 import { AgentsError } from "../../../domain/errors/errors.ts";
 import type { SandboxStrategy } from "../../../domain/resource/resource.ts";
@@ -21,9 +21,9 @@ import { ignoredParts } from "./ignored-parts.ts";
 import { missingInSandbox } from "./missing-program.ts";
 import { makeLayer, type LayerPlace } from "./layer-making.ts";
 
-export interface CarriedView extends Required<Pick<View, "layers" | "links">> {
+export interface CarriedView extends Required<Pick<FileView, "layers" | "links">> {
   /** The backend that can make these layers; undefined where any can. */
-  readonly backend: Backend | undefined;
+  readonly backend: ConfinementBackend | undefined;
   /** Explains in a sentence why a command that printed this did not find something that the checkout has. */
   readonly explain: (output: string) => string | undefined;
 }
@@ -36,7 +36,7 @@ interface Origin {
 
 interface Prepared {
   readonly layers: readonly { readonly layer: Layer; readonly base: string; readonly at: string }[];
-  readonly backend: Backend | undefined;
+  readonly backend: ConfinementBackend | undefined;
   /** Why something of the checkout did not come along. */
   readonly left: readonly { readonly at: string; readonly why: string }[];
 }
