@@ -24,7 +24,17 @@ export interface OpenWorkspacesParts {
   readonly targets: readonly SandboxTarget[];
   readonly context: PlanExecutionContext;
   readonly changes: readonly PlanChange[];
+  readonly made?: MadeSandboxes | undefined;
   readonly tell: Tell;
+}
+
+/**
+ * The sandboxes that were made while a strategy was decided, when no command can run, and the epoch of that. Under the
+ * next epoch, which no other process had in between, they need no reset: it would write every file again.
+ */
+export interface MadeSandboxes {
+  readonly epoch: number;
+  readonly aliases: readonly string[];
 }
 
 /** Adds each workspace to `opened`; returns them by the alias of the resource. */
@@ -32,8 +42,9 @@ export async function openWorkspaces(
   parts: OpenWorkspacesParts,
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Workspace>> {
-  const { lease, directory, context, changes } = parts;
-  const { store, plan } = lease;
+  const { lease, directory, context, changes, made } = parts;
+  const { store, plan, epoch } = lease;
+  const untouched = made !== undefined && made.epoch + 1 === epoch ? made.aliases : [];
   const changesets = new ChangesetStore(store);
   const { allowUnsafeTools: network, requireConfinement } = plan.profile;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
@@ -49,7 +60,8 @@ export async function openWorkspaces(
     const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents }));
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
-    if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
+    const asMade = sandbox.fresh || untouched.includes(target.alias);
+    if (!asMade || own.length > 0) await workspace.restore(netChanges(own));
     workspaces.set(target.alias, workspace);
   }
   return workspaces;

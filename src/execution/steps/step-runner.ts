@@ -20,7 +20,7 @@ import type { ToolEnvironment } from "../tools/tool-pipeline.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { openWorkspaces } from "./open-workspaces.ts";
+import { openWorkspaces, type MadeSandboxes } from "./open-workspaces.ts";
 import { recordedCalls, type KeyedCall, type RecordedCalls } from "./recorded-calls.ts";
 
 /** The surroundings of a step that is worked out. */
@@ -35,6 +35,8 @@ export interface StepRun {
   /** Sandboxes are kept below it. */
   readonly directory: string;
   readonly targets: readonly SandboxTarget[];
+  /** The sandboxes that this process made just before, for the strategy. */
+  readonly made?: MadeSandboxes | undefined;
   /** Steps of one wave do not need each other. */
   readonly waves: readonly (readonly DecidedStep[])[];
   /** The waves as they are now, asked for after each wave: a step may have revised the strategy. */
@@ -116,7 +118,7 @@ export async function openForReading(
   run: Pick<StepRun, "directory" | "targets" | "signal" | "knowledge" | "tell"> & {
     readonly lease: Lease<"strategize">;
   },
-): Promise<AsyncDisposable & { readonly place: StepPlace }> {
+): Promise<AsyncDisposable & { readonly place: StepPlace; readonly made: MadeSandboxes }> {
   const { lease } = run;
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
@@ -131,8 +133,9 @@ export async function openForReading(
   };
   const calls = recordedCalls({ lease, environment, landStep: undefined });
   const place = { order: [0, 0], environment, call: (one: KeyedCall) => calls.attempt(one) };
+  const aliases = [...workspaces].flatMap(([alias, { sandbox }]) => (sandbox.fresh ? [alias] : []));
   const kept = opened.move();
-  return { place, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { place, made: { epoch: lease.epoch, aliases }, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 function firstOpen(
