@@ -47,7 +47,7 @@ export interface Exchange {
   readonly decided: boolean;
 }
 
-export interface Play {
+interface Play {
   readonly task: Task;
   readonly speech: Speech;
   /** Told when the answer with this action was sent. */

@@ -29,6 +29,7 @@ import { requireGit } from "../git/git.ts";
 import { openForReading, runToolSteps, type OpenSteps } from "../execution/steps/step-runner.ts";
 import type { DecidedStep } from "../changes/decided-steps.ts";
 import { notInPlaceError } from "../execution/sandbox/in-place-sandbox.ts";
+import type { MadeSandboxes } from "../execution/steps/open-workspaces.ts";
 import type { LandStep } from "../execution/workspace/pending-changes.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import { isVersioned } from "../execution/sandbox/sandbox-facts.ts";
@@ -144,7 +145,7 @@ export class PlanExecutor {
     if (targets.some(isVersioned)) await requireGit();
     const { verify = true } = options;
     await requireConfinedCommands(plan, { targets, validations, verify, steps: () => this.#knownSteps(plan) });
-    const stopped = await this.#queue(plan, targets, options);
+    const { stopped, made } = await this.#queue(plan, targets, options);
     if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
     const before = plan.phase !== "strategize" || plan.state === "complete";
@@ -166,6 +167,7 @@ export class PlanExecutor {
         lease,
         directory: this.#data.sandboxes,
         targets,
+        made,
         waves,
         revisedWaves: () => this.#decided(plan),
         ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor) }),
@@ -212,18 +214,19 @@ export class PlanExecutor {
     plan: Plan,
     targets: readonly SandboxTarget[],
     options: ExecuteOptions,
-  ): Promise<Assessment | undefined> {
+  ): Promise<{ readonly stopped?: Assessment; readonly made?: MadeSandboxes | undefined }> {
+    let made: MadeSandboxes | undefined;
     if (plan.phase === "strategize") {
       // Guidance that came since the strategy was shown is an answer to it.
       const revised = plan.state === "complete" ? await this.#service.reviseStrategy(plan.id) : undefined;
       const known = plan.state === "complete" && revised === undefined;
-      if (!known) await this.#strategize(plan, targets, options);
+      if (!known) made = await this.#strategize(plan, targets, options);
       // A second `plan execute` comes from a person who has seen the strategy, and is the yes to it.
       const stopped = known && (await this.#cameToGate(plan)) ? undefined : await this.#gate(plan, options);
-      if (stopped !== undefined) return stopped;
+      if (stopped !== undefined) return { stopped };
     }
     if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
-    return undefined;
+    return { made };
   }
 
   async #cameToGate(plan: Plan): Promise<boolean> {
@@ -243,14 +246,18 @@ export class PlanExecutor {
   }
 
   /** The steps of a tool actor or a graph are in its file; otherwise a model decides on them. */
-  async #strategize(plan: Plan, targets: readonly SandboxTarget[], options: ExecuteOptions): Promise<void> {
+  async #strategize(
+    plan: Plan,
+    targets: readonly SandboxTarget[],
+    options: ExecuteOptions,
+  ): Promise<MadeSandboxes | undefined> {
     const actor = await this.#actorOf(plan, "execution");
     if (actor.type === "tool") {
       const steps = chosenSteps(actor, plan);
       await using lease = await this.#service.startStrategize(plan.id, options);
       await recordStrategy(lease, steps);
       await this.#service.completeStrategize(lease);
-      return;
+      return undefined;
     }
     const named = plan.actors.strategy === undefined ? undefined : await this.#actorOf(plan, "strategy");
     const strategist = named === undefined ? actor : requireModel(named);
@@ -260,9 +267,10 @@ export class PlanExecutor {
     await using lease = await this.#service.startStrategize(plan.id, options);
     try {
       const thinking = await this.#think(lease, options);
+      const made = fixed ? undefined : await this.#decide(lease, thinking, { strategist, targets, options });
       if (fixed) await thinking.strategizeGraph(lease);
-      else await this.#decide(lease, thinking, { strategist, targets, options });
       await this.#service.completeStrategize(lease);
+      return made;
     } catch (error) {
       if (!isFailure(error)) throw error;
       if (signal?.aborted === true) throw interruptedError(plan);
@@ -275,13 +283,14 @@ export class PlanExecutor {
     lease: Lease<"strategize">,
     thinking: PlanThinking,
     parts: { strategist: ModelActorDefinition; targets: readonly SandboxTarget[]; options: ExecuteOptions },
-  ): Promise<void> {
+  ): Promise<MadeSandboxes> {
     const { strategist, targets, options } = parts;
     const { signal = new AbortController().signal, tell = tellNothing } = options;
     await using context = this.#context?.executing(lease, strategist.contextView ?? "strategize");
     const directory = this.#data.sandboxes;
     await using opened = await openForReading({ lease, directory, targets, knowledge: context?.port, signal, tell });
     await thinking.strategize(lease, strategist, opened.place);
+    return opened.made;
   }
 
   /** The actor that carries out the steps that are not single tool calls, if there are any. */

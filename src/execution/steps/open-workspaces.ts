@@ -25,7 +25,17 @@ export interface OpenWorkspacesParts {
   readonly context: PlanExecutionContext;
   readonly changes: readonly PlanChange[];
   readonly late?: LateChanges;
+  readonly made?: MadeSandboxes | undefined;
   readonly tell: Tell;
+}
+
+/**
+ * The sandboxes that were made while a strategy was decided, when no command can run, and the epoch of that. Under the
+ * next epoch, which no other process had in between, they need no reset: it would write every file again.
+ */
+export interface MadeSandboxes {
+  readonly epoch: number;
+  readonly aliases: readonly string[];
 }
 
 /** Adds each workspace to `opened`; returns them by the alias of the resource. */
@@ -33,8 +43,9 @@ export async function openWorkspaces(
   parts: OpenWorkspacesParts,
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Workspace>> {
-  const { lease, directory, context, changes, late } = parts;
-  const { store, plan } = lease;
+  const { lease, directory, context, changes, late, made } = parts;
+  const { store, plan, epoch } = lease;
+  const untouched = made !== undefined && made.epoch + 1 === epoch ? made.aliases : [];
   const changesets = new ChangesetStore(store);
   const { allowUnsafeTools: network, requireConfinement } = plan.profile;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
@@ -50,7 +61,8 @@ export async function openWorkspaces(
     const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents, late }));
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
-    if (!sandbox.fresh || own.length > 0) await workspace.restore(netChanges(own));
+    const asMade = sandbox.fresh || untouched.includes(target.alias);
+    if (!asMade || own.length > 0) await workspace.restore(netChanges(own));
     workspaces.set(target.alias, workspace);
   }
   return workspaces;

@@ -20,7 +20,7 @@ import type { ToolEnvironment } from "../tools/tool-pipeline.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { openWorkspaces } from "./open-workspaces.ts";
+import { openWorkspaces, type MadeSandboxes } from "./open-workspaces.ts";
 import { RecordedLateChanges } from "./late-changes.ts";
 import { recordedCalls, type KeyedCall, type RecordedCalls } from "./recorded-calls.ts";
 
@@ -38,6 +38,8 @@ export interface StepRun {
   /** Sandboxes are kept below it. */
   readonly directory: string;
   readonly targets: readonly SandboxTarget[];
+  /** The sandboxes that this process made just before, for the strategy. */
+  readonly made?: MadeSandboxes | undefined;
   /** Steps of one wave do not need each other. */
   readonly waves: readonly (readonly DecidedStep[])[];
   /** The waves as they are now, asked for after each wave: a step may have revised the strategy. */
@@ -121,7 +123,7 @@ export async function openForReading(
   run: Pick<StepRun, "directory" | "targets" | "signal" | "knowledge" | "tell"> & {
     readonly lease: Lease<"strategize">;
   },
-): Promise<AsyncDisposable & { readonly place: StepPlace }> {
+): Promise<AsyncDisposable & { readonly place: StepPlace; readonly made: MadeSandboxes }> {
   const { lease } = run;
   const { store, plan } = lease;
   const context = new PlanExecutionContext({ store, plan, lease });
@@ -137,8 +139,9 @@ export async function openForReading(
   const calls = recordedCalls({ lease, environment, landStep: undefined });
   const endCommands = async (): Promise<void> => undefined;
   const place = { order: [0, 0], environment, call: (one: KeyedCall) => calls.attempt(one), endCommands };
+  const aliases = [...workspaces].flatMap(([alias, { sandbox }]) => (sandbox.fresh ? [alias] : []));
   const kept = opened.move();
-  return { place, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { place, made: { epoch: lease.epoch, aliases }, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 function firstOpen(
