@@ -16,6 +16,8 @@ export interface CommandPolicy {
   readonly unixSockets: boolean;
   /** Parts of the user's checkout that come along although they are not part of a plan. */
   readonly carry: CarryRules;
+  /** The command that installs the dependencies of a project. */
+  readonly setup: string | undefined;
   /** Names of variables that a command gets besides the usual ones. */
   readonly variables: readonly string[];
   /** The user's variables, from which a command gets its own. */
@@ -27,6 +29,7 @@ const DEFAULT: CommandPolicy = {
   toolDirectories: TOOL_DIRECTORIES,
   unixSockets: false,
   carry: carryRulesOf(undefined),
+  setup: undefined,
   variables: [],
   environment: process.env,
 };

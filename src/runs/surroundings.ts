@@ -36,9 +36,10 @@ export async function surroundingsOf(
   return { instructions: await rootInstructions(roots, ownInstructions), facts, checks };
 }
 
-function carriedFacts(alias: string, { carried, tests }: SandboxAbilities): string[] {
+function carriedFacts(alias: string, { carried, setup, tests }: SandboxAbilities): string[] {
   const along = carried.slice(0, 5).map(({ path }) => path);
   return [
+    ...(setup === undefined ? [] : [`${alias} was set up by the command: ${setup}`]),
     ...(along.length === 0 ? [] : [`${alias} has ${along.join(", ")} for commands; file tools do not see them.`]),
     ...(tests.canRun ? [] : [`The tests of ${alias} cannot run here: ${tests.why}.`]),
   ];

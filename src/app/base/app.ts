@@ -105,6 +105,7 @@ export class App {
       toolDirectories: toolDirectoriesOf((await this.setting("sandbox.tool-directories")).value),
       unixSockets: (await this.setting("sandbox.unix-sockets")).value === "on",
       carry: carryRulesOf(await this.#firstOf("sandbox.carry", projects)),
+      setup: await this.#firstOf("sandbox.setup", projects),
       variables: variablesOf(await this.#firstOf("sandbox.environment", projects)),
     });
   }

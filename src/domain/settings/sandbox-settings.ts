@@ -117,6 +117,15 @@ export const SANDBOX_SETTINGS: readonly Setting[] = [
     },
   },
   {
+    key: "sandbox.setup",
+    env: "CLEVERAGENTS_SANDBOX_SETUP",
+    default: undefined,
+    description:
+      "The command that installs the dependencies of a project, such as npm ci; it runs once for each state of the lockfiles, confined like every command",
+    perProject: true,
+    problem: (value) => textProblem(value, 4096),
+  },
+  {
     key: "sandbox.environment",
     env: "CLEVERAGENTS_SANDBOX_ENVIRONMENT",
     default: undefined,

@@ -16,6 +16,8 @@ import { findProjectChecks, projectFiles, type ProjectCheck, type ProjectFiles }
 export interface SandboxAbilities {
   /** The parts of the checkout that come along besides what git tracks, with the number of directories in each. */
   readonly carried: readonly { readonly path: string; readonly directories: number; readonly more: boolean }[];
+  /** The command that sets the project up before the first one runs. */
+  readonly setup: string | undefined;
   /** Whether commands can use the network. */
   readonly network: boolean;
   /** The commands by which the project checks itself, the first of each purpose being the one to run. */
@@ -42,12 +44,14 @@ export async function sandboxAbilities(question: ReadinessQuestion): Promise<San
   const files = projectFiles(path);
   const checks = findProjectChecks(files);
   const refused = kind === "none" && requireConfinement;
+  const setup = mounts && strategy === "git_worktree" ? commandPolicy().setup : undefined;
   const has = (name: string): boolean =>
-    strategy === "git_worktree" ? carried.some((one) => one.path === name) : existsSync(join(path, name));
+    setup !== undefined ||
+    (strategy === "git_worktree" ? carried.some((one) => one.path === name) : existsSync(join(path, name)));
   const why = refused
     ? "commands are refused, because nothing here can confine them"
     : obstacle(files, checks, { path, has });
-  return { carried, network, checks, tests: why === undefined ? { canRun: true } : { canRun: false, why } };
+  return { carried, setup, network, checks, tests: why === undefined ? { canRun: true } : { canRun: false, why } };
 }
 
 function obstacle(
@@ -93,7 +97,7 @@ function entriesOf(directory: string): Dirent[] {
 }
 
 /** As `agents run` says it. */
-export function readinessLine({ carried, checks, tests }: SandboxAbilities, name?: string): string {
+export function readinessLine({ carried, setup, checks, tests }: SandboxAbilities, name?: string): string {
   const subject = name === undefined ? "tests" : `tests of ${name}`;
   if (!tests.canRun) return `${subject}: cannot run in the sandbox (${tests.why})`;
   const command = checks.find(({ purpose }) => purpose === "test")?.command ?? "";
@@ -101,6 +105,7 @@ export function readinessLine({ carried, checks, tests }: SandboxAbilities, name
     const number = directories.toLocaleString("en-US");
     return `${path} comes along, ${more ? "more than " : ""}${number} ${directories === 1 ? "directory" : "directories"}`;
   });
+  const first = setup === undefined ? [] : [`set up by ${setup}, once for each lockfile`];
   const rest = carried.length > 3 ? [`${carried.length - 3} more come along`] : [];
-  return `${subject}: can run (${[command, ...shown, ...rest].join("; ")})`;
+  return `${subject}: can run (${[command, ...first, ...shown, ...rest].join("; ")})`;
 }

@@ -13,6 +13,7 @@ import { requireSameBeginning } from "../sandbox/base-check.ts";
 import { findSandboxRecords, recordSandbox } from "../../ledger/sandbox-records.ts";
 import { beginningIn } from "../sandbox/sandbox-record.ts";
 import { openSandbox, sandboxHome, type Sandbox, type SandboxPlace, type SandboxTarget } from "../sandbox/sandbox.ts";
+import { ensureSetup, setupNote, setupNotice } from "../setup/setup.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import type { LateChanges, Workspace } from "../workspace/workspace.ts";
@@ -26,6 +27,8 @@ export interface OpenWorkspacesParts {
   readonly changes: readonly PlanChange[];
   readonly late?: LateChanges;
   readonly made?: MadeSandboxes | undefined;
+  /** Where commands will run, so that the project is set up first; undefined where only files are read. */
+  readonly setup?: { readonly signal: AbortSignal };
   readonly tell: Tell;
 }
 
@@ -53,7 +56,8 @@ export async function openWorkspaces(
   for (const target of parts.targets) {
     const place = { directory, planId: plan.id, attempt: plan.attempt };
     const known = records.find(({ alias }) => alias === target.alias);
-    const sandbox = await ownSandbox(lease, place, { ...target, ...beginningIn(known) });
+    const problem: { note?: string } = {};
+    const sandbox = explaining(await ownSandbox(lease, place, { ...target, ...beginningIn(known) }), problem);
     if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
     const { root, ref, base, dirty, fresh } = sandbox;
     parts.tell({ type: "sandbox", resource: sandbox.alias, strategy: sandbox.strategy, root, ref, base, dirty, fresh });
@@ -63,9 +67,31 @@ export async function openWorkspaces(
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));
     const asMade = sandbox.fresh || untouched.includes(target.alias);
     if (!asMade || own.length > 0) await workspace.restore(netChanges(own));
+    if (parts.setup !== undefined) {
+      const options = { sandboxes: directory, network, requireConfinement, signal: parts.setup.signal };
+      const outcome = await ensureSetup(sandbox, options);
+      const notice = setupNotice(outcome, parts.targets.length > 1 ? target.alias : undefined);
+      if (notice !== undefined) parts.tell(notice);
+      if (outcome.kind === "failed") problem.note = setupNote(outcome);
+    }
     workspaces.set(target.alias, workspace);
   }
   return workspaces;
+}
+
+/** A command that fails is told that the set-up failed too. */
+function explaining(sandbox: Sandbox, problem: { readonly note?: string }): Sandbox {
+  const { carried } = sandbox;
+  if (carried === undefined) return sandbox;
+  return {
+    ...sandbox,
+    carried: async () => {
+      const view = await carried();
+      const explain = (output: string): string | undefined =>
+        [view.explain(output), problem.note].filter((one) => one !== undefined).join("\n") || undefined;
+      return { ...view, explain };
+    },
+  };
 }
 
 /** Programs that an earlier owner of the plan left running in the sandbox are ended first. In place no command runs. */

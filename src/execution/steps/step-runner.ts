@@ -85,7 +85,8 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
   await using opened = new AsyncDisposableStack();
   const changes = await planChanges(store, plan.id, plan.attempt);
   const late = new RecordedLateChanges(lease, context);
-  const workspaces = await openWorkspaces({ ...run, context, changes, late }, opened);
+  const setup = { signal: AbortSignal.any([run.signal, lease.signal]) };
+  const workspaces = await openWorkspaces({ ...run, context, changes, late, setup }, opened);
   const environment: ToolEnvironment = {
     context,
     workspaces,

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import type { ConfinementBackend } from "../../../confinement/backend.ts";
 import { commandPolicy } from "../../../confinement/command-policy.ts";
 import { findConfinement } from "../../../confinement/confinement.ts";
@@ -17,8 +17,9 @@ import type { SandboxStrategy } from "../../../domain/resource/resource.ts";
 import { git } from "../../../git/git.ts";
 import { sandboxGit } from "../../../git/own-repository.ts";
 import { ContainedDirectory, ifCode } from "../../../platform/contained-path.ts";
-import { ignoredParts } from "./ignored-parts.ts";
+import { ignoredParts, type IgnoredPart } from "./ignored-parts.ts";
 import { missingInSandbox } from "./missing-program.ts";
+import { finishedSetup, setupPlace } from "./setup-layers.ts";
 import { makeLayer, type LayerPlace } from "./layer-making.ts";
 
 export interface CarriedView extends Required<Pick<FileView, "layers" | "links">> {
@@ -32,6 +33,7 @@ interface Origin {
   /** The user's checkout or directory. */
   readonly path: string;
   readonly strategy: SandboxStrategy;
+  readonly objects: string | undefined;
 }
 
 interface Prepared {
@@ -67,7 +69,18 @@ function isIn(path: string, directory: string): boolean {
   return directory === "" || path === directory || path.startsWith(`${directory}${sep}`);
 }
 
-async function prepare({ path: checkout, strategy }: Origin, home: string): Promise<Prepared> {
+/** A set-up that has succeeded for these lockfiles takes the place of the checkout's directories. */
+async function partsOf({ path: checkout, strategy, objects }: Origin, home: string): Promise<readonly IgnoredPart[]> {
+  // A copy of a plain directory has everything already.
+  if (strategy !== "git_worktree") return [];
+  const root = join(home, "tree");
+  const place = await setupPlace({ root, strategy, objects }, dirname(dirname(dirname(home))));
+  const made = place === undefined ? [] : (finishedSetup(place) ?? []);
+  const parts = await ignoredParts(checkout, commandPolicy().carry);
+  return [...made, ...parts.filter(({ path }) => !made.some((one) => isIn(path, one.path)))];
+}
+
+async function prepare(origin: Origin, home: string): Promise<Prepared> {
   const { kind } = await findConfinement();
   if (kind === "none" || kind === "seatbelt")
     return {
@@ -77,9 +90,7 @@ async function prepare({ path: checkout, strategy }: Origin, home: string): Prom
     };
   const tree = join(home, "tree");
   const places: (LayerPlace & { base: string; at: string })[] = [];
-  // A copy of a plain directory has everything already.
-  const parts = strategy === "git_worktree" ? await ignoredParts(checkout, commandPolicy().carry) : [];
-  for (const { path: at, source, kind: what } of parts)
+  for (const { path: at, source, kind: what } of await partsOf(origin, home))
     places.push({ base: tree, at, path: join(tree, at), source, kind: what });
   const own = join(home, "home");
   for (const { at, source } of packageCaches())
