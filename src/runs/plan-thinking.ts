@@ -26,6 +26,7 @@ import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Lease } from "../ledger/leases.ts";
+import { planImages } from "../ledger/plan-images.ts";
 import { planEffort } from "../ledger/plan-effort.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
 import { spokenTo } from "../plans/plan-questions.ts";
@@ -99,7 +100,7 @@ export class PlanThinking {
       strategize(
         {
           talk,
-          opening: begun.text,
+          opening: begun.message,
           wish: `Decide how this is done: ${plan.description}`,
           resources: resources.map(({ alias }) => alias),
           readable: READING_TOOLS,
@@ -207,10 +208,7 @@ export class PlanThinking {
     }));
     return {
       system: begun.system,
-      messages: [
-        { role: "user", content: begun.text },
-        { role: "user", content: wish },
-      ],
+      messages: [begun.message, { role: "user", content: wish }],
     };
   }
 
@@ -220,7 +218,7 @@ export class PlanThinking {
     actor: ModelActorDefinition,
     place: StepPlace,
     briefing: (heard: readonly string[]) => Promise<Briefing>,
-  ): Promise<Beginning> {
+  ): Promise<{ readonly system: string; readonly message: ModelMessage }> {
     const resources = await briefedResources(this.#parts.store, plan);
     // The context is a record of its own, which must not be made within another.
     const heard = await this.#parts.store.read((reader) => spokenTo(reader, plan));
@@ -233,7 +231,9 @@ export class PlanThinking {
       return { system, text: opening(told), heard: heard.length, instructions: paths };
     });
     effects.beginsWith(begun.heard);
-    return begun;
+    const images = await this.#parts.store.read((reader) => planImages(reader, plan.id));
+    const message = { role: "user", content: begun.text, ...(images.length === 0 ? {} : { images }) } as const;
+    return { system: begun.system, message };
   }
 
   /** At the end of the last step, changes that no command has looked at deserve one more word. */

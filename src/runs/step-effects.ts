@@ -22,7 +22,7 @@ import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
 import { stepKey } from "../ledger/records.ts";
 import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
-import { stageContent, type StagedContent } from "../store/contents/contents.ts";
+import { readContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
 import { instructionsForCall } from "./project-instructions.ts";
@@ -211,6 +211,7 @@ export class StepEffects implements AgentEffects {
         ...call,
         signal,
         cacheKey: lease.plan.id,
+        imageBytes: (sha256) => this.#content(sha256),
         onWait: (wait) => tell({ type: "ask_waits", step, key, ...wait }),
         onShown: (safe) => (shown = safe),
         onText: (text) => tell({ type: "text", step, text }),
@@ -236,6 +237,11 @@ export class StepEffects implements AgentEffects {
       decision: this.#ids() as DecisionId,
       facts: this.#factsOf(answer),
     };
+  }
+
+  async #content(hash: string): Promise<Uint8Array> {
+    for await (const [, bytes] of readContents(this.#parts.lease.store, [hash])) return bytes;
+    throw new Error(`the content ${hash}, which a message names, is not stored`);
   }
 
   async #decide(

@@ -8,7 +8,9 @@ import type { ActorMemory } from "../../domain/actor/actor.ts";
 import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import { shown } from "../../domain/text/text.ts";
+import type { ImageFacts } from "../../domain/values/image.ts";
 import type { JsonObject } from "../../domain/values/json.ts";
+import { leaveOutOldImages } from "../models/message-images.ts";
 import { ModelError } from "../models/model-error.ts";
 import {
   answerMessage,
@@ -50,6 +52,7 @@ export type ToolReply<T> =
       readonly failure?: string | undefined;
       /** Whether files are different since. */
       readonly changed?: boolean;
+      readonly image?: ImageFacts | undefined;
     };
 
 export interface Course<T> {
@@ -114,19 +117,22 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
       continue;
     }
     failed = false;
+    const images: ImageFacts[] = [];
     for (const [index, call] of answer.toolCalls.entries()) {
       const at = { key: `${key}.${index + 1}`, decision };
       const alone = answer.toolCalls.length === 1;
       const outcome = await oneCall(call, { course, effects, at, alone, answer, messages });
       if ("end" in outcome) return outcome.end;
       acted = true;
-      const { told: output, failed: wrong = false, changed = false } = outcome;
+      const { told: output, failed: wrong = false, changed = false, image } = outcome;
+      if (image !== undefined) images.push(image);
       failed ||= wrong;
       course.watch?.(call, { ok: !wrong, changed });
       messages.push({ role: "tool", callId: call.id, tool: call.tool, output, failed: wrong });
       const repeated = failures.repeatedBy(call, outcome);
       if (repeated !== undefined) throw repeatingError(course, call, repeated);
     }
+    if (images.length > 0) showImages(messages, images);
   }
   throw new StuckError(`${course.name} is not done after ${course.limit} calls of ${modelName(talk.model)}.`, {
     detail: { calls: course.limit },
@@ -193,7 +199,14 @@ async function oneCall<T>(
     }),
   );
   const told = toldOutcome(outcome);
-  return outcome.ok ? { told, failure: outcome.failure, changed: outcome.changed === true } : { told, failed: true };
+  if (!outcome.ok) return { told, failed: true };
+  return { told, failure: outcome.failure, changed: outcome.changed === true, image: outcome.image };
+}
+
+/** After the results of all calls: on most wires a result itself cannot hold an image. */
+function showImages(messages: ModelMessage[], images: readonly ImageFacts[]): void {
+  messages.push({ role: "user", content: `From your calls: ${images.map(({ name }) => name).join(", ")}`, images });
+  leaveOutOldImages(messages);
 }
 
 function checklist<T>(call: ModelToolCall, effects: AgentEffects): ToolReply<T> {

@@ -16,7 +16,7 @@ import { stepIssues, strategySchema, type StrategyStep } from "./strategy-form.t
 export interface Strategist {
   readonly talk: Talk;
   /** Everything the model is told about the plan. */
-  readonly opening: string;
+  readonly opening: ModelMessage;
   /** The question it has to decide. */
   readonly wish: string;
   /** Aliases of the plan. */
@@ -49,10 +49,7 @@ const SAME_FAILURE_LIMIT = 3;
 export async function strategize(strategist: Strategist, effects: AgentEffects): Promise<void> {
   const rounds = strategist.gaveUp + 1;
   const unfit = new Unfit(UNFIT_LIMIT * rounds, strategist);
-  const messages: ModelMessage[] = [
-    { role: "user", content: strategist.opening },
-    { role: "user", content: strategist.wish },
-  ];
+  const messages: ModelMessage[] = [strategist.opening, { role: "user", content: strategist.wish }];
   await converse<void>(
     {
       talk: strategist.talk,
