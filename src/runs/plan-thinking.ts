@@ -6,6 +6,7 @@
 import type { Talk } from "../actors/loop/agent-loop.ts";
 import { opening, systemPrompt, type Briefing } from "../actors/loop/briefing.ts";
 import type { ActorEffects } from "../actors/loop/actor-effects.ts";
+import { EXPLORE_TOOL } from "../actors/loop/explorer.ts";
 import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
 import { strategize, type Strategy } from "../actors/loop/strategist.ts";
 import { workOn, type Acts } from "../actors/loop/worker.ts";
@@ -172,6 +173,7 @@ export class PlanThinking {
         decision: step.decision,
         gaveUp,
         calls: CALL_LIMIT,
+        readable: READING_TOOLS,
         names: { resources: [...place.environment.workspaces.keys()], taken },
         beforeEnd: (acts) => this.#beforeEnd(plan, step, place, acts),
       },
@@ -305,7 +307,7 @@ export class PlanThinking {
       model,
       settings: { ...this.#defaultsOf(model), ...modelSettings(actor.options), ...(await this.#effortOf(plan)) },
       system,
-      tools: [...tools, ...CONTROL_TOOLS],
+      tools: [...tools, ...(tools.some(({ name }) => READING_TOOLS.has(name)) ? [EXPLORE_TOOL] : []), ...CONTROL_TOOLS],
       memory: actor.type === "graph" ? {} : actor.memory,
       responseSchema: undefined,
       window: this.#parts.models.windowOf(model),

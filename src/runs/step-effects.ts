@@ -28,6 +28,7 @@ import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
 import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
+import { asideKey, AsideEffects, isAside } from "./aside-effects.ts";
 import { refusalOf, reviseSteps } from "./strategy-revision.ts";
 
 /** Where and for what an actor acts. */
@@ -177,6 +178,27 @@ export class StepEffects implements AgentEffects {
     return { steps: (record as { readonly output: readonly string[] }).output };
   }
 
+  async aside<T>(
+    key: string,
+    { tool, target }: { readonly tool: string; readonly target: string },
+    run: (effects: AgentEffects) => Promise<T>,
+  ): Promise<T> {
+    const { step, tell } = this.#parts;
+    const started = performance.now();
+    const about = { step, key, tool, target };
+    tell({ type: "tool_started", ...about });
+    const ended = (error?: string): void =>
+      tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...(error ? { error } : {}) });
+    try {
+      const result = await run(new AsideEffects(this, asideKey(key)));
+      ended();
+      return result;
+    } catch (error) {
+      ended(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
   showChecklist(items: readonly ChecklistItem[]): void {
     const { step, tell } = this.#parts;
     tell({ type: "checklist", step, items });
@@ -214,8 +236,9 @@ export class StepEffects implements AgentEffects {
         imageBytes: (sha256) => this.#content(sha256),
         onWait: (wait) => tell({ type: "ask_waits", step, key, ...wait }),
         onShown: (safe) => (shown = safe),
-        onText: (text) => tell({ type: "text", step, text }),
-        onRestart: () => tell({ type: "text_void", step }),
+        // The text of a step is that of its own conversation.
+        onText: (text) => (isAside(key) ? undefined : tell({ type: "text", step, text })),
+        onRestart: () => (isAside(key) ? undefined : tell({ type: "text_void", step })),
       });
     } catch (error) {
       // A process that lost the lease hears of that, and not that a call was stopped because of it.

@@ -32,6 +32,15 @@ export interface AgentEffects extends ActorEffects {
     key: string,
     revision: Revision,
   ): Promise<{ readonly steps: readonly string[] } | { readonly refused: string }>;
+  /**
+   * Runs a conversation of its own below the call with this key. It hears and asks no person, revises nothing and shows
+   * no list.
+   */
+  aside<T>(
+    key: string,
+    about: { readonly tool: string; readonly target: string },
+    run: (effects: AgentEffects) => Promise<T>,
+  ): Promise<T>;
   showChecklist(items: readonly ChecklistItem[]): void;
 }
 

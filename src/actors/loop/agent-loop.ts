@@ -23,6 +23,7 @@ import {
 import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction } from "./compaction.ts";
+import { EXPLORE, explored, type Explored, type Explores } from "./explorer.ts";
 import { remembered } from "./memory.ts";
 import { carriedOut, isTold, toldOutcome } from "./tool-turn.ts";
 
@@ -83,6 +84,10 @@ export interface Course<T> {
   readonly refused: (tool: string) => string | undefined;
   /** The same call that fails in the same way so often is the end. */
   readonly sameFailures: number;
+  /** For conversations that may hand questions on. */
+  readonly explores?: Explores;
+  /** Told of each question to the model, recorded ones included. */
+  readonly asked?: () => void;
   /** Told of each call and its outcome. */
   readonly watch?: (call: ModelToolCall, outcome: { readonly ok: boolean; readonly changed: boolean }) => void;
 }
@@ -96,10 +101,16 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
   const compaction = new Compaction(talk, { type: course.handoverType, parent }, effects);
   const failures = new Failures(course.sameFailures);
   let [acted, failed] = [false, false];
-  for (let turn = 1; turn <= course.limit; turn += 1) {
+  // Questions of explorers count like those of the conversation itself.
+  let others = 0;
+  let warned = false;
+  for (let turn = 1; turn + others <= course.limit; turn += 1) {
     const key = String(turn);
     for (const text of await effects.hear(key)) messages.push({ role: "user", content: `The user says: ${text}` });
-    if (turn === course.limit - WARNED_BEFORE + 1 && turn > 1) messages.push(limitNote());
+    if (!warned && turn > 1 && turn + others > course.limit - WARNED_BEFORE && course.limit > WARNED_BEFORE) {
+      warned = true;
+      messages.push(limitNote());
+    }
     await compaction.before(turn, messages);
     const recovers = failed;
     const about = {
@@ -108,6 +119,7 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
       parent,
     };
     const { answer, decision } = await asked(key, messages, { talk, compaction, effects, turn, about });
+    course.asked?.();
     const spoken = answer.text !== "" || answer.toolCalls.length > 0;
     if (spoken) messages.push(answerMessage(answer));
     if (answer.toolCalls.length === 0) {
@@ -118,10 +130,13 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
     }
     failed = false;
     const images: ImageFacts[] = [];
+    const found = await exploredBy(answer, { course, effects, key, decision });
+    others += [...found.values()].reduce((sum, { calls }) => sum + calls, 0);
     for (const [index, call] of answer.toolCalls.entries()) {
       const at = { key: `${key}.${index + 1}`, decision };
       const alone = answer.toolCalls.length === 1;
-      const outcome = await oneCall(call, { course, effects, at, alone, answer, messages });
+      const outcome =
+        found.get(index)?.reply ?? (await oneCall(call, { course, effects, at, alone, answer, messages }));
       if ("end" in outcome) return outcome.end;
       acted = true;
       const { told: output, failed: wrong = false, changed = false, image } = outcome;
@@ -168,6 +183,23 @@ async function asked(
     if (!(await compaction.now(turn, messages))) throw error;
     return effects.ask(key, call(), about);
   }
+}
+
+async function exploredBy<T>(
+  { toolCalls, finish }: Told,
+  parts: {
+    readonly course: Course<T>;
+    readonly effects: AgentEffects;
+    readonly key: string;
+    readonly decision: DecisionId;
+  },
+): Promise<ReadonlyMap<number, Explored>> {
+  const { course, effects, key, decision } = parts;
+  const { talk, explores } = course;
+  // The last call of an answer that was cut off is not whole.
+  const whole = finish === "length" ? toolCalls.slice(0, -1) : toolCalls;
+  if (explores === undefined || !whole.some(({ tool }) => tool === EXPLORE)) return new Map();
+  return explored(whole, { key, decision }, { talk, explores, effects });
 }
 
 async function oneCall<T>(
@@ -219,7 +251,7 @@ function checklist<T>(call: ModelToolCall, effects: AgentEffects): ToolReply<T> 
 function limitNote(): ModelMessage {
   return {
     role: "user",
-    content: `Note: you have ${WARNED_BEFORE} calls left. Bring the work to a state that can stay, and end it.`,
+    content: `Note: you have at most ${WARNED_BEFORE} calls left. Bring the work to a state that can stay, and end it.`,
   };
 }
 

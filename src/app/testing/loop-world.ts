@@ -5,6 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { RunEvent } from "../../domain/run-event.ts";
 import { git, makeRepository } from "../../testing/git-repository.ts";
 import type { InputOf } from "../table/operation-table.ts";
 import { openCleverAgents, type CleverAgents } from "../open.ts";
@@ -28,6 +29,8 @@ export class LoopWorld implements AsyncDisposable {
     this.commit({ "a.txt": "one\ntwo\n" });
   }
 
+  /** Told during the runs. */
+  readonly events: RunEvent[] = [];
   /** Settings and variables of the next start. */
   settings: Readonly<Record<string, string>> = {};
   environment: Readonly<Record<string, string>> = {};
@@ -66,7 +69,7 @@ export class LoopWorld implements AsyncDisposable {
   async run(request: string, more: Partial<InputOf<"run">> = {}) {
     const agents = await this.agents();
     const wish = { request, directory: this.repository, automationProfile: "trusted", ...more };
-    return agents.run("run", wish, { answers: "none" });
+    return agents.run("run", wish, { answers: "none", tell: (event) => this.events.push(event) });
   }
 
   /** The text that the model was shown when it gave the answer with this name, such as `fix.2`. */
