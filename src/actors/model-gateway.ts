@@ -2,7 +2,8 @@ import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction
 import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
 import { callsInText, refusesTools, withoutTools } from "./models/text-protocol.ts";
-import type { FactsCatalog } from "./models/model-facts.ts";
+import { withoutImages } from "./models/message-images.ts";
+import type { FactsCatalog, LearnedFacts } from "./models/model-facts.ts";
 import { ModelError, callStoppedError } from "./models/model-error.ts";
 import type {
   AnswerOriginal,
@@ -30,7 +31,7 @@ import type { Environment } from "../domain/values/environment.ts";
 export class ModelGateway implements Models {
   readonly providers: readonly Provider[];
   readonly #count: CountModelTokens;
-  readonly #windows: ReadonlyMap<string, number>;
+  readonly #learned: ReadonlyMap<string, LearnedFacts>;
   readonly #patience: RetryPatience;
   readonly #known: readonly string[];
   readonly #transcripts: Transcripts;
@@ -45,14 +46,14 @@ export class ModelGateway implements Models {
     patience?: RetryPatience;
     /** Known facts of models, besides those that come with the package. */
     facts?: FactsCatalog;
-    /** Tokens that models are served with, by `provider/model`, where their servers said so. */
-    windows?: ReadonlyMap<string, number>;
+    /** By `provider/model`, what the servers of models said of them. */
+    learned?: ReadonlyMap<string, LearnedFacts>;
     /** Relative paths of transcripts begin here. */
     directory?: string;
   }) {
     this.providers = configuredProviders(parts.settings, parts.environment, parts.facts);
     this.#count = parts.count;
-    this.#windows = parts.windows ?? new Map();
+    this.#learned = parts.learned ?? new Map();
     this.#patience = parts.patience ?? PATIENCE;
     const keys = this.providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
     this.#known = [...new Set([...keys, ...secretValues(parts.environment)])].sort((a, b) => b.length - a.length);
@@ -63,13 +64,14 @@ export class ModelGateway implements Models {
     const asked = requireProvider(this.providers, call.model);
     const fallbacks = [...(call.fallbacks ?? []), ...asked.fallbacks];
     checkFallbacks(asked, fallbacks, this.providers);
-    const { safe, masked } = this.#masked(call);
+    const { safe, masked } = this.#masked({ ...call, messages: this.#visible(call.model, call.messages) });
     const { system, messages, tools, responseSchema, settings } = safe;
     call.onShown?.({ system, messages, tools, settings, ...(responseSchema === undefined ? {} : { responseSchema }) });
     const tries = new Tries(safe, this.#patience.now);
     const last = fallbacks.at(-1) ?? call.model;
     for (const model of [call.model, ...fallbacks]) {
-      const answered = await this.#ask({ ...tries.call, model }, tries, model !== last);
+      const messages = this.#visible(model, tries.call.messages);
+      const answered = await this.#ask({ ...tries.call, model, messages }, tries, model !== last);
       if (answered !== undefined)
         return { ...answered, model, durationMs: tries.duration, attempts: tries.made, masked };
     }
@@ -83,8 +85,23 @@ export class ModelGateway implements Models {
 
   /** How many tokens the model reads at most; undefined when that is not publicly known. */
   windowOf(model: ModelRef): number | undefined {
-    const served = this.#windows.get(`${model.provider}/${model.model}`);
-    return served ?? requireProvider(this.providers, model).facts(model.model)?.contextWindow;
+    const learned = this.#learned.get(`${model.provider}/${model.model}`);
+    return learned?.window ?? requireProvider(this.providers, model).facts(model.model)?.contextWindow;
+  }
+
+  /** Whether the model can be shown images, as far as that is known. */
+  seesImages(model: ModelRef): boolean {
+    const { images, facts } = requireProvider(this.providers, model);
+    const learned = this.#learned.get(`${model.provider}/${model.model}`)?.images;
+    return images.has(model.model) || images.has("*") || (learned ?? facts(model.model)?.images) === true;
+  }
+
+  /** The same messages; a model that cannot see is told in words what it is not shown. */
+  #visible(model: ModelRef, messages: readonly ModelMessage[]): readonly ModelMessage[] {
+    if (this.seesImages(model)) return messages;
+    return messages.map((message) =>
+      message.role === "user" ? withoutImages(message, `${model.provider}/${model.model} cannot see images`) : message,
+    );
   }
 
   /** How long an answer may be where its actor does not say. */

@@ -17,6 +17,7 @@ import {
 import { renderTemplate } from "../domain/values/template.ts";
 import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
 import { setOwnBudget } from "../ledger/own-budget.ts";
+import { insertPlanImages, type StagedImage } from "../ledger/plan-images.ts";
 import { setPlanEffort } from "../ledger/plan-effort.ts";
 import type { Reasoning } from "../domain/actor/reasoning.ts";
 import { actionNames, findAction } from "../store/tables/actions.ts";
@@ -45,6 +46,8 @@ export interface UseActionInput extends ActorChoice {
   readonly contextStages?: Readonly<Record<string, string>>;
   /** How much its models think, instead of what their actors say. */
   readonly effort?: Reasoning | undefined;
+  /** Images that belong to the request. */
+  readonly images?: readonly StagedImage[];
   /** The budget for its models, if lower than the configured one. */
   readonly budget?: Microdollars | undefined;
 }
@@ -100,6 +103,8 @@ export async function makePlan(
   requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
   await insertPlanStages(tx, plan.id, stages);
+  const images = input.images ?? [];
+  await insertPlanImages(tx, plan.id, images);
   if (input.effort !== undefined)
     await setPlanEffort(tx, { planId: plan.id, effort: input.effort, user: recordSource.user });
   await recordEvent(tx, recordSource, {
@@ -110,6 +115,7 @@ export async function makePlan(
       action: plan.action,
       projects: projects.map(({ project }) => project),
       profile: profile.name,
+      ...(images.length === 0 ? {} : { images: images.map(({ facts }) => facts.sha256) }),
       ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
     },
   });

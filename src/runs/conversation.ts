@@ -13,6 +13,7 @@ import { findDecision, findDecisions } from "../ledger/decisions.ts";
 import type { StepRecord } from "../ledger/records.ts";
 import { readContents } from "../store/contents/contents.ts";
 import type { Reader, Store } from "../store/port.ts";
+import { isAside } from "./aside-effects.ts";
 import { readSnapshot } from "./prompt-snapshot.ts";
 import { readAnswer, type StoredAnswer } from "./stored-answer.ts";
 
@@ -56,7 +57,10 @@ async function lastAnswer(
 ): Promise<AnswerRecord | undefined> {
   const records = await placedRecords(reader, plan.id, plan.attempt, phase);
   return records.findLast(
-    (record): record is AnswerRecord => record.kind === "answer" && wanted(planStepOf(record.id)),
+    (record): record is AnswerRecord =>
+      record.kind === "answer" &&
+      wanted(planStepOf(record.id)) &&
+      !isAside(record.id.slice(record.id.indexOf("/") + 1)),
   );
 }
 

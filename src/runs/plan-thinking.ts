@@ -6,6 +6,7 @@
 import type { Talk } from "../actors/loop/agent-loop.ts";
 import { opening, systemPrompt, type Briefing } from "../actors/loop/briefing.ts";
 import type { ActorEffects } from "../actors/loop/actor-effects.ts";
+import { EXPLORE_TOOL } from "../actors/loop/explorer.ts";
 import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
 import { strategize, type DecidedStrategy } from "../actors/loop/strategist.ts";
 import { workOn } from "../actors/loop/worker.ts";
@@ -26,6 +27,7 @@ import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Lease } from "../ledger/leases.ts";
+import { planImages } from "../ledger/plan-images.ts";
 import { planEffort } from "../ledger/plan-effort.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
 import { spokenTo } from "../plans/plan-questions.ts";
@@ -100,7 +102,7 @@ export class PlanThinking {
       strategize(
         {
           talk,
-          opening: begun.text,
+          opening: begun.message,
           wish: `Decide how this is done: ${plan.description}`,
           resources: resources.map(({ alias }) => alias),
           readable: READING_TOOLS,
@@ -177,6 +179,7 @@ export class PlanThinking {
         decision: step.decision,
         gaveUp,
         calls: CALL_LIMIT,
+        readable: READING_TOOLS,
         names: { resources: [...place.environment.workspaces.keys()], taken },
         beforeEnd: (key, acts) => lastWord({ store, plan, step: step.id, place, effects, key, acts, mayWrite }),
       },
@@ -213,10 +216,7 @@ export class PlanThinking {
     }));
     return {
       system: begun.system,
-      messages: [
-        { role: "user", content: begun.text },
-        { role: "user", content: wish },
-      ],
+      messages: [begun.message, { role: "user", content: wish }],
     };
   }
 
@@ -226,7 +226,7 @@ export class PlanThinking {
     actor: ModelActorDefinition,
     place: StepPlace,
     briefing: (heard: readonly string[]) => Promise<Briefing>,
-  ): Promise<Beginning> {
+  ): Promise<{ readonly system: string; readonly message: ModelMessage }> {
     const resources = await briefedResources(this.#parts.store, plan);
     // The context is a record of its own, which must not be made within another.
     const heard = await this.#parts.store.read((reader) => spokenTo(reader, plan));
@@ -239,7 +239,9 @@ export class PlanThinking {
       return { system, text: opening(told), heard: heard.length, instructions: paths };
     });
     effects.beginsWith(begun.heard);
-    return begun;
+    const images = await this.#parts.store.read((reader) => planImages(reader, plan.id));
+    const message = { role: "user", content: begun.text, ...(images.length === 0 ? {} : { images }) } as const;
+    return { system: begun.system, message };
   }
 
   async #graph(
@@ -300,7 +302,7 @@ export class PlanThinking {
       model,
       settings: { ...this.#defaultsOf(model), ...modelSettings(actor.options), ...(await this.#effortOf(plan)) },
       system,
-      tools: [...tools, ...CONTROL_TOOLS],
+      tools: [...tools, ...(tools.some(({ name }) => READING_TOOLS.has(name)) ? [EXPLORE_TOOL] : []), ...CONTROL_TOOLS],
       memory: actor.type === "graph" ? {} : actor.memory,
       responseSchema: undefined,
       window: this.#parts.models.windowOf(model),

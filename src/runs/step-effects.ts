@@ -22,13 +22,14 @@ import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
 import { stepKey } from "../ledger/records.ts";
 import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
-import { stageContent, type StagedContent } from "../store/contents/contents.ts";
+import { readContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
 import { GoneCommands, goneNote } from "./gone-commands.ts";
 import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
+import { asideKey, AsideEffects, isAside } from "./aside-effects.ts";
 import { refusalOf, reviseSteps } from "./strategy-revision.ts";
 
 /** Where and for what an actor acts. */
@@ -189,6 +190,27 @@ export class StepEffects implements AgentEffects {
     return { steps: (record as { readonly output: readonly string[] }).output };
   }
 
+  async aside<T>(
+    key: string,
+    { tool, target }: { readonly tool: string; readonly target: string },
+    run: (effects: AgentEffects) => Promise<T>,
+  ): Promise<T> {
+    const { step, tell } = this.#parts;
+    const started = performance.now();
+    const about = { step, key, tool, target };
+    tell({ type: "tool_started", ...about });
+    const ended = (error?: string): void =>
+      tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...(error ? { error } : {}) });
+    try {
+      const result = await run(new AsideEffects(this, asideKey(key)));
+      ended();
+      return result;
+    } catch (error) {
+      ended(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
   showChecklist(items: readonly ChecklistItem[]): void {
     const { step, tell } = this.#parts;
     tell({ type: "checklist", step, items });
@@ -223,10 +245,12 @@ export class StepEffects implements AgentEffects {
         ...call,
         signal,
         cacheKey: lease.plan.id,
+        imageBytes: (sha256) => this.#content(sha256),
         onWait: (wait) => tell({ type: "ask_waits", step, key, ...wait }),
         onShown: (safe) => (shown = safe),
-        onText: (text) => tell({ type: "text", step, text }),
-        onRestart: () => tell({ type: "text_void", step }),
+        // The text of a step is that of its own conversation.
+        onText: (text) => (isAside(key) ? undefined : tell({ type: "text", step, text })),
+        onRestart: () => (isAside(key) ? undefined : tell({ type: "text_void", step })),
       });
     } catch (error) {
       // A process that lost the lease hears of that, and not that a call was stopped because of it.
@@ -248,6 +272,11 @@ export class StepEffects implements AgentEffects {
       decision: this.#ids() as DecisionId,
       facts: this.#factsOf(answer),
     };
+  }
+
+  async #content(hash: string): Promise<Uint8Array> {
+    for await (const [, bytes] of readContents(this.#parts.lease.store, [hash])) return bytes;
+    throw new Error(`the content ${hash}, which a message names, is not stored`);
   }
 
   async #decide(

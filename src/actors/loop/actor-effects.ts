@@ -35,6 +35,15 @@ export interface AgentEffects extends ActorEffects {
     key: string,
     revision: Revision,
   ): Promise<{ readonly steps: readonly string[] } | { readonly refused: string }>;
+  /**
+   * Runs a conversation of its own below the call with this key. It hears and asks no person, revises nothing and shows
+   * no list.
+   */
+  aside<T>(
+    key: string,
+    about: { readonly tool: string; readonly target: string },
+    run: (effects: AgentEffects) => Promise<T>,
+  ): Promise<T>;
   showChecklist(items: readonly ChecklistItem[]): void;
 }
 
@@ -49,7 +58,10 @@ export interface ChecklistItem {
   readonly state: "open" | "doing" | "done";
 }
 
-export type Asked = Omit<ModelCall, "signal" | "cacheKey" | "onWait" | "beforeTry" | "afterTry" | "onShown">;
+export type Asked = Omit<
+  ModelCall,
+  "signal" | "cacheKey" | "imageBytes" | "onWait" | "beforeTry" | "afterTry" | "onShown"
+>;
 
 /** The part of an answer that is kept, and comes back when it is asked for again. */
 export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "finish" | "model" | "usage">;

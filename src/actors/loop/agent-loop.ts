@@ -8,7 +8,9 @@ import type { ActorMemory } from "../../domain/actor/actor.ts";
 import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import { shown } from "../../domain/text/text.ts";
+import type { ImageFacts } from "../../domain/values/image.ts";
 import type { JsonObject } from "../../domain/values/json.ts";
+import { leaveOutOldImages } from "../models/message-images.ts";
 import {
   answerMessage,
   type ModelMessage,
@@ -20,6 +22,7 @@ import {
 import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction, isTooLong } from "./compaction.ts";
+import { EXPLORE, explored, type Explored, type Explores } from "./explorer.ts";
 import { remembered } from "./memory.ts";
 import { carriedOut, isTold, toldOutcome } from "./tool-turn.ts";
 
@@ -49,6 +52,7 @@ export type ToolReply<T> =
       readonly failure?: string | undefined;
       /** Whether files are different since. */
       readonly changed?: boolean;
+      readonly image?: ImageFacts | undefined;
     };
 
 export interface Course<T> {
@@ -79,6 +83,10 @@ export interface Course<T> {
   readonly refused: (tool: string) => string | undefined;
   /** The same call that fails in the same way so often is the end. */
   readonly sameFailures: number;
+  /** For conversations that may hand questions on. */
+  readonly explores?: Explores;
+  /** Told of each question to the model, recorded ones included. */
+  readonly asked?: () => void;
   /** Told of each call and its outcome. */
   readonly watch?: (call: ModelToolCall, outcome: { readonly ok: boolean; readonly changed: boolean }) => void;
 }
@@ -92,10 +100,16 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
   const compaction = new Compaction(talk, { type: course.handoverType, parent }, effects);
   const failures = new Failures(course.sameFailures);
   let [acted, failed] = [false, false];
-  for (let turn = 1; turn <= course.limit; turn += 1) {
+  // Questions of explorers count like those of the conversation itself.
+  let others = 0;
+  let warned = false;
+  for (let turn = 1; turn + others <= course.limit; turn += 1) {
     const key = String(turn);
     for (const text of await effects.hear(key)) messages.push({ role: "user", content: text });
-    if (turn === course.limit - WARNED_BEFORE + 1 && turn > 1) messages.push(limitNote());
+    if (!warned && turn > 1 && turn + others > course.limit - WARNED_BEFORE && course.limit > WARNED_BEFORE) {
+      warned = true;
+      messages.push(limitNote());
+    }
     await compaction.before(turn, messages);
     const recovers = failed;
     const about = {
@@ -104,6 +118,7 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
       parent,
     };
     const { answer, decision } = await asked(key, messages, { talk, compaction, effects, turn, about });
+    course.asked?.();
     const spoken = answer.text !== "" || answer.toolCalls.length > 0;
     if (spoken) messages.push(answerMessage(answer));
     if (answer.toolCalls.length === 0) {
@@ -113,19 +128,25 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
       continue;
     }
     failed = false;
+    const images: ImageFacts[] = [];
+    const found = await exploredBy(answer, { course, effects, key, decision });
+    others += [...found.values()].reduce((sum, { calls }) => sum + calls, 0);
     for (const [index, call] of answer.toolCalls.entries()) {
       const at = { key: `${key}.${index + 1}`, decision };
       const alone = answer.toolCalls.length === 1;
-      const outcome = await oneCall(call, { course, effects, at, alone, answer, messages });
+      const outcome =
+        found.get(index)?.reply ?? (await oneCall(call, { course, effects, at, alone, answer, messages }));
       if ("end" in outcome) return outcome.end;
       acted = true;
-      const { told: output, failed: wrong = false, changed = false } = outcome;
+      const { told: output, failed: wrong = false, changed = false, image } = outcome;
+      if (image !== undefined) images.push(image);
       failed ||= wrong;
       course.watch?.(call, { ok: !wrong, changed });
       messages.push({ role: "tool", callId: call.id, tool: call.tool, output, failed: wrong });
       const repeated = failures.repeatedBy(call, outcome);
       if (repeated !== undefined) throw repeatingError(course, call, repeated);
     }
+    if (images.length > 0) showImages(messages, images);
   }
   throw new StuckError(`${course.name} is not done after ${course.limit} calls of ${modelName(talk.model)}.`, {
     detail: { calls: course.limit },
@@ -163,6 +184,23 @@ async function asked(
   }
 }
 
+async function exploredBy<T>(
+  { toolCalls, finish }: Told,
+  parts: {
+    readonly course: Course<T>;
+    readonly effects: AgentEffects;
+    readonly key: string;
+    readonly decision: DecisionId;
+  },
+): Promise<ReadonlyMap<number, Explored>> {
+  const { course, effects, key, decision } = parts;
+  const { talk, explores } = course;
+  // The last call of an answer that was cut off is not whole.
+  const whole = finish === "length" ? toolCalls.slice(0, -1) : toolCalls;
+  if (explores === undefined || !whole.some(({ tool }) => tool === EXPLORE)) return new Map();
+  return explored(whole, { key, decision }, { talk, explores, effects });
+}
+
 async function oneCall<T>(
   call: ModelToolCall,
   parts: {
@@ -192,7 +230,14 @@ async function oneCall<T>(
     }),
   );
   const told = toldOutcome(outcome);
-  return outcome.ok ? { told, failure: outcome.failure, changed: outcome.changed === true } : { told, failed: true };
+  if (!outcome.ok) return { told, failed: true };
+  return { told, failure: outcome.failure, changed: outcome.changed === true, image: outcome.image };
+}
+
+/** After the results of all calls: on most wires a result itself cannot hold an image. */
+function showImages(messages: ModelMessage[], images: readonly ImageFacts[]): void {
+  messages.push({ role: "user", content: `From your calls: ${images.map(({ name }) => name).join(", ")}`, images });
+  leaveOutOldImages(messages);
 }
 
 function checklist<T>(call: ModelToolCall, effects: AgentEffects): ToolReply<T> {
@@ -205,7 +250,7 @@ function checklist<T>(call: ModelToolCall, effects: AgentEffects): ToolReply<T> 
 function limitNote(): ModelMessage {
   return {
     role: "user",
-    content: `Note: you have ${WARNED_BEFORE} calls left. Bring the work to a state that can stay, and end it.`,
+    content: `Note: you have at most ${WARNED_BEFORE} calls left. Bring the work to a state that can stay, and end it.`,
   };
 }
 

@@ -4,6 +4,8 @@
  * continues with its beginning, the summary and its newest part. The beginning holds the goal and the constraints: it
  * is always kept word for word.
  */
+import { imageTokens } from "../../domain/values/image.ts";
+import { withoutImages } from "../models/message-images.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelMessage } from "../models/model.ts";
 import type { About, AgentEffects } from "./actor-effects.ts";
@@ -133,7 +135,8 @@ export class Compaction {
   #size(message: ModelMessage): number {
     const known = this.#sizes.get(message);
     if (known !== undefined) return known;
-    const size = this.#talk.count(textOf(message));
+    const images = message.role === "user" ? (message.images ?? []) : [];
+    const size = this.#talk.count(textOf(message)) + images.reduce((sum, image) => sum + imageTokens(image), 0);
     this.#sizes.set(message, size);
     return size;
   }
@@ -163,7 +166,7 @@ function leaveOutOldResults(messages: ModelMessage[], sizeOf: (message: ModelMes
   let size = 0;
   for (let index = messages.length - 1; index > 0; index -= 1) {
     const message = messages[index];
-    if (message?.role !== "tool") continue;
+    if (message === undefined || (message.role !== "tool" && !hasImages(message))) continue;
     size += sizeOf(message);
     if (size > RESULTS_KEPT) messages[index] = leftOut(message);
   }
@@ -174,10 +177,17 @@ const SHORT_RESULT = 500;
 const LONGEST_TOLD = 4_000;
 
 function withoutLongResult(message: ModelMessage, longest: number): ModelMessage {
-  return message.role === "tool" && textOf(message).length > longest ? leftOut(message) : message;
+  const isLong = message.role === "tool" && textOf(message).length > longest;
+  return isLong || hasImages(message) ? leftOut(message) : message;
 }
 
-function leftOut(message: Extract<ModelMessage, { role: "tool" }>): ModelMessage {
+function hasImages(message: ModelMessage): boolean {
+  return message.role === "user" && message.images !== undefined;
+}
+
+function leftOut(message: ModelMessage): ModelMessage {
+  if (message.role === "user") return withoutImages(message, "it was left out because the conversation became long");
+  if (message.role === "assistant") return message;
   const text = textOf(message);
   if (text.length <= SHORT_RESULT) return message;
   const lines = text.split("\n").length;

@@ -20,7 +20,7 @@ const STRATEGIST: Omit<Strategist, "accept"> = {
     window: undefined,
     count: (text) => text.length,
   },
-  opening: "The goal is to fix it",
+  opening: { role: "user", content: "The goal is to fix it" },
   wish: "Decide how this is done: Fix it",
   resources: ["api", "web"],
   readable: new Set(["read_file"]),

@@ -10,13 +10,14 @@ import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 import type { AgentEffects, Told } from "./actor-effects.ts";
 import { converse, modelName, type ToolReply, type Talk } from "./agent-loop.ts";
 import { askedUser } from "./ask-user.ts";
+import { EXPLORE } from "./explorer.ts";
 import { ASK_USER, RECORD_STRATEGY } from "./control-tools.ts";
 import { stepIssues, strategySchema, type StrategyStep } from "./strategy-form.ts";
 
 export interface Strategist {
   readonly talk: Talk;
   /** Everything the model is told about the plan. */
-  readonly opening: string;
+  readonly opening: ModelMessage;
   /** The question it has to decide. */
   readonly wish: string;
   /** Aliases of the plan. */
@@ -49,10 +50,7 @@ const SAME_FAILURE_LIMIT = 3;
 export async function strategize(strategist: Strategist, effects: AgentEffects): Promise<void> {
   const rounds = strategist.gaveUp + 1;
   const unfit = new Unfit(UNFIT_LIMIT * rounds, strategist);
-  const messages: ModelMessage[] = [
-    { role: "user", content: strategist.opening },
-    { role: "user", content: strategist.wish },
-  ];
+  const messages: ModelMessage[] = [strategist.opening, { role: "user", content: strategist.wish }];
   await converse<void>(
     {
       talk: strategist.talk,
@@ -63,6 +61,7 @@ export async function strategize(strategist: Strategist, effects: AgentEffects):
       sameFailures: SAME_FAILURE_LIMIT * rounds,
       typeOf: ({ toolCalls }) => (toolCalls.some(isLook) ? "resource_selection" : "strategy_choice"),
       handoverType: "strategy_choice",
+      explores: { readable: strategist.readable, type: "resource_selection" },
       questionAt: (turn, recovers) =>
         turn === 1
           ? "How is it done?"
@@ -70,7 +69,12 @@ export async function strategize(strategist: Strategist, effects: AgentEffects):
             ? "How is it done, without what was wrong?"
             : "What is there to know?",
       refused: (tool) => {
-        if (strategist.readable.has(tool) || !strategist.talk.tools.some(({ name }) => name === tool)) return undefined;
+        if (
+          tool === EXPLORE ||
+          strategist.readable.has(tool) ||
+          !strategist.talk.tools.some(({ name }) => name === tool)
+        )
+          return undefined;
         return `${tool} may change something, and there is no strategy yet. Call record_strategy first.`;
       },
       control: (call, at) => control(call, at, { strategist, effects, unfit }),

@@ -6,6 +6,7 @@ import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { EffectCall } from "./actor-effects.ts";
 import type { Talk } from "./agent-loop.ts";
 import { CONTROL_TOOLS } from "./control-tools.ts";
+import { EXPLORE_TOOL } from "./explorer.ts";
 import { workOn, type Work } from "./worker.ts";
 
 const FILE_TOOLS = ["read_file", "write_file"].map((name) => ({ name, description: name, parameters: {} }));
@@ -30,6 +31,7 @@ const WORK: Work = {
   decision: "step" as DecisionId,
   gaveUp: 0,
   calls: CALL_LIMIT,
+  readable: new Set(["read_file"]),
   names: { resources: ["api"], taken: ["write"] },
 };
 
@@ -287,4 +289,14 @@ describe("a command that fails", () => {
     );
     expect(await workOn(WORK, effects)).toBe("done");
   });
+});
+
+test("the calls of explorers count like those of the step", async () => {
+  const explores: Played = { calls: [{ tool: "explore", params: { question: "Where?" } }] };
+  const found: Played = { text: "Here." };
+  const answers = [explores, found, explores, found];
+  const effects = new PlayedEffects([...answers, ...answers]);
+  const work = { ...WORK, calls: 4, talk: { ...WORK.talk, tools: [...WORK.talk.tools, EXPLORE_TOOL] } };
+  await expect(workOn(work, effects)).rejects.toThrow('The step "write" is not done after 4 calls');
+  expect(effects.asked).toHaveLength(4);
 });

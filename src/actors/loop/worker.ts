@@ -26,6 +26,8 @@ export interface Work {
   readonly calls: number;
   /** Aliases of the plan, and the ids of steps that began: for a revision of the strategy. */
   readonly names: { readonly resources: readonly string[]; readonly taken: readonly string[] };
+  /** Names of the tools that only read. */
+  readonly readable: ReadonlySet<string>;
   /** Said once, before the step ends with the answer of this key; undefined when all is well. */
   readonly beforeEnd?: ((key: string, acts: Acts) => Promise<string | undefined>) | undefined;
 }
@@ -57,6 +59,7 @@ export async function workOn(work: Work, effects: AgentEffects): Promise<string>
       typeOf: ({ toolCalls }, recovers) =>
         recovers ? "error_recovery" : toolCalls.length > 0 ? "tool_invocation" : "implementation_choice",
       handoverType: "implementation_choice",
+      explores: { readable: work.readable, type: "tool_invocation" },
       questionAt: (turn, recovers) =>
         recovers ? "A tool failed. What now?" : turn === 1 ? work.description : "What is next?",
       refused: () => undefined,

@@ -60,6 +60,14 @@ const LISTED_AS: Readonly<Partial<Record<ProviderType, readonly string[]>>> = {
   vertex: ["google-vertex", "google", "anthropic"],
 };
 
+/** Facts of a model that the server which serves it gives. */
+export interface LearnedFacts {
+  /** Tokens that it is served with. */
+  readonly window: number;
+  /** Undefined when the server does not say. */
+  readonly images: boolean | undefined;
+}
+
 export class FactsCatalog {
   readonly #providers = new Map<string, Map<string, ModelFacts>>();
   /** Of the newest list. */

@@ -5,6 +5,7 @@
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { Reasoning } from "../../domain/actor/reasoning.ts";
 import type { AskWait } from "../../domain/run-event.ts";
+import type { ImageFacts } from "../../domain/values/image.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 
 /** Which model, and by whom: "openai" and "gpt-4o", not "openai/gpt-4o". */
@@ -16,7 +17,12 @@ export interface ModelRef {
 }
 
 export type ModelMessage =
-  | { readonly role: "user"; readonly content: string }
+  | {
+      readonly role: "user";
+      readonly content: string;
+      /** Shown after the text. Results of tools have none: not every provider takes them there. */
+      readonly images?: readonly ImageFacts[];
+    }
   | {
       readonly role: "assistant";
       readonly content: string;
@@ -92,6 +98,8 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Calls with the same key share the beginning of their prompts, as those of one plan do. */
   readonly cacheKey?: string;
+  /** The bytes of an image of its messages, by their hash. */
+  readonly imageBytes?: (sha256: string) => Promise<Uint8Array>;
   /** Told before each wait for another try. */
   readonly onWait?: (wait: AskWait) => void;
   /** Text as it arrives. */

@@ -83,9 +83,11 @@ export function merged(messages: readonly ModelMessage[]): ModelMessage[] {
   const result: ModelMessage[] = [];
   for (const message of messages) {
     const last = result.at(-1);
-    if (last?.role === "user" && message.role === "user")
-      result[result.length - 1] = { role: "user", content: `${last.content}\n\n${message.content}` };
-    else result.push(message);
+    if (last?.role === "user" && message.role === "user") {
+      const images = [...(last.images ?? []), ...(message.images ?? [])];
+      const content = `${last.content}\n\n${message.content}`;
+      result[result.length - 1] = { role: "user", content, ...(images.length === 0 ? {} : { images }) };
+    } else result.push(message);
   }
   return result;
 }

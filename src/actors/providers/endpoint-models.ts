@@ -14,6 +14,8 @@ export interface EndpointModels {
 }
 
 const TIMEOUT_MS = 10_000;
+/** For a question that a run could do without. */
+const SHORT_MS = 2_000;
 
 const List = z.object({
   data: z.array(
@@ -39,34 +41,47 @@ export async function listedByEndpoint(provider: Provider, signal: AbortSignal):
   }
 }
 
-const Shown = z.object({ parameters: z.string().optional(), model_info: z.record(z.string(), z.unknown()).optional() });
+const Shown = z.object({
+  parameters: z.string().optional(),
+  model_info: z.record(z.string(), z.unknown()).optional(),
+  capabilities: z.array(z.string()).optional(),
+});
 
 export interface OllamaWindow {
   /** Tokens it is served with: what is over it is cut off at the beginning, without a word. */
   readonly served: number;
   /** Tokens the model could read. */
   readonly possible: number | undefined;
+  /** Whether the model can see images; undefined when the server does not say. */
+  readonly images: boolean | undefined;
 }
 
 /** Ollama serves so many tokens unless the model or the server says otherwise. */
 const OLLAMA_DEFAULT = 4_096;
 
-/** Undefined when the endpoint is not Ollama's. */
+/** Whether the endpoint may be Ollama's. */
+export function mayBeOllama({ type, local, baseUrl }: Provider): boolean {
+  return type === "openai-compatible" && local && baseUrl !== undefined;
+}
+
+/** Undefined when the endpoint is not Ollama's, or does not answer soon. */
 export async function ollamaWindow(
   provider: Provider,
   model: string,
   signal: AbortSignal,
 ): Promise<OllamaWindow | undefined> {
-  if (provider.type !== "openai-compatible" || !provider.local || provider.baseUrl === undefined) return undefined;
+  if (!mayBeOllama(provider) || provider.baseUrl === undefined) return undefined;
   const root = provider.baseUrl.replace(/\/v1$/, "");
   const body = { method: "POST", body: JSON.stringify({ model }) };
-  const answer = await json(provider, `${root}/api/show`, body, signal).catch(() => undefined);
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(SHORT_MS)]);
+  const answer = await json(provider, `${root}/api/show`, body, soon).catch(() => undefined);
   const shown = Shown.safeParse(answer);
   if (answer === undefined || !shown.success) return undefined;
   const [, set] = /^num_ctx\s+(\d+)$/m.exec(shown.data.parameters ?? "") ?? [];
   const possible = Object.entries(shown.data.model_info ?? {}).find(([key]) => key.endsWith(".context_length"))?.[1];
   const most = typeof possible === "number" ? possible : undefined;
-  return { served: set === undefined ? Math.min(OLLAMA_DEFAULT, most ?? OLLAMA_DEFAULT) : Number(set), possible: most };
+  const served = set === undefined ? Math.min(OLLAMA_DEFAULT, most ?? OLLAMA_DEFAULT) : Number(set);
+  return { served, possible: most, images: shown.data.capabilities?.includes("vision") };
 }
 
 async function ollamaWindows(

@@ -1,3 +1,4 @@
+import { imageTokens } from "../../domain/values/image.ts";
 import type { JsonValue } from "../../domain/values/json.ts";
 import type { Price } from "../../domain/settings/provider-settings.ts";
 import type { AnswerPart, Microdollars, ModelCall, ModelUsage, UpperBound } from "../models/model.ts";
@@ -97,7 +98,7 @@ function isCounted({ type, facts }: Provider, model: string): boolean {
 /**
  * The parts of the call that every model reads, in any form its provider gives them: texts, calls, results, and half of
  * each tool's schema, since some write it more briefly than JSON (OpenAI as types). Nothing around them, and no schema
- * of the answer, which some servers only steer by.
+ * of the answer, which some servers only steer by. Images count for nothing here: their tokens are only estimated.
  */
 export function countSent(call: ModelCall, count: CountModelTokens): number {
   const of = (text: string): number => (text === "" ? 0 : count(text, call.model.model));
@@ -124,6 +125,7 @@ export function countInput(call: ModelCall, count: CountModelTokens): number {
       continue;
     }
     tokens += of(message.content);
+    if (message.role === "user") tokens += (message.images ?? []).reduce((sum, image) => sum + imageTokens(image), 0);
     if (message.role === "assistant") {
       for (const one of message.toolCalls) tokens += AROUND_TOOL + of(one.tool) + of(one.raw);
       for (const part of message.original?.parts ?? [])

@@ -40,6 +40,8 @@ export interface Provider {
   readonly keyVariables: readonly string[];
   /** Those to offer as actors; others may be asked as well. */
   readonly models: readonly string[];
+  /** Those that can see images, besides those of which it is publicly known; "*" is every one. */
+  readonly images: ReadonlySet<string>;
   readonly prices: ReadonlyMap<string, Price>;
   readonly fallbacks: readonly ModelRef[];
   readonly idleTimeoutMs: number;
@@ -184,6 +186,7 @@ function providerNamed(
     apiKey: apiKey === undefined ? undefined : new Secret(apiKey),
     keyVariables: variables,
     models: models === undefined ? offeredModels(name, type, own, transcript) : listItems(models),
+    images: new Set(listItems(value("images") ?? "")),
     prices: new Map(
       listItems(value("prices") ?? "").flatMap((item) => {
         const parsed = parsePrice(item);
@@ -243,6 +246,7 @@ function makeBound(providers: readonly Provider[], ref: ModelRef, baseUrl: strin
     apiKey: undefined,
     keyVariables: [],
     models: [],
+    images: configured?.images ?? new Set(),
     prices: new Map(),
     fallbacks: [],
     idleTimeoutMs: configured?.idleTimeoutMs ?? IDLE_TIMEOUT_S * 1000,

@@ -104,6 +104,17 @@ function dataOf({ providerMetadata }: { providerMetadata?: object | undefined })
   return JSON.parse(JSON.stringify(providerMetadata)) as JsonObject;
 }
 
+/** The bytes of all images of a call, by their hashes. */
+async function picturesOf({ messages, imageBytes }: ModelCall): Promise<ReadonlyMap<string, Uint8Array>> {
+  const pictures = new Map<string, Uint8Array>();
+  for (const message of messages) {
+    if (message.role !== "user") continue;
+    for (const { sha256 } of message.images ?? [])
+      if (!pictures.has(sha256) && imageBytes !== undefined) pictures.set(sha256, await imageBytes(sha256));
+  }
+  return pictures;
+}
+
 async function options(call: ModelCall, provider: Provider, names: ToolNames): Promise<StreamOptions> {
   const { Output, jsonSchema, tool } = await import("ai");
   const { temperature, topP } = call.settings;
@@ -122,7 +133,7 @@ async function options(call: ModelCall, provider: Provider, names: ToolNames): P
   return {
     model: await sdkModel(provider, call.model),
     ...(call.system === "" ? {} : { instructions: { role: "system", content: call.system, ...marks.mark } }),
-    messages: marks.onMessages(sdkMessages(call.messages, names, call.model)),
+    messages: marks.onMessages(sdkMessages(call.messages, names, call.model, await picturesOf(call))),
     ...(tools.length === 0 ? {} : { tools: Object.fromEntries(tools) }),
     // The provider is told the schema; the text stays text, which the caller reads.
     ...(schema === undefined

@@ -12,11 +12,16 @@ type SdkContent = Exclude<Extract<SdkMessage, { role: "assistant" }>["content"],
  * An answer goes back as it came to the model that gave it, thoughts and signatures included, and as text and calls to
  * any other, which could not read the rest.
  */
-export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames, model: ModelRef): SdkMessage[] {
+export function sdkMessages(
+  messages: readonly ModelMessage[],
+  names: ToolNames,
+  model: ModelRef,
+  pictures: ReadonlyMap<string, Uint8Array> = new Map(),
+): SdkMessage[] {
   return merged(messages).map((message): SdkMessage => {
     switch (message.role) {
       case "user":
-        return { role: "user", content: [{ type: "text", text: message.content }] };
+        return { role: "user", content: [{ type: "text", text: message.content }, ...imageParts(message, pictures)] };
       case "assistant":
         return {
           role: "assistant",
@@ -36,6 +41,17 @@ export function sdkMessages(messages: readonly ModelMessage[], names: ToolNames,
           ],
         };
     }
+  });
+}
+
+function imageParts(
+  { images = [] }: Extract<ModelMessage, { role: "user" }>,
+  pictures: ReadonlyMap<string, Uint8Array>,
+): { type: "file"; mediaType: string; data: { type: "data"; data: Uint8Array } }[] {
+  return images.map(({ sha256, type: mediaType }) => {
+    const data = pictures.get(sha256);
+    if (data === undefined) throw new Error(`the bytes of the image ${sha256} were not given with the call`);
+    return { type: "file", mediaType, data: { type: "data", data } };
   });
 }
 

@@ -93,6 +93,10 @@ export class PlayedEffects implements AgentEffects {
     return { steps: revision.steps.map(({ id }) => id) };
   }
 
+  aside<T>(_key: string, _about: object, run: (effects: AgentEffects) => Promise<T>): Promise<T> {
+    return run(this);
+  }
+
   showChecklist(items: readonly ChecklistItem[]): void {
     this.lists.push(items);
   }

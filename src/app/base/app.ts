@@ -8,7 +8,7 @@ import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
 import { loginName } from "../../platform/user.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
-import type { FactsCatalog } from "../../actors/models/model-facts.ts";
+import type { FactsCatalog, LearnedFacts } from "../../actors/models/model-facts.ts";
 import type { PricedModels } from "../../actors/models/budgeted-models.ts";
 import type { ModelGateway } from "../../actors/model-gateway.ts";
 import type { Budget, BudgetWarning, Caps } from "../../ledger/budgets.ts";
@@ -49,8 +49,10 @@ export class App {
   readonly paths: Paths;
   readonly environment: Environment;
   readonly #directory: string;
-  /** Tokens that local models are served with, as far as their servers were asked, by `provider/model`. */
-  readonly windows: Map<string, number> = new Map();
+  /** The facts that the servers of models gave, as far as they were asked, by `provider/model`. */
+  readonly learned: Map<string, LearnedFacts> = new Map();
+  /** By address, until when an endpoint that did not answer a question about its models is not asked again. */
+  readonly silentUntil: Map<string, number> = new Map();
   readonly #settings: Readonly<Record<string, string>>;
   readonly #user: string | undefined;
   readonly #tell: Tell;
@@ -177,7 +179,7 @@ export class App {
       environment: this.environment,
       directory: this.#directory,
       facts: await this.modelFacts(),
-      windows: this.windows,
+      learned: this.learned,
       count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
     });
   }

@@ -28,6 +28,7 @@ import {
 } from "../procedures/execute-plan.ts";
 import { Applied, applyPlan } from "../procedures/land-plan.ts";
 import { configuredProfile, defaultActors, runActor, runBudget } from "../procedures/plan-defaults.ts";
+import { givenImages } from "../procedures/given-images.ts";
 import { guidePlan } from "../procedures/prompt-plan.ts";
 import { diffOfPlan } from "../queries/diff-facts.ts";
 
@@ -49,6 +50,8 @@ export const operation = defineOperation({
     budget: z.string().optional(),
     effort: Effort.optional(),
     automationProfile: z.string().optional(),
+    /** Files; relative paths begin in the directory. */
+    images: z.array(z.string()).readonly().default([]),
     includeDirty: z.boolean().default(false),
     verify: z.boolean().default(true),
     /** Apply the result also when the project's own check failed on it. */
@@ -92,6 +95,7 @@ interface Wish extends ExecutePlanOptions {
   readonly budget?: string | undefined;
   readonly effort?: Reasoning | undefined;
   readonly automationProfile?: string | undefined;
+  readonly images: readonly string[];
 }
 
 async function makePlan(
@@ -110,6 +114,7 @@ async function makePlan(
   const defaults = await defaultActors(app);
   const strategy = wish.strategyActor ?? defaults.strategy;
   const budget = await runBudget(app, wish.budget, strategy === undefined ? [actor] : [actor, strategy]);
+  const images = await givenImages(app, wish, [actor, wish.strategyActor], call.signal);
   const plans = await app.plans();
   const services = { plans, projects: await app.projects(), resources: await app.resources() };
   const { project, action, made } = await setUpRun(services, { directory: wish.directory, project: wish.project });
@@ -124,6 +129,7 @@ async function makePlan(
     providers: await app.providers(),
     budget,
     effort: wish.effort,
+    images,
   });
   call.tell({ type: "plan_made", plan: plan.id, project, made });
   const clean = wish.project !== undefined || wish.includeDirty;
@@ -142,6 +148,12 @@ async function continuedPlan(
   wish: Wish,
   call: Call,
 ): Promise<{ readonly plan: Plan; readonly made: readonly string[]; readonly uncommitted: number }> {
+  if (wish.images.length > 0) {
+    throw new UsageError("Images go with a new request; a plan that continues has those it began with.", {
+      kept: "Nothing was written.",
+      next: [nextStep("run", { request: wish.request.trim() || "<request>", images: wish.images })],
+    });
+  }
   const plans = await app.plans();
   const services = { plans, projects: await app.projects(), resources: await app.resources() };
   const { project } = await setUpRun(services, { directory: wish.directory, project: wish.project });

@@ -1,7 +1,7 @@
 /** Tells which model a plan asks and what it may cost, before anything is sent. */
 import { modelOf } from "../../actors/providers/actor-model.ts";
-import { ollamaWindow } from "../../actors/providers/endpoint-models.ts";
-import { configuredProviders, requireProvider } from "../../actors/providers/providers.ts";
+import { mayBeOllama, ollamaWindow, type OllamaWindow } from "../../actors/providers/endpoint-models.ts";
+import { configuredProviders, requireProvider, type Provider } from "../../actors/providers/providers.ts";
 import type { ModelRef } from "../../actors/models/model.ts";
 import { actorNamed } from "../../catalog/stored-actor.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
@@ -34,19 +34,71 @@ export function modelsOfActors(actors: readonly ActorDefinition[]): ModelRef[] {
 /** Below this a conversation with tools soon loses its beginning. */
 const ENOUGH_TOKENS = 16_384;
 
+/** How long an endpoint that did not answer is not asked again. */
+const SILENCE_MS = 5 * 60_000;
+
+/** A model of a server that may say more of it than is publicly known. */
+interface LocalModel {
+  readonly ref: ModelRef;
+  readonly provider: Provider;
+}
+
+/** Those of the models whose servers are worth asking. A provider that is not configured is an error here. */
+export async function localModels(app: App, models: readonly ModelRef[]): Promise<LocalModel[]> {
+  const providers = configuredProviders((await app.config()).global, app.environment, await app.modelFacts());
+  return models
+    .map((ref) => ({ ref, provider: requireProvider(providers, ref) }))
+    .filter(({ ref, provider }) => mayBeOllama(provider) && provider.facts(ref.model)?.contextWindow === undefined);
+}
+
 /**
  * Ollama drops the beginning of what is too long, the role first, and says nothing: its window is asked for, and told
- * when it is small.
+ * when it is small. It is asked beside the work, which can do without the answer.
  */
-export async function learnLocalWindows(app: App, models: readonly ModelRef[], call: Call): Promise<void> {
-  const providers = configuredProviders((await app.config()).global, app.environment);
-  for (const ref of models) {
-    const window = await ollamaWindow(requireProvider(providers, ref), ref.model, call.signal);
-    if (window === undefined) continue;
-    app.windows.set(`${ref.provider}/${ref.model}`, window.served);
-    if (window.served >= ENOUGH_TOKENS) continue;
-    const possible = window.possible === undefined ? "" : ` of the ${window.possible} it can read`;
-    const text = `${ref.provider} serves ${ref.model} with ${window.served} tokens${possible} and drops the beginning of what is longer. Set num_ctx of the model, or OLLAMA_CONTEXT_LENGTH of the server, to ${ENOUGH_TOKENS} or more.`;
+export async function whileLearning<T>(
+  app: App,
+  models: readonly LocalModel[],
+  call: Call,
+  work: () => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const learning = learnLocalModels(app, models, { ...call, signal: AbortSignal.any([call.signal, ended.signal]) });
+  try {
+    return await work();
+  } finally {
+    ended.abort();
+    await learning;
+  }
+}
+
+/** Never rejects. */
+async function learnLocalModels(app: App, models: readonly LocalModel[], call: Call): Promise<void> {
+  for (const { ref, served, possible } of await askedModels(app, models, call.signal)) {
+    if (served >= ENOUGH_TOKENS) continue;
+    const most = possible === undefined ? "" : ` of the ${possible} it can read`;
+    const text = `${ref.provider} serves ${ref.model} with ${served} tokens${most} and drops the beginning of what is longer. Set num_ctx of the model, or OLLAMA_CONTEXT_LENGTH of the server, to ${ENOUGH_TOKENS} or more.`;
     call.tell({ type: "notice", level: "warning", text });
   }
+}
+
+/** The answers of the servers; kept for the calls of this process. Never rejects. */
+export async function askedModels(
+  app: App,
+  models: readonly LocalModel[],
+  signal: AbortSignal,
+): Promise<(OllamaWindow & { readonly ref: ModelRef })[]> {
+  const answers = await Promise.all(
+    models.map(async ({ ref, provider }) => {
+      const { baseUrl = "" } = provider;
+      if ((app.silentUntil.get(baseUrl) ?? 0) > performance.now()) return [];
+      const window = await ollamaWindow(provider, ref.model, signal);
+      if (window === undefined) {
+        app.silentUntil.set(baseUrl, performance.now() + SILENCE_MS);
+        return [];
+      }
+      app.learned.set(`${ref.provider}/${ref.model}`, { window: window.served, images: window.images });
+      return [{ ref, ...window }];
+    }),
+  );
+  return answers.flat();
 }

@@ -29,7 +29,7 @@ import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
 import { planCost, SpendingFacts } from "../queries/spending.ts";
-import { learnLocalWindows, modelsOfPlan } from "./announce-model.ts";
+import { localModels, modelsOfPlan, whileLearning } from "./announce-model.ts";
 import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement-here.ts";
 
 /** The strategy is there, and the profile wants a person to look at it: executing the plan again is the yes. */
@@ -154,16 +154,14 @@ export async function executePlan(
   const refs = isExecuted(asked) ? [] : await modelsOfPlan(app, asked);
   const models = refs.map(({ provider, model }) => `${provider}/${model}`);
   call.tell({ type: "run_started", plan: id, models, spent: before.spent + before.assumed, cap: before.cap?.amount });
-  await learnLocalWindows(app, refs, call);
   const seen = new Seen();
-  const { plan, ran, stopped } = await executor.execute(id, {
-    ...options,
-    signal: call.signal,
-    tell: (event) => {
-      seen.on(event);
-      call.tell(event);
-    },
-  });
+  const tell = (event: RunEvent): void => {
+    seen.on(event);
+    call.tell(event);
+  };
+  const { plan, ran, stopped } = await whileLearning(app, await localModels(app, refs), call, () =>
+    executor.execute(id, { ...options, signal: call.signal, tell }),
+  );
   if (stopped !== undefined) return strategyReady(app, plan, stopped);
   const entries = await planChanges(store, plan.id, plan.attempt);
   const { files, insertions, deletions } = await diffOf(store, entries);

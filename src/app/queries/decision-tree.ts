@@ -145,19 +145,35 @@ function node(
   };
 }
 
-/** Their step, "root", "strategy" for the answer the steps came from, else the step and a number. */
+/**
+ * Their step, "root", "strategy" for the answer the steps came from, else the step and a number; below an answer its
+ * name, a slash and a number.
+ */
 function decisionIds(outcomes: readonly DecisionOutcome[]): Record<string, string> {
   const counting = outcomes.filter(({ state }) => state !== "superseded").map(({ decision }) => decision);
   const byId = new Map(counting.map((decision) => [decision.id, decision]));
   const numbers = new Map<string, number>();
+  const names = new Map<string, string>();
+  const next = (above: string): number => {
+    const number = (numbers.get(above) ?? 0) + 1;
+    numbers.set(above, number);
+    return number;
+  };
+  const nameOf = ({ step, parent, phase }: Decision): string => {
+    if (step !== undefined || parent === undefined) return step ?? "root";
+    const above = byId.get(parent);
+    // An answer to a question that another answer handed on.
+    const asker = above?.step === undefined && above?.parent !== undefined ? names.get(above.id) : undefined;
+    if (asker !== undefined) return `${asker}/${next(`${asker}/`)}`;
+    const place = above?.step ?? (phase === "strategize" ? "strategy" : "root");
+    const number = next(place);
+    return place === "strategy" && number === 1 ? place : `${place}.${number}`;
+  };
   return Object.fromEntries(
     counting.map((decision) => {
-      const { id, step, parent, phase } = decision;
-      if (step !== undefined || parent === undefined) return [step ?? "root", id];
-      const above = byId.get(parent)?.step ?? (phase === "strategize" ? "strategy" : "root");
-      const number = (numbers.get(above) ?? 0) + 1;
-      numbers.set(above, number);
-      return [above === "strategy" && number === 1 ? above : `${above}.${number}`, id];
+      const name = nameOf(decision);
+      names.set(decision.id, name);
+      return [name, decision.id];
     }),
   );
 }

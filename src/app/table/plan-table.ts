@@ -19,6 +19,7 @@ export const PLAN_TABLE = {
         value: "effort",
       },
       { name: "automationProfile", about: "how far it may go without asking", value: "profile" },
+      { name: "images", about: "an image that its models look at", value: "file", many: true, word: "image" },
       { name: "includeDirty", about: "start from what is not committed too", kind: "flag" },
       { name: "verify", about: "skip the repository's own hooks", kind: "flag", on: true },
       { name: "applyAnyway", about: "with --yes: apply although the project's own check failed", kind: "flag" },

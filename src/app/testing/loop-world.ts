@@ -5,12 +5,19 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { RunEvent } from "../../domain/run-event.ts";
 import { git, makeRepository } from "../../testing/git-repository.ts";
+import type { InputOf } from "../table/operation-table.ts";
 import { openCleverAgents, type CleverAgents } from "../open.ts";
 
 export interface Shown {
   readonly system: string;
-  readonly messages: readonly { readonly role: string; readonly content?: string; readonly output?: string }[];
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content?: string;
+    readonly output?: string;
+    readonly images?: readonly object[];
+  }[];
   readonly tools: readonly { readonly name: string }[];
 }
 
@@ -22,7 +29,13 @@ export class LoopWorld implements AsyncDisposable {
     this.commit({ "a.txt": "one\ntwo\n" });
   }
 
-  commit(files: Readonly<Record<string, string>>): void {
+  /** Told during the runs. */
+  readonly events: RunEvent[] = [];
+  /** Settings and variables of the next start. */
+  settings: Readonly<Record<string, string>> = {};
+  environment: Readonly<Record<string, string>> = {};
+
+  commit(files: Readonly<Record<string, string | Uint8Array>>): void {
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(this.repository, path)), { recursive: true });
       writeFileSync(join(this.repository, path), text);
@@ -41,9 +54,11 @@ export class LoopWorld implements AsyncDisposable {
     await this.#agents?.[Symbol.asyncDispose]();
     const environment = {
       ...process.env,
+      ...this.environment,
       CLEVERAGENTS_PROVIDER_SCRIPTED_TRANSCRIPT: join(this.directory, "model.yaml"),
     };
-    this.#agents = await openCleverAgents({ dataDir: join(this.directory, "data"), environment });
+    const { settings } = this;
+    this.#agents = await openCleverAgents({ dataDir: join(this.directory, "data"), environment, settings });
     return this.#agents;
   }
 
@@ -51,10 +66,10 @@ export class LoopWorld implements AsyncDisposable {
     return this.#agents ?? this.restart();
   }
 
-  async run(request: string, more: { continue?: boolean; automationProfile?: string } = {}) {
+  async run(request: string, more: Partial<InputOf<"run">> = {}) {
     const agents = await this.agents();
     const wish = { request, directory: this.repository, automationProfile: "trusted", ...more };
-    return agents.run("run", wish, { answers: "none" });
+    return agents.run("run", wish, { answers: "none", tell: (event) => this.events.push(event) });
   }
 
   /** The text that the model was shown when it gave the answer with this name, such as `fix.2`. */

@@ -1,4 +1,5 @@
 import type { ChangesetId } from "../names/ids.ts";
+import type { ImageFacts } from "../values/image.ts";
 import type { JsonValue } from "../values/json.ts";
 
 /** Instructions of a project for every agent, such as `AGENTS.md`, word for word. */
@@ -20,6 +21,8 @@ export type ToolOutcome =
       readonly output: JsonValue;
       /** The same for a model. Missing where nothing but the output is known; the output is told then. */
       readonly text?: string;
+      /** An image that belongs to the text. */
+      readonly image?: ImageFacts;
       /** The tool did its work, and the work itself failed: a command that ended with an exit code other than 0. */
       readonly failure?: string;
       /** The call changed files of the plan. */

@@ -25,6 +25,7 @@ export const PROVIDER_FIELDS = [
   "api-key",
   "api-key-env",
   "models",
+  "images",
   "prices",
   "fallbacks",
   "timeout",
@@ -113,6 +114,7 @@ const DESCRIPTIONS: Readonly<Record<ProviderField, string>> = {
   "api-key": "The key for <name>, kept in a private file of its own; better kept in the environment",
   "api-key-env": "The environment variable that holds the key for <name>",
   models: "The models of <name> to offer as actors, separated by commas",
+  images: "The models of <name> that can see images, separated by commas; * is every one",
   prices:
     "Dollars per million tokens: model=input/output[/cache read[/cache write]], separated by commas; * is every other",
   fallbacks: "Whom to ask when <name> cannot be reached: provider/model, separated by commas",
@@ -134,6 +136,8 @@ const PROBLEMS: Readonly<Record<ProviderField, (value: string) => string | undef
       ? undefined
       : "must be the name of an environment variable, not the key itself",
   models: (value) =>
+    firstProblem(value, (item) => (/^\S{1,200}$/.test(item) ? undefined : "is not the name of a model")),
+  images: (value) =>
     firstProblem(value, (item) => (/^\S{1,200}$/.test(item) ? undefined : "is not the name of a model")),
   prices: (value) =>
     firstProblem(value, (item) =>

@@ -82,8 +82,9 @@ class RecordedOutputs implements CallOutputs {
     this.#lease = lease;
   }
 
-  async keep(by: string, text: string): Promise<string> {
-    const staged = await stageContent(this.#lease.store, Buffer.from(text, "utf8"));
+  async keep(by: string, output: string | Uint8Array): Promise<string> {
+    const bytes = typeof output === "string" ? Buffer.from(output, "utf8") : output;
+    const staged = await stageContent(this.#lease.store, bytes);
     this.#staged.set(by, staged);
     return staged.hash;
   }
@@ -96,6 +97,10 @@ class RecordedOutputs implements CallOutputs {
     if (hash === undefined) return undefined;
     for await (const [, bytes] of readContents(this.#lease.store, [hash])) return Buffer.from(bytes).toString("utf8");
     return undefined;
+  }
+
+  has(by: string): boolean {
+    return this.#staged.has(by);
   }
 
   async commit(tx: Tx, by: string): Promise<void> {
@@ -111,7 +116,9 @@ export function keptOutput(record: object): string | undefined {
   return typeof whole === "string" ? whole : undefined;
 }
 
-function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep): RecordedCalls {
+function callsInPlace(lease: Lease, given: ToolEnvironment, land: LandStep): RecordedCalls {
+  const outputs = new RecordedOutputs(lease);
+  const environment = { ...given, outputs };
   const workspaces = [...environment.workspaces.values()];
   const landing = async <T>(call: KeyedCall, made: (endCall: EndCall) => Promise<T>): Promise<T> => {
     const { by, decision } = call;
@@ -130,6 +137,8 @@ function callsInPlace(lease: Lease, environment: ToolEnvironment, land: LandStep
           decision,
           end,
         };
+        // Without a record that names them they are only bytes that nothing points at.
+        if (outputs.has(by)) await lease.store.transaction((tx) => outputs.commit(tx, by));
         let landed = false;
         for (const workspace of workspaces)
           landed ||= await workspace.landCall(by, (pending) => land({ ...step, ...pending, where: workspace.sandbox }));

@@ -6,8 +6,8 @@
 const PLACE = ".agent/out/";
 
 export interface CallOutputs {
-  /** Keeps the output of the call `by`; it is durable once the call is recorded. Returns the hash of its bytes. */
-  keep(by: string, text: string): Promise<string>;
+  /** Keeps an output of the call `by`; it is durable once the call is recorded. Returns the hash of its bytes. */
+  keep(by: string, output: string | Uint8Array): Promise<string>;
   /** The output of a recorded call of this attempt; undefined when it has none. */
   read(by: string): Promise<string | undefined>;
 }

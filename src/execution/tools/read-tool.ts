@@ -3,6 +3,8 @@
  * command's kept output is read like a file.
  */
 import * as z from "zod";
+import { imageProblem, type ImageFacts, type ImageType } from "../../domain/values/image.ts";
+import { imageFacts, imageTypeOf } from "../../platform/image-facts.ts";
 import { maskedText } from "../../platform/masking.ts";
 import { LINK } from "../../platform/file-state.ts";
 import { callOfPath } from "./call-outputs.ts";
@@ -29,12 +31,21 @@ type ReadOutput =
     }
   | { readonly path: string; readonly kind: "link"; readonly points_to: string }
   | { readonly path: string; readonly kind: "directory"; readonly entries: readonly DirectoryEntry[] }
-  | { readonly path: string; readonly kind: "image"; readonly type: string; readonly size: number };
+  | {
+      readonly path: string;
+      readonly kind: "image";
+      readonly type: ImageType;
+      readonly size: number;
+      readonly width: number;
+      readonly height: number;
+      /** Missing where no output is kept: then it cannot be shown. */
+      readonly sha256?: string;
+    };
 
 export const READ_TOOL: Tool = tool({
   name: "read_file",
   description:
-    "Read a text file, with line numbers; of a symbolic link, where it points; of a directory, what is in it",
+    "Read a text file, with line numbers, or look at an image (png, jpeg, gif, webp); of a symbolic link, where it points; of a directory, what is in it",
   writes: false,
   parameters: z.strictObject({
     path: z.string(),
@@ -43,6 +54,7 @@ export const READ_TOOL: Tool = tool({
   }),
   paths: ["path"],
   text: readText,
+  image: shownImage,
   run: async ({ path, offset, limit }, call): Promise<ReadOutput> => {
     const { workspace, forModel } = call;
     const kept = await keptOutputAt(path, call);
@@ -53,8 +65,7 @@ export const READ_TOOL: Tool = tool({
     if (state === undefined) throw await missingPathError(workspace, path);
     // A link's content is a path, not the text that the caller wants to read; its target may be outside.
     if (state.mode === LINK) return { path, kind: "link", points_to: Buffer.from(state.content).toString("utf8") };
-    const type = forModel ? imageType(state.content) : undefined;
-    if (type !== undefined) return { path, kind: "image", type, size: state.content.byteLength };
+    if (forModel && imageTypeOf(state.content) !== undefined) return image(path, state.content, call);
     if (state.content.byteLength > READ_LIMIT) throw fileError(path, "is larger than 10 MiB");
     const text = fileText(state.content, path);
     if (!forModel && offset === undefined && limit === undefined) return { path, content: text };
@@ -66,6 +77,22 @@ export const READ_TOOL: Tool = tool({
 export async function keptOutputAt(path: string, { outputs }: Pick<ToolCall, "outputs">): Promise<string | undefined> {
   const by = callOfPath(path);
   return by === undefined ? undefined : outputs?.read(by);
+}
+
+async function image(path: string, content: Uint8Array, { by, outputs }: ToolCall): Promise<ReadOutput> {
+  const facts = imageFacts(content);
+  if (facts === undefined) throw fileError(path, "begins like an image, but cannot be read as one");
+  const problem = imageProblem(facts);
+  if (problem !== undefined) throw fileError(path, problem);
+  const { type, width, height, bytes: size } = facts;
+  const kept = outputs === undefined ? {} : { sha256: await outputs.keep(by, content) };
+  return { path, kind: "image", type, size, width, height, ...kept };
+}
+
+function shownImage(output: ReadOutput): ImageFacts | undefined {
+  if (!("kind" in output) || output.kind !== "image" || output.sha256 === undefined) return undefined;
+  const { path: name, sha256, type, size: bytes, width, height } = output;
+  return { name, sha256, type, bytes, width, height };
 }
 
 function part(
@@ -99,7 +126,8 @@ function readText(output: ReadOutput): string {
   if ("kind" in output) {
     if (output.kind === "link") return `${output.path} is a symbolic link to ${output.points_to}`;
     if (output.kind === "directory") return entriesText(output.entries);
-    return `${output.path} is an image (${output.type}, ${output.size} bytes); it cannot be shown as text.`;
+    const { path, type, width, height, size } = output;
+    return `${path} is an image (${type}, ${width}×${height} pixels, ${size} bytes).`;
   }
   if (!("first" in output)) return output.content;
   const { first, last, total, content } = output;
@@ -109,17 +137,4 @@ function readText(output: ReadOutput): string {
   const more = last < total ? `; continue with offset ${last + 1}` : "";
   const note = first > 1 || last < total ? `\n[lines ${first}–${last} of ${total}${more}]` : "";
   return `${crlf}${lines.join("\n")}${note}`;
-}
-
-const IMAGES: readonly (readonly [type: string, start: readonly number[]])[] = [
-  ["image/png", [0x89, 0x50, 0x4e, 0x47]],
-  ["image/jpeg", [0xff, 0xd8, 0xff]],
-  ["image/gif", [0x47, 0x49, 0x46, 0x38]],
-];
-
-function imageType(content: Uint8Array): string | undefined {
-  const known = IMAGES.find(([, start]) => start.every((byte, index) => content[index] === byte));
-  if (known !== undefined) return known[0];
-  const text = Buffer.from(content.subarray(0, 12)).toString("latin1");
-  return text.startsWith("RIFF") && text.endsWith("WEBP") ? "image/webp" : undefined;
 }

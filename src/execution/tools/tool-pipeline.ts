@@ -152,13 +152,18 @@ export async function tryTool(
 export function told(
   { tool: name, params, forModel = false }: Pick<ToolRequest, "tool" | "params" | "forModel">,
   output: JsonValue,
-): { readonly text?: string; readonly failure?: string } {
+): Pick<Extract<ToolOutcome, { ok: true }>, "text" | "failure" | "image"> {
   const tool = TOOLS.get(toolWord(name));
   if (tool === undefined || !forModel) return {};
   const { params: meant, unknown } = understoodParams(tool, params);
   const shown = tool.text?.(output, meant) ?? (typeof output === "string" ? output : JSON.stringify(output));
   const failure = tool.failure?.(output);
-  return { text: `${shown}${unknownKeysNote(tool, unknown)}`, ...(failure === undefined ? {} : { failure }) };
+  const image = tool.image?.(output);
+  return {
+    text: `${shown}${unknownKeysNote(tool, unknown)}`,
+    ...(failure === undefined ? {} : { failure }),
+    ...(image === undefined ? {} : { image }),
+  };
 }
 
 /** Another tool may do; a limit that is used up stays so, and an approval is for a person to give. */

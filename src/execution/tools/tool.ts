@@ -4,6 +4,7 @@
  * recorded: it is made again from the output, so it depends on nothing else.
  */
 import type * as z from "zod";
+import type { ImageFacts } from "../../domain/values/image.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { CallOutputs } from "./call-outputs.ts";
@@ -23,6 +24,8 @@ interface Described<P, O> {
   readonly paths?: readonly string[];
   /** The output as a model reads it; otherwise as JSON. */
   readonly text?: (output: O, params: JsonObject) => string;
+  /** The image that is in the output; a model that can see is shown it. */
+  readonly image?: (output: O) => ImageFacts | undefined;
   /**
    * Why the work failed although the tool did it, such as a command that ended with an exit code. A model is told the
    * output and goes on; for a step without a model it is a failure of the tool.

@@ -7,6 +7,7 @@ import { ripgrepProgram } from "./ripgrep.ts";
 import { foundLines } from "./search-tool.ts";
 import { searchedPlace } from "./searched-place.ts";
 import { callTool, TOOLS } from "./tool-pipeline.ts";
+import { pngOf } from "../../testing/images.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { fill } from "../testing/trees.ts";
 
@@ -175,8 +176,8 @@ describe("a model reads", () => {
   test("directories, links, images, and what a missing path probably meant", async () => {
     expect(await told("read_file", { path: "src" })).toBe("deep/\nz.ts");
     expect(await told("read_file", { path: "link" })).toBe("link is a symbolic link to a.txt");
-    await writeFile(join(plan.root, "p.png"), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xd, 0xa, 0x1a, 0xa, 0]));
-    expect(await told("read_file", { path: "p.png" })).toContain("p.png is an image (image/png, 9 bytes)");
+    await writeFile(join(plan.root, "p.png"), pngOf(3, 2));
+    expect(await told("read_file", { path: "p.png" })).toContain("p.png is an image (image/png, 3×2 pixels, ");
     expect(await told("read_file", { path: "lib/z.ts" })).toContain('Did you mean "src/z.ts"?');
     expect(await told("read_file", { path: ".agent/out/none" })).toContain("There is no file");
   });

@@ -288,6 +288,22 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE plan_efforts (plan_id TEXT PRIMARY KEY REFERENCES plans (id), effort TEXT NOT NULL)`,
     ],
   },
+  {
+    version: 18,
+    name: "images of plans",
+    statements: [
+      `CREATE TABLE plan_images (
+         plan_id TEXT NOT NULL REFERENCES plans (id),
+         position BIGINT NOT NULL CHECK (position >= 1),
+         name TEXT NOT NULL,
+         hash TEXT NOT NULL REFERENCES contents (hash),
+         type TEXT NOT NULL,
+         size BIGINT NOT NULL,
+         width BIGINT NOT NULL,
+         height BIGINT NOT NULL,
+         PRIMARY KEY (plan_id, position))`,
+    ],
+  },
 ];
 
 /**

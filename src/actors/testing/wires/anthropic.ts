@@ -6,6 +6,7 @@ import {
   parsed,
   pieces,
   WireError,
+  wireImage,
   type ReadRequest,
   type Wire,
   type WireCall,
@@ -32,7 +33,12 @@ const ToolResult = z.strictObject({
 });
 const Thinking = z.strictObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() });
 const Redacted = z.strictObject({ type: z.literal("redacted_thinking"), data: z.string() });
-const Block = z.discriminatedUnion("type", [Text, ToolUse, ToolResult, Thinking, Redacted]);
+const Image = z.strictObject({
+  type: z.literal("image"),
+  source: z.strictObject({ type: z.literal("base64"), media_type: z.string(), data: z.string() }),
+  cache_control: Mark,
+});
+const Block = z.discriminatedUnion("type", [Text, Image, ToolUse, ToolResult, Thinking, Redacted]);
 const Message = z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(Block).min(1) });
 const Body = z.strictObject({
   model: z.string(),
@@ -224,7 +230,10 @@ function readMessage({ role, content }: Body["messages"][number]): WireMessage[]
   );
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
   if (role === "assistant") return [{ role, text, calls: callsOf(content) }];
-  return [...results, ...(text === "" ? [] : [{ role, text } as const])];
+  const images = content.flatMap((block) =>
+    block.type === "image" ? [wireImage(block.source.media_type, block.source.data)] : [],
+  );
+  return [...results, ...(text === "" && images.length === 0 ? [] : [{ role, text, images } as const])];
 }
 
 function callsOf(content: readonly Block[]): WireCall[] {

@@ -2,12 +2,14 @@
 import * as z from "zod";
 import { checkSchema } from "./schema-words.ts";
 import {
+  dataUrlImage,
   event,
   parsed,
   pieces,
   WireError,
   type Wire,
   type WireCall,
+  type WireImage,
   type WireMemory,
   type WireMessage,
 } from "./wire.ts";
@@ -16,6 +18,13 @@ const Json = z.record(z.string(), z.json());
 const Mark = z.strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() }).optional();
 const Texts = z.array(z.strictObject({ type: z.literal("text"), text: z.string(), cache_control: Mark }));
 const Content = z.union([z.string(), Texts]);
+const Image = z.strictObject({
+  type: z.literal("image_url"),
+  image_url: z.strictObject({ url: z.string(), detail: z.enum(["auto", "low", "high"]).optional() }),
+  cache_control: Mark,
+});
+/** Only the user may show images here. */
+const UserContent = z.union([z.string(), z.array(z.union([Texts.element, Image]))]);
 const ToolCall = z.strictObject({
   id: z.string(),
   type: z.literal("function"),
@@ -23,7 +32,7 @@ const ToolCall = z.strictObject({
 });
 const Message = z.discriminatedUnion("role", [
   z.strictObject({ role: z.literal("system"), content: Content }),
-  z.strictObject({ role: z.literal("user"), content: Content }),
+  z.strictObject({ role: z.literal("user"), content: UserContent }),
   z.strictObject({
     role: z.literal("assistant"),
     content: Content.nullable(),
@@ -152,7 +161,7 @@ function usageOf(body: Body, memory: WireMemory): { input: number; cacheRead: nu
     ...body.messages.flatMap((message) => {
       const { content, ...rest } = message;
       if (!Array.isArray(content)) return [{ text: JSON.stringify(message), mark: undefined }];
-      return content.map(({ cache_control: mark, text }) => ({ text: JSON.stringify({ ...rest, text }), mark }));
+      return content.map(({ cache_control: mark, ...part }) => ({ text: JSON.stringify({ ...rest, ...part }), mark }));
     }),
   ];
   if (!blocks.some(({ mark }) => mark !== undefined)) {
@@ -205,7 +214,7 @@ function readMessage(message: Message): WireMessage[] {
     case "system":
       return [];
     case "user":
-      return [{ role: "user", text: textOf(message.content) }];
+      return [{ role: "user", text: textOf(message.content), images: imagesOf(message.content) }];
     case "tool":
       return [{ role: "tool", callId: message.tool_call_id, text: textOf(message.content) }];
     case "assistant":
@@ -219,6 +228,12 @@ function readCall({ id, function: { name, arguments: input } }: z.output<typeof 
   return { id, name, input: parsed(Json, JSON.parse(input)) };
 }
 
-function textOf(content: z.output<typeof Content>): string {
-  return typeof content === "string" ? content : content.map(({ text }) => text).join("");
+function textOf(content: z.output<typeof UserContent>): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+function imagesOf(content: z.output<typeof UserContent>): WireImage[] {
+  if (typeof content === "string") return [];
+  return content.flatMap((part) => (part.type === "image_url" ? [dataUrlImage(part.image_url.url)] : []));
 }

@@ -1,11 +1,12 @@
 /** Google's streamGenerateContent; signatures of texts and calls come back where they were handed out. */
 import * as z from "zod";
 import { checkSchema } from "./schema-words.ts";
-import { event, parsed, pieces, WireError, type Wire, type WireMemory, type WireMessage } from "./wire.ts";
+import { event, parsed, pieces, WireError, wireImage, type Wire, type WireMemory, type WireMessage } from "./wire.ts";
 
 const Json = z.record(z.string(), z.json());
 const Signature = z.string().optional();
 const Part = z.union([
+  z.strictObject({ inlineData: z.strictObject({ mimeType: z.string(), data: z.string() }) }),
   z.strictObject({ text: z.string(), thought: z.boolean().optional(), thoughtSignature: Signature }),
   z.strictObject({
     functionCall: z.strictObject({ id: z.string().optional(), name: z.string(), args: Json }),
@@ -136,7 +137,7 @@ function checkOrder(contents: readonly Content[]): void {
 function checkSignatures({ role, parts }: Content, memory: WireMemory): void {
   if (role === "user") return;
   const text = parts.flatMap((part) => ("text" in part && part.thought !== true ? [part.text] : [])).join("");
-  const signed = new Set(parts.flatMap((part) => ("functionResponse" in part ? [] : (part.thoughtSignature ?? []))));
+  const signed = new Set(parts.flatMap((part) => ("thoughtSignature" in part ? (part.thoughtSignature ?? []) : [])));
   const wanted = memory.issued.get(textKey(text));
   if (wanted !== undefined && !signed.has(wanted.opaque)) throw new WireError("Text is missing a thought_signature.");
   for (const part of parts) {
@@ -164,5 +165,8 @@ function readContent({ role, parts }: Content): WireMessage[] {
     const said = response["content"] ?? response;
     return [{ role: "tool", callId: id ?? name, text: typeof said === "string" ? said : JSON.stringify(said) }];
   });
-  return [...results, ...(text === "" ? [] : [{ role: "user", text } as const])];
+  const images = parts.flatMap((part) =>
+    "inlineData" in part ? [wireImage(part.inlineData.mimeType, part.inlineData.data)] : [],
+  );
+  return [...results, ...(text === "" && images.length === 0 ? [] : [{ role: "user", text, images } as const])];
 }

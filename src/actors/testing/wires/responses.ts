@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { checkSchema } from "./schema-words.ts";
 import {
+  dataUrlImage,
   event,
   parsed,
   pieces,
@@ -17,7 +18,16 @@ const Item = z.union([
   z.strictObject({ role: z.enum(["system", "developer"]), content: z.string() }),
   z.strictObject({
     role: z.literal("user"),
-    content: z.array(z.strictObject({ type: z.literal("input_text"), text: z.string() })),
+    content: z.array(
+      z.discriminatedUnion("type", [
+        z.strictObject({ type: z.literal("input_text"), text: z.string() }),
+        z.strictObject({
+          type: z.literal("input_image"),
+          image_url: z.string(),
+          detail: z.enum(["auto", "low", "high", "original"]).optional(),
+        }),
+      ]),
+    ),
   }),
   z.strictObject({
     role: z.literal("assistant"),
@@ -219,7 +229,7 @@ function readMessages(input: readonly Item[]): WireMessage[] {
   };
   for (const item of input) {
     if ("role" in item) {
-      if (item.role === "user") messages.push({ role: "user", text: item.content.map(({ text }) => text).join("") });
+      if (item.role === "user") messages.push(userMessage(item.content));
       if (item.role === "assistant") intoAssistant(item.content, []);
     } else if (item.type === "function_call") {
       intoAssistant("", [{ id: item.call_id, name: item.name, input: parsed(Json, JSON.parse(item.arguments)) }]);
@@ -228,4 +238,12 @@ function readMessages(input: readonly Item[]): WireMessage[] {
     }
   }
   return messages;
+}
+
+function userMessage(content: Extract<Item, { role: "user" }>["content"]): WireMessage {
+  return {
+    role: "user",
+    text: content.map((part) => (part.type === "input_text" ? part.text : "")).join(""),
+    images: content.flatMap((part) => (part.type === "input_image" ? [dataUrlImage(part.image_url)] : [])),
+  };
 }

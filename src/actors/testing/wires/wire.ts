@@ -2,6 +2,7 @@
  * The words that the four wire formats of the strict server have in common. A script sees each request in these words,
  * whichever format it came in, and says what the model answers.
  */
+import { hash } from "node:crypto";
 import type * as z from "zod";
 import type { JsonObject } from "../../../domain/values/json.ts";
 import type { PromptCache } from "./prompt-cache.ts";
@@ -16,9 +17,14 @@ export interface WireCall {
 }
 
 export type WireMessage =
-  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "user"; readonly text: string; readonly images?: readonly WireImage[] }
   | { readonly role: "assistant"; readonly text: string; readonly calls: readonly WireCall[] }
   | { readonly role: "tool"; readonly callId: string; readonly text: string };
+
+export interface WireImage {
+  readonly type: string;
+  readonly sha256: string;
+}
 
 /** One request, after all checks. */
 export interface WireRequest {
@@ -111,6 +117,28 @@ export function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new WireError(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not valid"}`);
+}
+
+const STARTS: Readonly<Record<string, string>> = {
+  "image/png": "\x89PNG",
+  "image/jpeg": "\xff\xd8\xff",
+  "image/gif": "GIF8",
+  "image/webp": "RIFF",
+};
+
+/** An endpoint refuses data that is not base64, or not of the type that is said. */
+export function wireImage(type: string, base64: string): WireImage {
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.toString("base64") !== base64) throw new WireError("The image is not valid base64.");
+  const start = STARTS[type];
+  if (start === undefined || !bytes.toString("latin1").startsWith(start))
+    throw new WireError(`The image was specified as ${type}, but does not appear to be one.`);
+  return { type, sha256: hash("sha256", bytes) };
+}
+
+export function dataUrlImage(url: string): WireImage {
+  const [, type = "", base64 = ""] = /^data:(image\/[a-z]+);base64,(.+)$/.exec(url) ?? [];
+  return wireImage(type, base64);
 }
 
 export function event(data: object, name?: string): string {
