@@ -68,11 +68,6 @@ export function findProjectChecks(files: ProjectFiles): ProjectCheck[] {
   return [npm, make, python, rust, go, maven, gradle].flatMap((find) => find(files));
 }
 
-/** The one to run for a purpose. */
-export function projectCheck(files: ProjectFiles, purpose: CheckPurpose): ProjectCheck | undefined {
-  return findProjectChecks(files).find((check) => check.purpose === purpose);
-}
-
 const SCRIPTS: Readonly<Record<CheckPurpose, readonly string[]>> = {
   test: ["test", "test:ci", "test:once", "test:unit", "tests"],
   lint: ["lint", "lint:check", "check:lint", "eslint"],
