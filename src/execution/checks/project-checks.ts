@@ -8,7 +8,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const PURPOSES = ["test", "lint", "typecheck"] as const;
-export type CheckPurpose = (typeof PURPOSES)[number];
+type CheckPurpose = (typeof PURPOSES)[number];
 
 export interface ProjectCheck {
   readonly purpose: CheckPurpose;
