@@ -49,11 +49,18 @@ const problems = [
   ...PAGES.flatMap(scriptProblems),
   ...diagramProblems(),
   ...tableProblems(),
+  ...readmeProblems(),
 ];
 
 for (const problem of problems) console.error(problem);
 console.log(`docs: ${PAGES.length} pages, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** A reader of the README gets to the end of it; the pages behind it may be long. */
+function readmeProblems(): string[] {
+  const lines = readFileSync("README.md", "utf8").trimEnd().split("\n").length;
+  return lines < 200 ? [] : [`README.md: ${lines} lines, under 200 are wanted`];
+}
 
 function linkProblems(page: string): string[] {
   const text = readFileSync(page, "utf8");

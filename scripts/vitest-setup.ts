@@ -4,8 +4,8 @@ import v8 from "node:v8";
 import { afterAll } from "vitest";
 
 if (process.env["NODE_V8_COVERAGE"] === undefined) {
-  // Stripping and compiling the sources takes 0.9 s of processor time in each process that loads all of them, 0.35 s with
-  // this cache; the processes and threads that a test starts use it too. Code from a cache has no exact coverage.
+  // To strip and compile the sources takes 0.9 s of processor time in each process that loads all of them, and 0.35 s
+  // with this cache. The processes and threads that a test starts use it too. Cached code has no exact coverage.
   const directory = join(import.meta.dirname, "../node_modules/.cache/compiled");
   enableCompileCache(directory);
   process.env["NODE_COMPILE_CACHE"] = directory;

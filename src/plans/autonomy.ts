@@ -1,5 +1,5 @@
 import { assess, decide, type Assessment } from "../domain/plan/confidence.ts";
-import { monotonicIds, type DecisionId } from "../domain/names/ids.ts";
+import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation/validation.ts";
 import { CONTEXT_TOOL_NAMES } from "../domain/names/tool-names.ts";
@@ -23,8 +23,6 @@ export interface RiskyStep {
   readonly risk?: number | undefined;
   readonly tool?: string | undefined;
 }
-
-const ids = monotonicIds();
 
 /** More rules than these are as hard to keep as can be. */
 const MANY_INVARIANTS = 10;
@@ -164,6 +162,7 @@ async function recordAssessment(
     readonly assessment: Assessment;
     readonly go: boolean;
   },
+  ids: IdGenerator = monotonicIds(),
 ): Promise<void> {
   const { question, strategy, threshold, assessment, go } = made;
   const { confidence, factors } = assessment;

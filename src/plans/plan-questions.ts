@@ -7,7 +7,7 @@ import {
   type AwaitingInputError,
 } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
-import { monotonicIds, type DecisionId, type PlanId } from "../domain/names/ids.ts";
+import { monotonicIds, type DecisionId, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { storable, textProblem } from "../domain/text/text.ts";
@@ -37,14 +37,18 @@ import { recordSourceOf } from "./transition.ts";
  */
 export type QuestionToAsk = Pick<NewQuestion, "key" | "question" | "alternatives" | "assessment">;
 
-const ids = monotonicIds();
 const LONGEST_LINE = 2_000;
 
 /**
  * Asks, and gives the lease up in the same transaction: from then on the plan waits, and no process works on it.
  * Returns the error that ends what the caller is doing.
  */
-export async function pauseFor(lease: Lease, asking: QuestionToAsk, user: string): Promise<AwaitingInputError> {
+export async function pauseFor(
+  lease: Lease,
+  asking: QuestionToAsk,
+  user: string,
+  ids: IdGenerator = monotonicIds(),
+): Promise<AwaitingInputError> {
   const { plan, planId, phase } = lease;
   // Terminals show this text of a model, so it must hold no control characters.
   const line = (text: string): string => storable(text, LONGEST_LINE);
@@ -177,6 +181,7 @@ async function recordIntervention(
   plan: Plan,
   text: string,
   parts: { question: string | undefined; decisions: readonly Decision[]; continues: boolean },
+  ids: IdGenerator = monotonicIds(),
 ): Promise<DecisionId> {
   const { question, decisions, continues } = parts;
   if (!isActive(plan) && !continues) throw notActiveError(plan);

@@ -6,7 +6,6 @@ import { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { StaleLeaseError } from "../domain/errors/errors.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import type { ToolActor } from "../domain/actor/tool-actor.ts";
 import { parseToolActor } from "../domain/actor/tool-actor.ts";
 import { decidedWaves } from "../changes/decided-steps.ts";
 import { findDecisions } from "../ledger/decisions.ts";
@@ -16,21 +15,16 @@ import { planRows } from "../testing/plan-rows.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
 
-const ACTOR: ToolActor = {
-  ...parseToolActor({
-    name: "greeter",
-    type: "tool",
-    description: "greets",
-    steps: [
-      { id: "last", tool: "read_file", params: { path: "{who}" }, needs: ["first", "second"] },
-      { id: "first", tool: "write_file", params: { path: "{who}", content: "x".repeat(200_000) } },
-      { id: "second", tool: "delete_file", params: { path: "y" } },
-    ],
-  }),
-  version: 1,
-  createdAt: 0,
-  updatedAt: 0,
-};
+const ACTOR = parseToolActor({
+  name: "greeter",
+  type: "tool",
+  description: "greets",
+  steps: [
+    { id: "last", tool: "read_file", params: { path: "{who}" }, needs: ["first", "second"] },
+    { id: "first", tool: "write_file", params: { path: "{who}", content: "x".repeat(200_000) } },
+    { id: "second", tool: "delete_file", params: { path: "y" } },
+  ],
+});
 
 async function setting(kind: (typeof STORE_KINDS)[number] = "memory") {
   const clock = new FakeClock();

@@ -28,12 +28,6 @@ export interface ToolStep {
   readonly needs: readonly string[];
 }
 
-export interface ToolActor extends ToolActorDefinition {
-  readonly version: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
 const STEP_LIMIT = 1_000;
 const PARAMS_LIMITS = { depth: 16, bytes: 256 * 1024 };
 const RENDERED_LIMIT = 1024 * 1024;

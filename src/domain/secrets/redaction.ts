@@ -62,13 +62,7 @@ export function maskSecrets(text: string, known: readonly string[] = []): Masked
   return maskedBy(WALKS, text, known);
 }
 
-/** The same with other rules than all of them. */
-export function maskerOf(rules: SecretRules): (text: string) => Masked {
-  const walks = walksOf(rules);
-  return (text) => maskedBy(walks, text, []);
-}
-
-function maskedBy({ forms, places }: Walks, text: string, known: readonly string[]): Masked {
+export function maskedBy({ forms, places }: Walks, text: string, known: readonly string[]): Masked {
   let masked = 0;
   let result = text;
   for (const value of known) {
@@ -184,7 +178,8 @@ function mask(name: string): string {
   return `[masked: ${name}]`;
 }
 
-function walksOf({ kinds, shapes, places, lines }: SecretRules): Walks {
+/** The searches of these rules; each rule is proved by a search without it. */
+export function walksOf({ kinds, shapes, places, lines }: SecretRules): Walks {
   return {
     forms: [
       ...(kinds.length === 0 ? [] : [walkKinds(kinds)]),

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { maskerOf, maskSecrets, SECRET_RULES } from "./redaction.ts";
+import { maskedBy, maskSecrets, SECRET_RULES, walksOf } from "./redaction.ts";
 import { secretCorpus, type SecretExample } from "./testing/secret-corpus.ts";
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -32,11 +32,11 @@ describe("each rule", () => {
   const rules = groups.flatMap((group) => SECRET_RULES[group].map(({ id }) => ({ group, id })));
 
   test.each(rules)("$id has an example that only it finds", ({ group, id }) => {
-    const without = maskerOf({ ...SECRET_RULES, [group]: SECRET_RULES[group].filter((rule) => rule.id !== id) });
+    const without = walksOf({ ...SECRET_RULES, [group]: SECRET_RULES[group].filter((rule) => rule.id !== id) });
     const examples = SEEDS.flatMap(secretCorpus).filter(({ rule }) => rule === id);
     expect(examples).toHaveLength(SEEDS.length);
     const only = examples.filter((example) => {
-      const { text } = without(example.text);
+      const { text } = maskedBy(without, example.text, []);
       return isGone(example, maskSecrets(example.text).text) && !isGone(example, text);
     });
     expect(only.length).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fill } from "../testing/trees.ts";
-import { findProjectChecks, projectCheck, projectFiles } from "./project-checks.ts";
+import { findProjectChecks, projectFiles } from "./project-checks.ts";
 
 type Files = Readonly<Record<string, string>>;
 
@@ -168,8 +168,9 @@ test("the project's own script comes before the tool that it may call", () => {
     ["Makefile", "test:\n\tcargo test --all\n"],
     ["Cargo.toml", "[workspace]\n"],
   ]);
-  expect(projectCheck(files, "test")?.command).toBe("make test");
-  expect(projectCheck(files, "lint")).toBeUndefined();
+  const checks = findProjectChecks(files);
+  expect(checks.find(({ purpose }) => purpose === "test")?.command).toBe("make test");
+  expect(checks.find(({ purpose }) => purpose === "lint")).toBeUndefined();
 });
 
 test("the files of a directory are read, and a directory of that name is not", async () => {

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const PURPOSES = ["test", "lint", "typecheck"] as const;
-export type CheckPurpose = (typeof PURPOSES)[number];
+type CheckPurpose = (typeof PURPOSES)[number];
 
 export interface ProjectCheck {
   readonly purpose: CheckPurpose;
@@ -66,11 +66,6 @@ export function projectFiles(root: string): ProjectFiles {
 
 export function findProjectChecks(files: ProjectFiles): ProjectCheck[] {
   return [npm, make, python, rust, go, maven, gradle].flatMap((find) => find(files));
-}
-
-/** The one to run for a purpose. */
-export function projectCheck(files: ProjectFiles, purpose: CheckPurpose): ProjectCheck | undefined {
-  return findProjectChecks(files).find((check) => check.purpose === purpose);
 }
 
 const SCRIPTS: Readonly<Record<CheckPurpose, readonly string[]>> = {
