@@ -18,7 +18,7 @@ import type {
 import { deepFreeze } from "../../platform/deep-freeze.ts";
 import { renderContext } from "../model/render-context.ts";
 import { SecretMasking } from "./secret-masking.ts";
-import { costOf, packFragments, type PackingState, sumOf } from "./pack-fragments.ts";
+import { costOf, packFragments, type PackingState } from "./pack-fragments.ts";
 import { Pointers } from "./pointers.ts";
 import {
   allocationProblem,
@@ -41,9 +41,11 @@ import { wholeFiles } from "./whole-files.ts";
 /** The preamble may take a twentieth of the budget, and never more than this. */
 const PREAMBLE_SHARE = 0.05;
 const MAX_PREAMBLE = 40;
-/** The parts of a context of pointers that its list of files may take, and that is kept for signatures. */
+/** The parts of a context of pointers that its list of files and its signatures may take. */
 const FOR_FILES = 0.15;
 const FOR_SIGNATURES = 0.1;
+/** The best bodies that together take this part of the room are shown, whatever else is. */
+const SURELY_SHOWN = 0.6;
 /** Several strategies find the same fragments, so together they may look for several times the tokens that fit. */
 const SEARCH_FACTOR = 4;
 
@@ -128,8 +130,20 @@ async function packPointers(
   const files = pointers.files(Math.floor(packable * FOR_FILES));
   const room = packable - count(files);
   const bodies = ranked.filter(({ level }) => level === "full");
-  const packed = await packFragments(bodies, { ...work, packable: room - Math.floor(packable * FOR_SIGNATURES) });
-  return { pointers: files + pointers.signatures(room - sumOf(packed, cost), packed), packed };
+  const first = firstWithin(bodies, room * SURELY_SHOWN, cost);
+  const signatures = pointers.signatures(Math.floor(packable * FOR_SIGNATURES), first);
+  const packed = await packFragments(bodies, { ...work, packable: room - count(signatures) });
+  return { pointers: files + signatures, packed };
+}
+
+/** The best of them, as many as these tokens are enough for. */
+function firstWithin(
+  fragments: readonly ScoredFragment[],
+  tokens: number,
+  cost: (fragment: ScoredFragment) => number,
+): readonly ScoredFragment[] {
+  let left = tokens;
+  return fragments.toSorted(compareScore).filter((fragment) => (left -= cost(fragment)) >= 0);
 }
 
 /** The state that the stages of one pass share. */

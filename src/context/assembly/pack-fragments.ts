@@ -14,7 +14,7 @@ import { lessDetailedFragment } from "./less-detail.ts";
 import type { SecretMasking } from "./secret-masking.ts";
 
 /** How often saved tokens are packed again, and how many of them are worth it. */
-const MOST_REPACKINGS = 4;
+const MOST_REPACKINGS = 6;
 const LEAST_SAVED = 40;
 
 export interface PackingState {
@@ -50,12 +50,13 @@ export async function packFragments(
     out: ({ fragments }) => fragments.length,
     run: (component) => {
       let best = component.pack(ranked, packable, help);
+      let most = packable;
       for (let again = 0; again < MOST_REPACKINGS; again += 1) {
-        const saved = packable - sumOf(joinPieces(best.fragments), cost);
+        const saved = Math.min(most, packable - sumOf(joinPieces(best.fragments), cost));
         if (saved < LEAST_SAVED || !best.excluded.some(({ reason }) => reason === "budget")) break;
         const more = component.pack(ranked, tokens + saved, help);
-        if (sumOf(joinPieces(more.fragments), cost) > packable) break;
-        [best, tokens] = [more, tokens + saved];
+        if (sumOf(joinPieces(more.fragments), cost) <= packable) [best, tokens] = [more, tokens + saved];
+        else most = Math.floor(saved / 2);
       }
       return best;
     },
@@ -65,7 +66,7 @@ export async function packFragments(
   return joinPieces(packed.fragments);
 }
 
-export function sumOf(fragments: readonly ScoredFragment[], cost: (fragment: ScoredFragment) => number): number {
+function sumOf(fragments: readonly ScoredFragment[], cost: (fragment: ScoredFragment) => number): number {
   return fragments.reduce((sum, fragment) => sum + cost(fragment), 0);
 }
 

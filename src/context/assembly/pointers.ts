@@ -88,7 +88,9 @@ function rankedFiles(ranked: readonly ScoredFragment[], index: ScopedIndex): rea
 }
 
 function fileLine({ file, reason }: RankedFile): string {
-  const why = maskedText(oneLine(reason)).slice(0, LONGEST_REASON).toWellFormed();
+  // The first part says why; the place in a rank, which may follow, is told by the order of the list.
+  const [first = ""] = oneLine(reason).split("; ");
+  const why = maskedText(first).slice(0, LONGEST_REASON).toWellFormed();
   return `- ${oneLine(`${file.resource}:${file.path}`)}: ${why}\n`;
 }
 
