@@ -6,6 +6,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openScopedIndex } from "../src/code-index/search/open-scoped-index.ts";
+import { POINTERS_BUDGET } from "../src/domain/context/context-question.ts";
 import type { Source } from "../src/context/testing/answer-sets.ts";
 import { ContextLab } from "../src/context/testing/recall.ts";
 import { TokenCounter } from "../src/context/tokens/token-counter.ts";
@@ -88,7 +89,7 @@ async function oursWithin(
   question: { readonly query: string; readonly focus: readonly string[] },
   tokens: number,
 ): Promise<Shown> {
-  const context = await lab.ask(question, tokens);
+  const context = await lab.ask(question, tokens, tokens <= POINTERS_BUDGET ? { rendering: "pointers" } : {});
   const lines = new Map<string, Hunk[]>();
   for (const { provenance, level } of context.fragments) {
     if (provenance === undefined || level === "listing") continue;
@@ -96,7 +97,15 @@ async function oursWithin(
     if (level === "full") own.push([provenance.startLine, provenance.endLine]);
     lines.set(provenance.path, own);
   }
-  return { lines, ranked: [...lines.keys()] };
+  const ranked = [...lines.keys()];
+  for (const path of withSignature(context.preamble)) if (!lines.has(path)) lines.set(path, []);
+  return { lines, ranked };
+}
+
+/** A context of pointers has signatures, as a map has. Its list of files is a mere mention, and does not count. */
+function withSignature(preamble: string): readonly string[] {
+  const [, lines = ""] = /^# Signatures\n((?:- .*\n)*)/m.exec(preamble) ?? [];
+  return Array.from(lines.matchAll(/^- code:(.+?):\d+: /gm), ([, path = ""]) => path);
 }
 
 /** In the order of their rank until one does not fit. */
@@ -173,18 +182,21 @@ function perHistory(results: readonly Result[]): string {
 }
 
 function aims(results: readonly Result[]): void {
-  const last = results.filter(({ tokens }) => tokens === 32_000);
-  const of = (contestant: Contestant, what: Share): number =>
+  const of = (contestant: Contestant, within: number, what: Share): number =>
     mean(
-      last.filter((result) => result.contestant === contestant),
+      results.filter(({ contestant: one, tokens }) => one === contestant && tokens === within),
       what,
     );
-  for (const what of ["files", "hunks", "first"] as const) {
-    const best = Math.max(...CONTESTANTS.filter((one) => one !== OURS).map((one) => of(one, what)));
-    console.log(`${what} ahead of the best of them: ${met(of(OURS, what) > best)}`);
+  const others = CONTESTANTS.filter((one) => one !== OURS);
+  for (const tokens of BUDGETS) {
+    for (const what of ["files", "hunks"] as const) {
+      const best = Math.max(...others.map((one) => of(one, tokens, what)));
+      const budget = tokens.toLocaleString("en-US");
+      console.log(`${what} within ${budget} tokens ahead of the best of them: ${met(of(OURS, tokens, what) > best)}`);
+    }
   }
-  console.log(`hunks ≥ 50 % within 32,000 tokens: ${met(of(OURS, "hunks") >= 0.5)}`);
-  console.log(`first ${FIRST} ≥ 55 %: ${met(of(OURS, "first") >= 0.55)}`);
+  console.log(`hunks ≥ 50 % within 32,000 tokens: ${met(of(OURS, 32_000, "hunks") >= 0.5)}`);
+  console.log(`first ${FIRST} ≥ 55 %: ${met(of(OURS, 32_000, "first") >= 0.55)}`);
 }
 
 type Share = "files" | "hunks" | "first";

@@ -87,7 +87,7 @@ async function judge(
   ): Promise<ReadonlySet<string> | undefined> {
     if (contestant === "repomix --compress, cut") return pack?.within(tokens);
     if (contestant === "like Aider's map") return aiderLike(index, question, tokens, (text) => counter.count(text));
-    const context = await lab.ask(question, tokens, contestant === TOGETHER ? undefined : contestant);
+    const context = await lab.ask(question, tokens, contestant === TOGETHER ? {} : { strategy: contestant });
     if (counter.count(context.text) > tokens) throw new Error(`${contestant} went over ${tokens} tokens`);
     return shownFiles(context);
   }

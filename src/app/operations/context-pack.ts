@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import * as z from "zod";
 import { directorySource, type ContextSource } from "../../catalog/project-context.ts";
-import { requireInTime } from "../../context/front/timed-out-strategies.ts";
 import { AgentsError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { defineOperation } from "../base/operation.ts";
@@ -56,7 +55,6 @@ export const operation = defineOperation({
     const budget = asked.budget ?? DEFAULT_TOKENS;
     const result = await assembleContext(app, { source, asked: { ...asked, budget } }, call);
     const { assembled } = result;
-    requireInTime(assembled, "Nothing was printed.");
     const details = contextDetails(assembled);
     const index = indexFacts(result.indexed);
     const strategies = assembled.strategies.map(({ name }) => name);

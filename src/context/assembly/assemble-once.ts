@@ -16,15 +16,13 @@ import type {
   SelectedStrategy,
 } from "../model/context-model.ts";
 import { deepFreeze } from "../../platform/deep-freeze.ts";
-import { renderContext, renderFragment } from "../model/render-context.ts";
+import { renderContext } from "../model/render-context.ts";
 import { SecretMasking } from "./secret-masking.ts";
-import { joinPieces } from "./join-pieces.ts";
-import { pointersText } from "./pointers.ts";
-import { lessDetailedFragment } from "./less-detail.ts";
+import { costOf, packFragments, type PackingState } from "./pack-fragments.ts";
+import { Pointers } from "./pointers.ts";
 import {
   allocationProblem,
   orderingProblem,
-  packingProblem,
   preambleProblem,
   scoringProblem,
   selectionProblem,
@@ -43,6 +41,11 @@ import { wholeFiles } from "./whole-files.ts";
 /** The preamble may take a twentieth of the budget, and never more than this. */
 const PREAMBLE_SHARE = 0.05;
 const MAX_PREAMBLE = 40;
+/** The parts of a context of pointers that its list of files and its signatures may take. */
+const FOR_FILES = 0.15;
+const FOR_SIGNATURES = 0.1;
+/** The best bodies that together take this part of the room are shown, whatever else is. */
+const SURELY_SHOWN = 0.6;
 /** Several strategies find the same fragments, so together they may look for several times the tokens that fit. */
 const SEARCH_FACTOR = 4;
 
@@ -74,8 +77,10 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
 
   const { strategies, outcomes, found, gaps, isWhole } = await findFragments(pass, work);
   const ranked = await rankFragments(found, strategies, work);
-  const pointers = isWhole ? "" : pointersFor(ranked, work);
-  const packed = joinPieces(await packFragments(ranked, { ...work, packable: packable - count(pointers) }));
+  const isPointing = input.question.rendering === "pointers" && !isWhole;
+  const { pointers, packed } = isPointing
+    ? await packPointers(ranked, work)
+    : { pointers: "", packed: await packFragments(ranked, work) };
 
   const ordered = await stages.run({
     stage: "order",
@@ -115,24 +120,36 @@ export async function assembleOnce(pass: AssemblyPass): Promise<AssembledContext
   };
 }
 
-/** The text of a context of pointers before its pieces; "" for any other. */
-function pointersFor(ranked: readonly ScoredFragment[], { input, opened, packable, count }: PassState): string {
-  if (input.question.rendering !== "pointers") return "";
-  return pointersText({ question: input.question, ranked, index: opened.index, tokens: packable, count });
+/** A context of pointers: the text before its bodies, and these. */
+async function packPointers(
+  ranked: readonly ScoredFragment[],
+  work: PassState,
+): Promise<{ readonly pointers: string; readonly packed: readonly ScoredFragment[] }> {
+  const { input, opened, packable, count, cost } = work;
+  const pointers = new Pointers({ question: input.question, ranked, index: opened.index, count });
+  const files = pointers.files(Math.floor(packable * FOR_FILES));
+  const room = packable - count(files);
+  const bodies = ranked.filter(({ level }) => level === "full");
+  const first = firstWithin(bodies, room * SURELY_SHOWN, cost);
+  const signatures = pointers.signatures(Math.floor(packable * FOR_SIGNATURES), first);
+  const packed = await packFragments(bodies, { ...work, packable: room - count(signatures) });
+  return { pointers: files + signatures, packed };
+}
+
+/** The best of them, as many as these tokens are enough for. */
+function firstWithin(
+  fragments: readonly ScoredFragment[],
+  tokens: number,
+  cost: (fragment: ScoredFragment) => number,
+): readonly ScoredFragment[] {
+  let left = tokens;
+  return fragments.toSorted(compareScore).filter((fragment) => (left -= cost(fragment)) >= 0);
 }
 
 /** The state that the stages of one pass share. */
-interface PassState {
+interface PassState extends PackingState {
   readonly input: AssemblyInput;
-  readonly stages: StageRunner;
-  /** The tokens for fragments: all but those of the preamble. */
-  readonly packable: number;
-  readonly count: (text: string) => number;
-  readonly cost: (fragment: ScoredFragment) => number;
-  readonly masking: SecretMasking;
   readonly opened: LazyIndex;
-  /** Every stage adds the fragments that it left out. */
-  readonly excluded: Exclusion[];
 }
 
 /**
@@ -174,32 +191,6 @@ async function rankFragments(
   const limited = withinLimits(scored.map(deepFreeze), input.view);
   excluded.push(...limited.excluded);
   return limited.fragments;
-}
-
-/** Stage 7. */
-async function packFragments(
-  ranked: readonly ScoredFragment[],
-  { stages, packable, count, cost, masking, opened, excluded }: PassState,
-): Promise<readonly ScoredFragment[]> {
-  await cooperativeMap(ranked, cost);
-  const renderings: ScoredFragment[] = [];
-  const packed = await stages.run({
-    stage: "pack",
-    in: ranked.length,
-    out: ({ fragments }) => fragments.length,
-    run: (component) =>
-      component.pack(ranked, packable, {
-        cost,
-        lessDetailed: (fragment, level) => {
-          const lessDetailed = lessDetailedFragment(fragment, level, opened.index, { count, masking });
-          if (lessDetailed !== undefined) renderings.push(lessDetailed);
-          return lessDetailed;
-        },
-      }),
-    problem: (result) => packingProblem(result, [...ranked, ...renderings], packable, cost),
-  });
-  excluded.push(...packed.excluded);
-  return packed.fragments;
 }
 
 /** Opened at the first use: strategies, which open an index of their own, need not wait for it. */
@@ -338,19 +329,6 @@ async function recount(
   return cooperativeMap(fragments, (fragment) =>
     deepFreeze({ ...fragment, tokens: counts.get(fragment.content) ?? count(fragment.content) }),
   );
-}
-
-/** With its heading; each fragment is rendered once. */
-function costOf(count: (text: string) => number): (fragment: ScoredFragment) => number {
-  const costs = new WeakMap<ScoredFragment, number>();
-  return (fragment) => {
-    let cost = costs.get(fragment);
-    if (cost === undefined) {
-      cost = count(renderFragment(fragment));
-      costs.set(fragment, cost);
-    }
-    return cost;
-  };
 }
 
 /**

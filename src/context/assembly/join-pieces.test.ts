@@ -32,6 +32,24 @@ test("pieces that follow one another are one, with the best score and all strate
   });
 });
 
+test("no line is lost between pieces, whether they end with a blank line, with the end of a line, or with neither", () => {
+  const lines = ["one", "", "three", "", "", "six"];
+  const range = (start: number, end: number, close = ""): ScoredFragment =>
+    piece(start, end, { content: lines.slice(start - 1, end).join("\n") + close });
+  for (const pieces of [
+    [range(1, 2), range(3, 5), range(6, 6)],
+    [range(1, 1), range(2, 4), range(5, 6)],
+    [range(1, 2, "\n"), range(3, 5, "\n"), range(6, 6)],
+    [range(1, 3), range(2, 5), range(4, 4), range(5, 6)],
+    [range(1, 4), range(2, 2), range(3, 6)],
+    [range(1, 4, "\n"), range(2, 4, "\n"), range(4, 6)],
+  ]) {
+    expect(joinPieces(pieces).map(({ content }) => content)).toEqual([lines.join("\n")]);
+  }
+  const cut = piece(1, 2, { content: "one …" });
+  expect(joinPieces([cut, range(3, 5)])).toHaveLength(2);
+});
+
 test("pieces with lines between them, of other detail or of other files stay apart", () => {
   const apart = [
     piece(1, 2),

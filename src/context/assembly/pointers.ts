@@ -1,7 +1,8 @@
 /**
  * A context for the first message of a model that has tools to look for itself: where to look, rather than everything
- * there is to see. A ranked list of files with one line of why each, the signatures of the best symbols, and then the
- * bodies of the best few pieces. The decisions of a plan are not in it: the caller tells those in its own words.
+ * there is to see. A ranked list of files with one line of why each, the signatures of the best symbols that are not
+ * shown whole, and then the bodies of the best few pieces. The decisions of a plan are not in it: the caller tells
+ * those in its own words.
  */
 import type { IndexedDefinition, IndexedFile, ScopedIndex } from "../../code-index/model/scoped-index.ts";
 import { maskedText } from "../../platform/masking.ts";
@@ -16,28 +17,54 @@ const MOST_SYMBOLS = 20;
 const MOST_SYMBOLS_PER_FILE = 4;
 const LONGEST_REASON = 100;
 const LONGEST_SIGNATURE = 160;
-/** The parts of the budget that the list of files, and that and the signatures together, may take. */
-const FOR_FILES = 0.25;
-const FOR_SYMBOLS = 0.5;
 
 export interface PointerParts {
   readonly question: ContextQuestion;
   /** All that was found, with its score. */
   readonly ranked: readonly ScoredFragment[];
   readonly index: ScopedIndex;
-  readonly tokens: number;
   readonly count: (text: string) => number;
 }
 
-/** The list of files and the signatures: as many lines as fit into half of the budget. */
-export function pointersText({ question, ranked, index, tokens, count }: PointerParts): string {
-  const files = rankedFiles(ranked, index);
-  if (files.length === 0) return "";
-  const lines = new LimitedText(count);
-  lines.section("# Files, the best first\n", Math.floor(tokens * FOR_FILES), files.map(fileLine));
-  const symbols = bestSymbols(question, files, index);
-  lines.section("# Signatures\n", Math.floor(tokens * FOR_SYMBOLS), symbols.map(symbolLine(index)));
-  return lines.text;
+export class Pointers {
+  readonly #parts: PointerParts;
+  readonly #files: readonly RankedFile[];
+
+  constructor(parts: PointerParts) {
+    this.#parts = parts;
+    this.#files = rankedFiles(parts.ranked, parts.index);
+  }
+
+  /** As many lines as fit. */
+  files(tokens: number): string {
+    return this.#section("# Files, the best first\n", tokens, this.#files.map(fileLine));
+  }
+
+  /** Of the best symbols whose bodies are not shown; as many lines as fit. */
+  signatures(tokens: number, shown: readonly ScoredFragment[]): string {
+    const { question, index } = this.#parts;
+    const isShown = ({ file, startLine }: IndexedDefinition): boolean =>
+      shown.some(
+        ({ level, provenance }) =>
+          level === "full" &&
+          provenance?.resource === file.resource &&
+          provenance.path === file.path &&
+          provenance.startLine <= startLine &&
+          provenance.endLine >= startLine,
+      );
+    const symbols = bestSymbols(question, this.#files, index, (definition) => !isShown(definition));
+    return this.#section("# Signatures\n", tokens, symbols.map(symbolLine(index)));
+  }
+
+  #section(heading: string, tokens: number, lines: readonly string[]): string {
+    let text = "";
+    for (const line of lines) {
+      const longer = (text || heading) + line;
+      if (this.#parts.count(longer) > tokens) break;
+      text = longer;
+    }
+    return text;
+  }
 }
 
 interface RankedFile {
@@ -61,7 +88,9 @@ function rankedFiles(ranked: readonly ScoredFragment[], index: ScopedIndex): rea
 }
 
 function fileLine({ file, reason }: RankedFile): string {
-  const why = maskedText(oneLine(reason)).slice(0, LONGEST_REASON).toWellFormed();
+  // The first part says why; the place in a rank, which may follow, is told by the order of the list.
+  const [first = ""] = oneLine(reason).split("; ");
+  const why = maskedText(first).slice(0, LONGEST_REASON).toWellFormed();
   return `- ${oneLine(`${file.resource}:${file.path}`)}: ${why}\n`;
 }
 
@@ -70,6 +99,7 @@ function bestSymbols(
   question: ContextQuestion,
   files: readonly RankedFile[],
   index: ScopedIndex,
+  isWanted: (definition: IndexedDefinition) => boolean,
 ): readonly IndexedDefinition[] {
   const said = new Set(termsOf(question).words);
   const worth = ({ name, exported }: IndexedDefinition): number =>
@@ -78,7 +108,7 @@ function bestSymbols(
     .flatMap(({ file }) =>
       index
         .definitionsIn(file)
-        .filter((definition) => definition.kind !== "heading" && worth(definition) > 0)
+        .filter((definition) => definition.kind !== "heading" && worth(definition) > 0 && isWanted(definition))
         .toSorted((a, b) => worth(b) - worth(a) || a.ordinal - b.ordinal)
         .slice(0, MOST_SYMBOLS_PER_FILE)
         .toSorted((a, b) => a.ordinal - b.ordinal),
@@ -94,24 +124,4 @@ function symbolLine(index: ScopedIndex): (definition: IndexedDefinition) => stri
     const place = oneLine(`${file.resource}:${file.path}`);
     return `- ${place}:${startLine}: ${signature.slice(0, LONGEST_SIGNATURE).toWellFormed()}\n`;
   };
-}
-
-/** Lines as long as they fit. */
-class LimitedText {
-  text = "";
-  readonly #count: (text: string) => number;
-
-  constructor(count: (text: string) => number) {
-    this.#count = count;
-  }
-
-  /** @param tokens of the whole text, with this section. */
-  section(heading: string, tokens: number, lines: readonly string[]): void {
-    let longer = this.text + heading;
-    for (const line of lines) {
-      if (this.#count(longer + line) > tokens) break;
-      longer += line;
-      this.text = longer;
-    }
-  }
 }

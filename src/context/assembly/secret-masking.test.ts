@@ -42,7 +42,9 @@ test.each(["PRIVATE KEY", "RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])(
     const around = (name: string): string[] => Array.from({ length: 40 }, (_, line) => `${name} ${line}`);
     writeFileSync(join(root, "animals.txt"), [...around("before"), ...armor, ...around("after"), ""].join("\n"));
     await using lab = await ContextLab.of(root, join(directory, "data"));
-    const { text, fragments } = await lab.ask({ query: "zebra giraffe savanna", focus: [] }, 4_000, "simple-keyword");
+    const { text, fragments } = await lab.ask({ query: "zebra giraffe savanna", focus: [] }, 4_000, {
+      strategy: "simple-keyword",
+    });
     expect(fragments.map(({ level }) => level)).toEqual(["full"]);
     expect(text).toContain("after 0");
     expect(text).not.toContain(BODY[0]);

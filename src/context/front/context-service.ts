@@ -24,6 +24,7 @@ import type { ContextConfiguration } from "./context-configuration.ts";
 import { requireFocus } from "./context-focus.ts";
 import type { ContextPlace } from "./context-places.ts";
 import { indexPlaces, type IndexedPlace, type IndexOptions } from "./index-places.ts";
+import { requireInTime } from "./timed-out-strategies.ts";
 
 /** The question for a context: which directories, and for what. */
 export interface ContextOrder extends Pick<AssemblyInput, "project" | "question" | "signal"> {
@@ -116,6 +117,7 @@ export class ContextService implements AsyncDisposable {
     });
   }
 
+  /** @throws AgentsError with the code `timed_out` if a deadline ended a strategy. */
   async assemble(order: ContextOrder): Promise<ContextResult> {
     const { places, view, signal } = order;
     this.#warmUp(order);
@@ -159,6 +161,7 @@ export class ContextService implements AsyncDisposable {
       embedding: () => vectors?.from,
       signal,
     });
+    requireInTime(assembled);
     return { assembled, budgetSource: source, ...seen };
   }
 

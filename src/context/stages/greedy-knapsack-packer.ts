@@ -21,6 +21,8 @@ const MIN_TOKENS = 10;
 /** The part of a large budget for fragments in full, and the budget of which half of that is left for them. */
 const FULL_SHARE = 0.85;
 const HALF_OF_SHARE = 1_500;
+/** In tokens, with its heading. */
+const LARGEST_GLIMPSE = 80;
 const SOME_LINES = /:\d+-\d+$/;
 /** Rendering the same entity with less detail costs time, so the number of attempts is limited. */
 const MAX_RENDERINGS = 300;
@@ -45,8 +47,9 @@ export class GreedyKnapsackPacker implements BudgetPacker {
       if (packing.isShown(fragment) || !packing.put(fragment, room)) continue;
       settled.add(fragment);
     }
-    for (const fragment of smallestOfOthers(sorted, packing, help.cost)) {
-      if (packing.put(fragment, tokens)) settled.add(fragment);
+    for (const ofFile of otherFiles(sorted, packing)) {
+      const taken = packing.takeGlimpse(ofFile);
+      if (taken !== undefined) settled.add(taken);
     }
     for (const fragment of sorted) {
       if (settled.has(fragment)) continue;
@@ -94,6 +97,26 @@ class Packing {
     return false;
   }
 
+  /**
+   * One small fragment of a file: the best of those that are small, or the signatures of the best. A file's smallest
+   * fragment says least: it is mostly a line that loads a module.
+   *
+   * @returns the given fragment that it settles.
+   */
+  takeGlimpse(ofFile: readonly ScoredFragment[]): ScoredFragment | undefined {
+    const small = ofFile.filter((fragment) => this.#help.cost(fragment) <= LARGEST_GLIMPSE);
+    for (const fragment of ofFile) {
+      if (small.includes(fragment) && this.put(fragment, this.#left)) return fragment;
+      if (this.#left < MIN_TOKENS || this.#renderings >= MAX_RENDERINGS) continue;
+      this.#renderings++;
+      const signatures = fragment.level === "full" ? this.#help.lessDetailed(fragment, "signatures") : undefined;
+      if (signatures === undefined || signatures.tokens < MIN_TOKENS) continue;
+      if (this.put(signatures, LARGEST_GLIMPSE)) return fragment;
+    }
+    const [least] = ofFile.toSorted((a, b) => this.#help.cost(a) - this.#help.cost(b) || compareScore(a, b));
+    return least !== undefined && this.put(least, this.#left) ? least : undefined;
+  }
+
   leaveOut({ entity, strategies, tokens }: ScoredFragment, reason: Exclusion["reason"]): void {
     this.#excluded.push({ entity, strategies, tokens, reason });
   }
@@ -136,17 +159,10 @@ function fullShare(tokens: number): number {
   return (FULL_SHARE * tokens ** 2) / (tokens ** 2 + HALF_OF_SHARE ** 2);
 }
 
-/** Of each file that nothing is shown of, the fragment that costs least; the best file first. */
-function smallestOfOthers(
-  sorted: readonly ScoredFragment[],
-  packing: Packing,
-  cost: (fragment: ScoredFragment) => number,
-): readonly ScoredFragment[] {
+/** The fragments of each file that nothing is shown of, the best first; the best file first. */
+function otherFiles(sorted: readonly ScoredFragment[], packing: Packing): readonly (readonly ScoredFragment[])[] {
   const others = sorted.filter((fragment) => !packing.hasFile(fragment) && !isTooSmall(fragment));
-  return Array.from(
-    Map.groupBy(others, placeOf).values(),
-    (group) => group.toSorted((a, b) => cost(a) - cost(b) || compareScore(a, b))[0] ?? [],
-  ).flat();
+  return Array.from(Map.groupBy(others, placeOf).values());
 }
 
 /** The best fragment of each strategy, the best of these first. */

@@ -30,7 +30,8 @@ afterAll(async () => {
 
 async function meanRecall(tokens: number, strategy?: string): Promise<number> {
   let sum = 0;
-  for (const question of QUESTIONS) sum += recallOf(question, shownFiles(await lab.ask(question, tokens, strategy)));
+  for (const question of QUESTIONS)
+    sum += recallOf(question, shownFiles(await lab.ask(question, tokens, { strategy })));
   return sum / QUESTIONS.length;
 }
 

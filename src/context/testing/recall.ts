@@ -64,15 +64,23 @@ export class ContextLab implements AsyncDisposable {
     this.#scope = { trees: [{ resource: "code", index: this.#index, overlay: "", generation, filter }] };
   }
 
-  /** @param strategy only this one; all of them otherwise. */
-  async ask(asked: Pick<Question, "query" | "focus">, tokens: number, strategy?: string): Promise<AssembledContext> {
+  /**
+   * @param options.strategy only this one; all of them otherwise.
+   * @param options.rendering as in `ContextQuestion`.
+   */
+  async ask(
+    asked: Pick<Question, "query" | "focus">,
+    tokens: number,
+    options: Partial<Pick<ContextQuestion, "strategy" | "rendering">> = {},
+  ): Promise<AssembledContext> {
     const question: ContextQuestion = {
       query: asked.query,
       entities: [],
       focus: asked.focus,
       breadth: 2,
       depth: "full",
-      strategy,
+      strategy: options.strategy,
+      rendering: options.rendering,
       preferredStrategies: [],
       requiredBackends: [],
     };

@@ -8,6 +8,15 @@ import { planTool, type PlanTool } from "./tool.ts";
 
 const words = z.array(z.string().min(1).max(1_000)).max(100);
 
+/** The text, and what is missing from it: a model that is not told takes a part for the whole. */
+export function contextAnswer({ text, excluded, gaps }: Pick<AssembledAnswer, "text" | "excluded" | "gaps">): string {
+  const missing = gaps
+    .filter(({ kind }) => kind === "strategy")
+    .map(({ name, reason }) => `[without ${name}: ${reason}]`);
+  const more = excluded === 0 ? [] : [`[${excluded} more pieces did not fit; ask more narrowly]`];
+  return [text, ...missing, ...more].join("\n");
+}
+
 /**
  * The questions that an actor may ask about its plan. None of the tools writes, and none sees more than the plan's
  * own resources.
@@ -29,8 +38,7 @@ export const CONTEXT_TOOLS: readonly PlanTool[] = [
       budget: z.int().min(1).optional(),
       resource: z.string().min(1).max(200).optional(),
     }),
-    text: ({ text, excluded }: AssembledAnswer) =>
-      `${text}${excluded === 0 ? "" : `\n[${excluded} more pieces did not fit; ask more narrowly]`}`,
+    text: contextAnswer,
     ask: ({ query, entities, focus, breadth, depth, strategy, budget, resource, ...rest }, { port, signal }) =>
       port.requestContext(
         {
