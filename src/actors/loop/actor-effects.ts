@@ -46,7 +46,10 @@ export interface ChecklistItem {
   readonly state: "open" | "doing" | "done";
 }
 
-export type Asked = Omit<ModelCall, "signal" | "cacheKey" | "onWait" | "beforeTry" | "afterTry" | "onShown">;
+export type Asked = Omit<
+  ModelCall,
+  "signal" | "cacheKey" | "onWait" | "beforeTry" | "afterTry" | "settleLater" | "onShown"
+>;
 
 /** The part of an answer that is kept, and comes back when it is asked for again. */
 export type Told = Pick<ModelAnswer, "text" | "toolCalls" | "parts" | "finish" | "model" | "usage">;
