@@ -24,7 +24,7 @@ function codeBase(files: number): Record<string, string> {
       (__, line) =>
         `def ${name}_${line}(value, rate):\n    """Step ${line} of ${area}."""\n    return value * rate + ${line}\n`,
     );
-    return [`${area}/module_${index}.py`, `${body.join("\n\n")}`];
+    return [`${area}/module_${index}.py`, body.join("\n\n")];
   });
   return Object.fromEntries(entries);
 }
@@ -48,7 +48,7 @@ function bugFix(): WireAnswer[] {
         command: `git diff --stat; grep -rn "round(" billing | head -30; python3 -m py_compile ${path}`,
       }),
     ];
-    turns.push({ text: `Turn ${turn}: I go on.`, ...kinds[turn % kinds.length] } as WireAnswer);
+    turns.push({ text: `Turn ${turn}: I go on.`, ...kinds[turn % kinds.length] });
   }
   turns.push(calls("shell_execute", { command: "python3 -m compileall -q billing" }), { text: "The rate is rounded." });
   return turns;
