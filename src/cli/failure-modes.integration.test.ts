@@ -218,7 +218,7 @@ const MODES: readonly Mode[] = [
   },
 ];
 
-test.each(MODES)("$name", async (mode) => {
+test.each(MODES.map((mode) => [mode.name, mode] as const))("%s", async (_, mode) => {
   const turns = new TurnList([
     ...(mode.begin ?? BEGIN),
     ...mode.trouble,
@@ -288,7 +288,7 @@ test("a required check that the model does not mend keeps the plan; the user's w
   await world.at(server);
   await checkedWorld(turns, world);
   turns.continue([...BEGIN, write("two.txt", "wrong\n"), { text: "Done." }, { text: "NOTHING TO DO: it is right." }]);
-  const { data, exit_code: code } = await world.asked("write two files", "--actor", ACTOR, "--yes");
+  const { data, exit_code: code } = await world.asked("write two files", "--actor", ACTOR);
   expect([code, turns.left]).toEqual([1, 0]);
   expect(data).toMatchObject({ obstacle: expect.stringContaining("tests"), answer: "NOTHING TO DO: it is right." });
   expect(existsSync(join(world.repository, "one.txt"))).toBe(false);

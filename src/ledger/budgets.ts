@@ -36,6 +36,19 @@ export interface Reservation {
   readonly bound: Microdollars | undefined;
 }
 
+/**
+ * The end of a reservation, to be committed together with the record of what the call came to: a crash keeps both, or
+ * the call is made again and neither counts.
+ */
+export interface Settlement {
+  /** Part of a unit of work, which may run twice. */
+  commit(tx: Tx): Promise<void>;
+  /** After that commit. */
+  committed(): void;
+  /** When there is nothing to commit it with. */
+  alone(): Promise<void>;
+}
+
 export interface BudgetWarning {
   readonly scope: BudgetScope["kind"];
   readonly spent: Microdollars;
@@ -47,6 +60,12 @@ export interface BudgetScope {
   readonly key: string;
   readonly cap: Cap | undefined;
 }
+
+type Ending = readonly [
+  reservation: Reservation,
+  state: "settled" | "estimated" | "released" | "assumed",
+  cost: Microdollars | undefined,
+];
 
 /** A call outside of any plan has no lease that shows whether its owner is gone; no call lasts longer than this. */
 const LONGEST_CALL_MS = 2 * 3_600_000;
@@ -104,9 +123,23 @@ export class Budget {
     cost: Microdollars | undefined,
     { estimated = false }: { readonly estimated?: boolean } = {},
   ): Promise<BudgetWarning[]> {
-    const { bound } = reservation;
-    const within = cost === undefined ? bound : Math.max(0, Math.min(cost, bound ?? cost));
-    return this.#end(reservation, estimated ? "estimated" : "settled", within);
+    return this.#end(reservation, estimated ? "estimated" : "settled", withinBound(reservation, cost));
+  }
+
+  /** The same, for the caller to commit with its own record; `warn` is told afterwards. */
+  settlement(
+    reservation: Reservation,
+    cost: Microdollars | undefined,
+    how: { readonly estimated: boolean; readonly warn: (warnings: readonly BudgetWarning[]) => void },
+  ): Settlement {
+    const within = withinBound(reservation, cost);
+    const state = how.estimated ? "estimated" : "settled";
+    let warnings: readonly BudgetWarning[] = [];
+    return {
+      commit: async (tx) => void (warnings = await this.#endIn(tx, reservation, state, within)),
+      committed: () => how.warn(warnings),
+      alone: async () => how.warn(await this.#end(reservation, state, within)),
+    };
   }
 
   /** The call certainly cost nothing. */
@@ -119,32 +152,30 @@ export class Budget {
     return this.#end(reservation, "assumed", reservation.bound);
   }
 
-  async #end(
-    { id, planId, day, bound = 0 }: Reservation,
-    state: "settled" | "estimated" | "released" | "assumed",
-    cost: Microdollars | undefined,
-  ): Promise<BudgetWarning[]> {
-    return this.#store.transaction(async (tx) => {
-      const ended = await tx.run(
-        "UPDATE reservations SET state = ?, cost = ?, ended_at = now_ms() WHERE id = ? AND state = 'reserved'",
-        state,
-        cost ?? null,
-        id,
+  #end(...ending: Ending): Promise<BudgetWarning[]> {
+    return this.#store.transaction((tx) => this.#endIn(tx, ...ending));
+  }
+
+  async #endIn(tx: Tx, ...[{ id, planId, day, bound = 0 }, state, cost]: Ending): Promise<BudgetWarning[]> {
+    const ended = await tx.run(
+      "UPDATE reservations SET state = ?, cost = ?, ended_at = now_ms() WHERE id = ? AND state = 'reserved'",
+      state,
+      cost ?? null,
+      id,
+    );
+    if (ended !== 1) throw new Error(`the reservation ${id} was ended before`);
+    const warnings: BudgetWarning[] = [];
+    for (const scope of await this.#scopes(tx, planId, day)) {
+      const row = await tx.get<{ spent: number }>(
+        "UPDATE spending SET reserved = reserved - ?, spent = spent + ? WHERE scope = ? RETURNING spent",
+        bound,
+        cost ?? 0,
+        scope.key,
       );
-      if (ended !== 1) throw new Error(`the reservation ${id} was ended before`);
-      const warnings: BudgetWarning[] = [];
-      for (const scope of await this.#scopes(tx, planId, day)) {
-        const row = await tx.get<{ spent: number }>(
-          "UPDATE spending SET reserved = reserved - ?, spent = spent + ? WHERE scope = ? RETURNING spent",
-          bound,
-          cost ?? 0,
-          scope.key,
-        );
-        const warning = await this.#warn(tx, scope, row?.spent ?? 0, planId);
-        if (warning !== undefined) warnings.push(warning);
-      }
-      return warnings;
-    });
+      const warning = await this.#warn(tx, scope, row?.spent ?? 0, planId);
+      if (warning !== undefined) warnings.push(warning);
+    }
+    return warnings;
   }
 
   /** The plan always before the day: two transactions that take both rows never wait for each other. */
@@ -208,6 +239,10 @@ export class Budget {
       this.#ids,
     );
   }
+}
+
+function withinBound({ bound }: Reservation, cost: Microdollars | undefined): Microdollars | undefined {
+  return cost === undefined ? bound : Math.max(0, Math.min(cost, bound ?? cost));
 }
 
 /**

@@ -17,6 +17,7 @@ import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import { storable } from "../domain/text/text.ts";
 import type { Order } from "../changes/step-records.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
+import type { Settlement } from "../ledger/budgets.ts";
 import { insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
@@ -76,20 +77,27 @@ export class StepEffects implements AgentEffects {
     const { lease, step } = this.#parts;
     const asking = stepKey("answer", nameOf(step, key));
     let asked: AnsweredCall | undefined;
+    let settlement: Settlement | undefined;
     const record = await runStep(
       lease,
       asking,
       async () => {
-        asked = await this.#asked(key, asking.key, call);
+        asked = await this.#asked(key, asking.key, call, (one) => (settlement = one));
         return plain({ order: this.#next(), answer: storedAnswer(asked.told), decision: asked.decision });
       },
       async (tx, { answer }) => {
         if (asked === undefined) return;
+        await settlement?.commit(tx);
         await asked.snapshot.commit(tx);
         await this.#decide(tx, asked, about, readAnswer(answer as unknown as StoredAnswer));
         await insertModelCall(tx, { ...this.#callRow(asking.key), ...asked.facts, decision: asked.decision });
       },
-    );
+    ).catch(async (error: unknown) => {
+      // The answer is lost, but not what it cost.
+      await settlement?.alone();
+      throw error;
+    });
+    settlement?.committed();
     const { answer, decision } = record as unknown as { readonly answer: StoredAnswer; readonly decision: DecisionId };
     return { answer: readAnswer(answer), decision };
   }
@@ -235,7 +243,12 @@ export class StepEffects implements AgentEffects {
     return [...this.#parts.order, this.#made];
   }
 
-  async #asked(key: string, recordKey: string, call: Asked): Promise<AnsweredCall> {
+  async #asked(
+    key: string,
+    recordKey: string,
+    call: Asked,
+    settleLater: (settlement: Settlement) => void,
+  ): Promise<AnsweredCall> {
     const { lease, step, models, signal, tell } = this.#parts;
     let shown: ShownPrompt = call;
     tell({ type: "ask_started", step, key, model: call.model });
@@ -246,6 +259,7 @@ export class StepEffects implements AgentEffects {
         signal,
         cacheKey: lease.plan.id,
         imageBytes: (sha256) => this.#content(sha256),
+        settleLater,
         onWait: (wait) => tell({ type: "ask_waits", step, key, ...wait }),
         onShown: (safe) => (shown = safe),
         // The text of a step is that of its own conversation.

@@ -60,7 +60,7 @@ export interface ChecklistItem {
 
 export type Asked = Omit<
   ModelCall,
-  "signal" | "cacheKey" | "imageBytes" | "onWait" | "beforeTry" | "afterTry" | "onShown"
+  "signal" | "cacheKey" | "imageBytes" | "onWait" | "beforeTry" | "afterTry" | "settleLater" | "onShown"
 >;
 
 /** The part of an answer that is kept, and comes back when it is asked for again. */

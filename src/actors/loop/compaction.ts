@@ -36,6 +36,8 @@ export class Compaction {
   readonly #about: About;
   readonly #effects: AgentEffects;
   readonly #sizes = new WeakMap<ModelMessage, number>();
+  /** Tokens of what every call has: the system prompt and the tools. */
+  readonly #always: number;
   /** How often the endpoint refused the call of this turn. */
   #refusals = 0;
 
@@ -43,6 +45,7 @@ export class Compaction {
     this.#talk = talk;
     this.#about = { ...about, question: "What must be known to continue?" };
     this.#effects = effects;
+    this.#always = talk.count(talk.system) + talk.count(JSON.stringify(talk.tools));
   }
 
   /** Before a call: shortens the conversation if it is too long, or was shortened here in an earlier run. */
@@ -129,7 +132,7 @@ export class Compaction {
   }
 
   #sizeOf(messages: readonly ModelMessage[]): number {
-    return messages.reduce((sum, message) => sum + this.#size(message), this.#talk.count(this.#talk.system));
+    return messages.reduce((sum, message) => sum + this.#size(message), this.#always);
   }
 
   #size(message: ModelMessage): number {

@@ -1,4 +1,4 @@
-import type { Bound, Budget, BudgetWarning, Reservation } from "../../ledger/budgets.ts";
+import type { Bound, Budget, BudgetWarning, Reservation, Settlement } from "../../ledger/budgets.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 import type { ModelAnswer, ModelAttempt, ModelCall, ModelRef, Models, ModelUsage, UpperBound } from "./model.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
@@ -46,18 +46,31 @@ export class BudgetedModels implements PricedModels {
       await call.beforeTry?.(model, bound);
       open = await this.#budget.reserve(model, this.#boundOf(model, bound));
     };
+    let later: Settlement | undefined;
     const afterTry = async (attempt: ModelAttempt): Promise<void> => {
       const ended = open;
       open = undefined;
-      if (ended !== undefined) await this.#settle(ended, attempt);
+      if (ended !== undefined && call.settleLater !== undefined) later = this.#later(ended, attempt);
+      if (ended !== undefined && later === undefined) await this.#settle(ended, attempt);
       await call.afterTry?.(attempt);
     };
     try {
-      return await this.#models.call({ ...call, beforeTry, afterTry });
+      const answer = await this.#models.call({ ...call, beforeTry, afterTry });
+      if (later !== undefined) call.settleLater?.(later);
+      later = undefined;
+      return answer;
     } finally {
+      await later?.alone();
       // The gateway did not report how the call ended.
       if (open !== undefined) this.#warn(await this.#budget.assume(open));
     }
+  }
+
+  /** Of a try that was answered at a known cost. */
+  #later(reservation: Reservation, { model, usage, error }: ModelAttempt): Settlement | undefined {
+    if (usage === undefined || error !== undefined) return undefined;
+    const warn = (warnings: readonly BudgetWarning[]): void => this.#warn(warnings);
+    return this.#budget.settlement(reservation, this.costOf(model, usage), { estimated: usage.estimated, warn });
   }
 
   async #settle(reservation: Reservation, { model, usage, mayBeBilled }: ModelAttempt): Promise<void> {

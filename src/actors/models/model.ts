@@ -2,6 +2,7 @@
  * Our own model of models: a call with messages and tools, an answer with text and tool calls, and its cost. Only one
  * place translates these types into a provider's, so that no other code knows which provider answers.
  */
+import type { Settlement } from "../../ledger/budgets.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { Reasoning } from "../../domain/actor/reasoning.ts";
 import type { AskWait } from "../../domain/run-event.ts";
@@ -120,6 +121,8 @@ export interface ModelCall {
   readonly beforeTry?: (model: ModelRef, bound: UpperBound) => Promise<void>;
   /** Called after each try, failed or not: budgets settle here. */
   readonly afterTry?: (attempt: ModelAttempt) => Promise<void>;
+  /** Takes the settlement of the try that was answered, to commit it with the answer. */
+  readonly settleLater?: (settlement: Settlement) => void;
 }
 
 /** All of a call that reaches a model. */

@@ -83,7 +83,7 @@ test("no caller of the service gets a context without a strategy that a deadline
     store,
     dataDir: directory,
     configuration: {
-      ...(await contextConfiguration(() => Promise.resolve(undefined))),
+      ...(await contextConfiguration(() => Promise.resolve(undefined), {})),
       own: [{ name: "hanging", module }],
       trusted: [module],
       enabled: ["hanging"],
