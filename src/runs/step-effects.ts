@@ -348,7 +348,7 @@ interface HeardRecord extends JsonObject {
 
 /** The parameter by which a person knows what a call is about. */
 function targetOf(params: JsonObject): string {
-  const { path = params["command"] ?? params["pattern"] ?? params["query"] } = params;
+  const { path = params["command"] ?? params["pattern"] ?? params["query"] ?? params["url"] } = params;
   return typeof path === "string" ? path : "";
 }
 
