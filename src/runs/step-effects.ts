@@ -62,6 +62,10 @@ export class StepEffects implements AgentEffects {
   readonly #ids: IdGenerator = monotonicIds();
   #made: number;
   #heard: number;
+  /** Something was asked that is not recorded from before. */
+  #live = false;
+  /** A list that was not told yet. */
+  #list: readonly ChecklistItem[] | undefined;
 
   constructor(parts: EffectsParts) {
     this.#parts = parts;
@@ -199,9 +203,16 @@ export class StepEffects implements AgentEffects {
     }
   }
 
+  /** Of the lists of an earlier run only the last is told, when the work goes on. */
   showChecklist(items: readonly ChecklistItem[]): void {
+    this.#list = items;
+    if (this.#live) this.#tellList();
+  }
+
+  #tellList(): void {
     const { step, tell } = this.#parts;
-    tell({ type: "checklist", step, items });
+    if (this.#list !== undefined) tell({ type: "checklist", step, items: this.#list });
+    this.#list = undefined;
   }
 
   /** The same under a kind of its own, for what others look for among the records. */
@@ -226,6 +237,8 @@ export class StepEffects implements AgentEffects {
   async #asked(key: string, recordKey: string, call: Asked): Promise<AnsweredCall> {
     const { lease, step, models, signal, tell } = this.#parts;
     let shown: Shown = call;
+    this.#live = true;
+    this.#tellList();
     tell({ type: "ask_started", step, key, model: call.model });
     let answer: ModelAnswer;
     try {
