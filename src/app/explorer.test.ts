@@ -62,7 +62,7 @@ test("a plan that was stopped in an exploration continues in it, and asks nothin
   const decides = { match: { user: "Decide" }, ...asks };
   world.script(readA, saidA, readB, decides);
   await expect(world.run("find them")).rejects.toThrow("no turn left");
-  // What was answered before is not in the script any more.
+  // Answers that were given before are not in the script any more.
   const last = { match: { tool: "explore", result: "Line 2." }, ...calls("record_strategy", { answer: "Found." }) };
   const never = { match: { user: "never" }, text: "never" };
   world.script(never, never, never, saidB, last);

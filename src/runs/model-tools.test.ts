@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { modelTools } from "./model-tools.ts";
 
-const PLAN = { resources: ["api"], readOnly: false, inPlace: false };
+const PLAN = { resources: ["api"], readOnly: false, inPlace: false, network: false };
 const names = (...given: Parameters<typeof modelTools>): string[] => modelTools(...given).map(({ name }) => name);
 
-test("a model has 15 tools unless its actor names others", () => {
+test("a model has 15 tools, and the web where the plan may use the network, unless its actor names others", () => {
   expect(names(undefined, PLAN)).toHaveLength(15);
+  expect(names(undefined, { ...PLAN, network: true })).toEqual([...names(undefined, PLAN), "web_fetch"]);
   expect(names(undefined, PLAN)).not.toContain("get_file_info");
   expect(names(["get_file_info", "query_history"], PLAN)).toEqual(["get_file_info", "query_history"]);
   expect(names(undefined, { ...PLAN, readOnly: true })).not.toContain("write_file");

@@ -25,6 +25,7 @@ const DEFAULT_TOOLS = [
   "command_output",
   "command_stop",
   "request_context",
+  "web_fetch",
 ] as const satisfies readonly ToolName[];
 
 /** Models that were trained to change files by patches make fewer mistakes with them than with texts to replace. */
@@ -36,7 +37,13 @@ const TRAINED_ON_PATCHES = /(^|\/)(gpt-(?!3|4o|4-)|codex)/i;
  */
 export function modelTools(
   named: readonly string[] | undefined,
-  plan: { readonly resources: readonly string[]; readonly readOnly: boolean; readonly inPlace: boolean },
+  plan: {
+    readonly resources: readonly string[];
+    readonly readOnly: boolean;
+    readonly inPlace: boolean;
+    /** It may use the network. */
+    readonly network: boolean;
+  },
   model?: string,
 ): ModelTool[] {
   const offered = new Set<string>(named ?? DEFAULT_TOOLS);
@@ -48,6 +55,7 @@ export function modelTools(
     .filter(({ name }) => offered.has(name))
     .filter(({ writes }) => !(writes && plan.readOnly))
     .filter(({ compared }) => !(compared === true && plan.inPlace))
+    .filter((tool) => plan.network || !("web" in tool && tool.web === true))
     .filter((tool) => "ask" in tool || plan.resources.length > 0)
     .map((tool) => ({
       name: tool.name,

@@ -1,28 +1,18 @@
+import type { ReadPage } from "../platform/web-page.ts";
 import type { DataDirectory } from "../platform/data-directory.ts";
 import { worksInPlace } from "../domain/resource/resource.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { AttachedValidation } from "../domain/validation/attachment.ts";
-import { ModelError, type ModelErrorKind } from "../actors/models/model-error.ts";
 import { FILE_EFFECTS, type FileEffects } from "../apply/file-effects.ts";
 import { lockPlaces } from "../apply/prepare-landings.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { StepLander } from "../apply/step-landing.ts";
-import {
-  AgentsError,
-  AwaitingInputError,
-  BudgetError,
-  ConfigurationError,
-  PlanError,
-  StaleLeaseError,
-  ValidationError,
-  type ValidationIssue,
-} from "../domain/errors/errors.ts";
+import { ConfigurationError, PlanError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import type { Assessment } from "../domain/plan/confidence.ts";
 import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
-import type { FailureCategory, Plan } from "../domain/plan/plan.ts";
+import type { Plan } from "../domain/plan/plan.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
-import { storable } from "../domain/text/text.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { decidedWaves } from "../changes/decided-steps.ts";
 import { requireGit } from "../git/git.ts";
@@ -47,6 +37,7 @@ import { actorNamed, requireModel, type ModelActorDefinition } from "../catalog/
 import type { PlanThinking } from "./plan-thinking.ts";
 import { isByModel } from "../plans/revise-strategy.ts";
 import { checkAndMend } from "./check-and-mend.ts";
+import { failureOf, isFailure } from "./plan-failure.ts";
 import { requireConfinedCommands } from "./plan-confinement.ts";
 import { CodeSyntax } from "./code-syntax.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
@@ -93,10 +84,12 @@ export class PlanExecutor {
   readonly #fileEffects: FileEffects;
   readonly #models: ModelsOf | undefined;
   readonly #ownInstructions: string | undefined;
+  readonly #web: ReadPage | undefined;
 
   /**
    * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the
-   * budget of the lease's plan. `ownInstructions` is the user's file with instructions for all projects.
+   * budget of the lease's plan. `ownInstructions` is the user's file with instructions for all projects. `web`
+   * reads pages for plans that may use the network.
    */
   constructor(parts: {
     store: Store;
@@ -106,7 +99,9 @@ export class PlanExecutor {
     fileEffects?: FileEffects;
     models?: ModelsOf | undefined;
     ownInstructions?: string | undefined;
+    web?: ReadPage | undefined;
   }) {
+    this.#web = parts.web;
     this.#ownInstructions = parts.ownInstructions;
     this.#models = parts.models;
     this.#context = parts.context;
@@ -172,6 +167,7 @@ export class PlanExecutor {
         revisedWaves: () => this.#decided(plan),
         ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor) }),
         knowledge: context?.port,
+        web: this.#web,
         syntax: syntax.check,
         signal,
         tell,
@@ -287,8 +283,15 @@ export class PlanExecutor {
     const { strategist, targets, options } = parts;
     const { signal = new AbortController().signal, tell = tellNothing } = options;
     await using context = this.#context?.executing(lease, strategist.contextView ?? "strategize");
-    const directory = this.#data.sandboxes;
-    await using opened = await openForReading({ lease, directory, targets, knowledge: context?.port, signal, tell });
+    const looking = {
+      directory: this.#data.sandboxes,
+      targets,
+      knowledge: context?.port,
+      web: this.#web,
+      signal,
+      tell,
+    };
+    await using opened = await openForReading({ lease, ...looking });
     await thinking.strategize(lease, strategist, opened.place);
     return opened.made;
   }
@@ -380,20 +383,4 @@ function interruptedError(plan: Plan): PlanError {
     kept: "Finished steps are recorded, and the plan continues where it stopped.",
     next: [nextStep("plan.execute", { plan: plan.id })],
   });
-}
-
-const PASSING: readonly ModelErrorKind[] = ["rate_limit", "network", "overloaded", "server", "timeout"];
-
-/** A step that lost its lease or asked a question did not fail. */
-function isFailure(error: unknown): boolean {
-  return !(error instanceof StaleLeaseError || error instanceof AwaitingInputError);
-}
-
-function failureOf(error: unknown): { readonly message: string; readonly category: FailureCategory } {
-  // Nothing is wrong with the strategy: it continues as soon as the model answers again, there is money, or a person
-  // has approved.
-  const waits = error instanceof AgentsError && error.code === "approval_needed";
-  const passes = waits || error instanceof BudgetError || (error instanceof ModelError && PASSING.includes(error.kind));
-  const message = storable(error instanceof Error ? error.message : String(error));
-  return { message, category: passes ? "transient" : "strategy" };
 }

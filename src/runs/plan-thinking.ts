@@ -384,7 +384,8 @@ function limited(
 function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof modelTools>[1] {
   const { workspaces } = environment;
   const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
-  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
+  const network = plan.profile.allowUnsafeTools;
+  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, network };
 }
 
 function isSameModel(a: ModelRef, b: ModelRef): boolean {

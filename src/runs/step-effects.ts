@@ -65,6 +65,10 @@ export class StepEffects implements AgentEffects {
   readonly #gone = new GoneCommands();
   #made: number;
   #heard: number;
+  /** Something was asked that is not recorded from before. */
+  #live = false;
+  /** A list that was not told yet. */
+  #list: readonly ChecklistItem[] | undefined;
 
   constructor(parts: EffectsParts) {
     this.#parts = parts;
@@ -219,9 +223,16 @@ export class StepEffects implements AgentEffects {
     }
   }
 
+  /** Of the lists of an earlier run only the last is told, when the work goes on. */
   showChecklist(items: readonly ChecklistItem[]): void {
+    this.#list = items;
+    if (this.#live) this.#tellList();
+  }
+
+  #tellList(): void {
     const { step, tell } = this.#parts;
-    tell({ type: "checklist", step, items });
+    if (this.#list !== undefined) tell({ type: "checklist", step, items: this.#list });
+    this.#list = undefined;
   }
 
   /** The same under a kind of its own, for what others look for among the records. */
@@ -251,6 +262,8 @@ export class StepEffects implements AgentEffects {
   ): Promise<AnsweredCall> {
     const { lease, step, models, signal, tell } = this.#parts;
     let shown: ShownPrompt = call;
+    this.#live = true;
+    this.#tellList();
     tell({ type: "ask_started", step, key, model: call.model });
     let answer: ModelAnswer;
     try {
@@ -381,7 +394,7 @@ type Heard = {
 
 /** The parameter by which a person knows what a call is about. */
 function targetOf(params: JsonObject): string {
-  const { path = params["command"] ?? params["pattern"] ?? params["query"] } = params;
+  const { path = params["command"] ?? params["pattern"] ?? params["query"] ?? params["url"] } = params;
   return typeof path === "string" ? path : "";
 }
 

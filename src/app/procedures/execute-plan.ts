@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { DataDirectory } from "../../platform/data-directory.ts";
+import { pageReader } from "../../platform/web-page.ts";
+import { privateHostsOf } from "../../domain/settings/web-settings.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
 import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { worksInPlace } from "../../domain/resource/resource.ts";
@@ -145,6 +147,7 @@ export async function executePlan(
     service: await app.plans(),
     data: new DataDirectory(app.paths.dataDir),
     context: await app.planContext(),
+    web: pageReader(privateHostsOf((await app.setting("web.private-hosts")).value)),
     ownInstructions: join(dirname(app.paths.config), "AGENTS.md"),
     models: (lease, tell) => app.budgetedModels(lease, (warning) => tell({ type: "budget_warning", ...warning })),
   });

@@ -18,6 +18,7 @@ import { countDecisions, decisionsAnywhere, findDecision, findDecisions } from "
 import { modelCallsOf, type ModelCallFacts } from "../../ledger/model-calls.ts";
 import type { Reader, Store } from "../../store/port.ts";
 import type { App } from "../base/app.ts";
+import { decisionTree } from "./decision-tree.ts";
 
 /** Everything that is known of one decision. */
 export interface Explained {
@@ -51,14 +52,16 @@ export interface ExplainedFile extends ChangeEntry {
 }
 
 /**
- * By a plan and the decision's id or step; by a plan alone, what the plan is asked to do; by the decision's id alone.
+ * By a plan and the decision's id, step or name in the tree; by a plan alone, what the plan is asked to do; by the decision's id alone.
  */
 export async function explainedBy(app: App, first: string, second: string | undefined): Promise<Explained> {
   const store = await app.store();
   const plans = await app.plans();
   if (second !== undefined) {
     const plan = await plans.getPlan(first);
-    const { id } = await store.read((reader) => requireDecision(reader, plan, second));
+    const { decisionIds } = await decisionTree(app, plan, {});
+    const named = decisionIds[second] as DecisionId | undefined;
+    const id = named ?? (await store.read((reader) => requireDecision(reader, plan, second))).id;
     return explain(store, plan, id);
   }
   // Ids of plans and decisions look alike; one that no plan has can only be a decision's.

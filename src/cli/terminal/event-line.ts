@@ -59,7 +59,7 @@ export function plainLine(event: RunEvent): string | undefined {
   }
 }
 
-const CHECK_MARKS = { open: "[ ]", doing: "[>]", done: "[x]" } as const;
+export const CHECK_MARKS = { open: "[ ]", doing: "[>]", done: "[x]" } as const;
 
 export function checkName(event: HookEvent | ValidationEvent): string {
   return event.type === "hook" ? event.hook : event.validation;

@@ -275,3 +275,26 @@ test("elsewhere there is one plain line for each thing that happened", () => {
     "That was it.",
   ]);
 });
+
+test("the checklist of a model stays below its step while it works, as far as there is room", () => {
+  const terminal = new FakeTerminal(60, 8);
+  const view = drawn(terminal);
+  const states = ["done", "done", "doing", "open", "open", "open"] as const;
+  const items = states.map((state, index) => ({ text: `point ${index + 1}`, state }));
+  const about = { step: "fix", tool: undefined, description: "Fix it" };
+  view.on({ type: "step_started", ...about });
+  view.on({ type: "checklist", step: "fix", items });
+  view.on({ type: "tool_started", step: "fix", key: "1.1", tool: "read_file", target: "a.txt" });
+  pass(100);
+  expect(terminal.shown.slice(0, -1).map((line) => line.trimEnd())).toEqual([
+    expect.stringContaining("read_file a.txt"),
+    "    [x] point 2",
+    "    [>] point 3",
+    "    [ ] point 4",
+    "    [ ] point 5",
+  ]);
+  view.on({ type: "step_done", ...about, durationMs: 5 });
+  pass(100);
+  expect(terminal.shown).toHaveLength(2);
+  view.end();
+});

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
-import type { AskWait, ModelEvent, RunEvent, StepEvent } from "../../domain/run-event.ts";
+import type { AskWait, ChecklistEvent, ModelEvent, RunEvent, StepEvent } from "../../domain/run-event.ts";
 import { dollars, type Microdollars } from "../../domain/money/money.ts";
-import { called, checkName, plainLine, waitText } from "./event-line.ts";
+import { called, CHECK_MARKS, checkName, plainLine, waitText } from "./event-line.ts";
 import { count, duration, thousands, tokensText } from "./format.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
@@ -74,6 +74,8 @@ interface LiveStep {
   since: number;
   tookMs: number;
   calls: number;
+  /** The list by which its model shows what it is doing. */
+  list: ChecklistEvent["items"];
 }
 
 class DrawnView implements LiveView {
@@ -152,12 +154,9 @@ class DrawnView implements LiveView {
         this.#turn(`${checkName(event)} ${event.resource}`.trim(), state, event.durationMs);
         break;
       }
-      case "checklist": {
-        const done = event.items.filter(({ state }) => state === "done").length;
-        const doing = event.items.find(({ state }) => state === "doing")?.text ?? "";
-        this.#doing(event.step, `${done} of ${event.items.length} done${doing === "" ? "" : `, now: ${doing}`}`);
+      case "checklist":
+        this.#step(event.step).list = event.items;
         break;
-      }
       case "answer_text":
       case "answer_void":
       case "answer_waits":
@@ -243,7 +242,7 @@ class DrawnView implements LiveView {
     const known = this.#steps.get(id);
     if (known !== undefined) return known;
     const since = this.#now();
-    const made: LiveStep = { text: "", state: "running", doing: "", said: "", since, tookMs: 0, calls: 0 };
+    const made: LiveStep = { text: "", state: "running", doing: "", said: "", since, tookMs: 0, calls: 0, list: [] };
     this.#steps.set(id, made);
     return made;
   }
@@ -279,11 +278,27 @@ class DrawnView implements LiveView {
     const first = Math.max(0, Math.min(active === -1 ? all.length : active - 1, all.length - room));
     const shown = all.slice(first, first + room);
     const hidden = all.length - shown.length;
+    let spare = room - shown.length;
     return [
       ...(hidden > 0 ? [this.#paint(fit(`  … ${count(hidden, "more step")}`, columns), "dim")] : []),
-      ...shown.map(([id, step]) => this.#stepLine(id, step, columns)),
+      ...shown.flatMap(([id, step]) => {
+        const list = this.#listLines(step, columns, spare);
+        spare -= list.length;
+        return [this.#stepLine(id, step, columns), ...list];
+      }),
       this.#totals(columns),
     ];
+  }
+
+  /** As many points as there is room for, from the last one that is done on. */
+  #listLines({ state, list }: LiveStep, columns: number, room: number): Text[] {
+    if (state !== "running" || list.length === 0 || room < 1) return [];
+    const open = list.findIndex((item) => item.state !== "done");
+    const first = Math.max(0, Math.min(open === -1 ? list.length : open - 1, list.length - room));
+    return list.slice(first, first + room).map((item) => {
+      const tone = item.state === "done" ? "good" : item.state === "doing" ? "strong" : "dim";
+      return this.#paint(fit(`    ${CHECK_MARKS[item.state]} ${oneLine(item.text)}`, columns - 1), tone);
+    });
   }
 
   #stepLine(id: string, step: LiveStep, columns: number): Text {

@@ -48,3 +48,13 @@ test.each([
   watching.end();
   expect(written).toEqual({ stdout: "", stderr: "" });
 });
+
+test("the model of a run is named once, also when the run begins again after a question", () => {
+  const { watching, written } = watched("plain", false);
+  const started = { type: "run_started", plan: "p", models: ["ollama/qwen3"], spent: 0, cap: undefined } as const;
+  watching.tell(started);
+  watching.pause();
+  watching.tell(started);
+  watching.end();
+  expect(written.stderr.match(/model ollama\/qwen3/g)).toHaveLength(1);
+});

@@ -25,6 +25,8 @@ export class Watching {
   readonly #stop: () => void;
   #live: LiveView | undefined;
   #answer: Pieces | undefined;
+  /** The line about models that was said last. */
+  #models = "";
   #stopCounting: () => void = () => undefined;
   readonly #counted = new Map<string, Progress>();
 
@@ -75,7 +77,10 @@ export class Watching {
 
   #begin({ models, spent, cap }: Extract<RunEvent, { type: "run_started" }>): void {
     if (this.#machine) return;
-    if (models.length > 0) this.#say(modelText(models, cap));
+    const text = models.length === 0 ? "" : modelText(models, cap);
+    // A run that asks its user in between begins again.
+    if (text !== "" && text !== this.#models) this.#say(text);
+    this.#models = text;
     const { stderr, env, errTerminal } = this.#io;
     const screen = screenFor(this.#format as Exclude<OutputFormat, "json" | "yaml">, errTerminal);
     const terminal = errTerminal.isTTY && env["TERM"] !== "dumb";

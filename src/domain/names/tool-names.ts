@@ -27,6 +27,7 @@ export const TOOL_NAMES = [
   "request_context",
   "query_history",
   "get_context_budget",
+  "web_fetch",
 ] as const;
 /** A built-in tool. */
 export type ToolName = (typeof TOOL_NAMES)[number];

@@ -63,3 +63,24 @@ function addressOf(host: string): string | undefined {
   const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
   return [first >> 8, first & 255, second >> 8, second & 255].join(".");
 }
+
+/**
+ * Not an address of the internet: this machine, its own networks, a provider's inner ones, multicast, and what is kept
+ * for tests and documents. A name is none of these by itself; the addresses it leads to may be.
+ */
+export function isPrivateHost(hostname: string): boolean {
+  const host = plainHost(hostname);
+  if (isForbiddenHost(host) || isLocalHost(host)) return true;
+  const address = addressOf(host);
+  if (address === undefined) return !host.includes(".");
+  if (address.includes(":")) return !/^[23]/.test(address) || address.startsWith("2001:db8:");
+  const [first = 0, second = 0, third = 0] = address.split(".").map(Number);
+  return (
+    first === 0 ||
+    first >= 224 ||
+    (first === 100 && second >= 64 && second <= 127) ||
+    (first === 192 && second === 0 && (third === 0 || third === 2)) ||
+    (first === 198 && (second === 18 || second === 19 || (second === 51 && third === 100))) ||
+    (first === 203 && second === 0 && third === 113)
+  );
+}

@@ -9,6 +9,7 @@ import { MODEL_SETTINGS } from "./model-source-settings.ts";
 import { parseQualifiedName } from "../names/qualified-name.ts";
 import { maskSecrets } from "../secrets/redaction.ts";
 import { SANDBOX_SETTINGS } from "./sandbox-settings.ts";
+import { WEB_SETTINGS } from "./web-settings.ts";
 import { HIDDEN } from "../secrets/secret.ts";
 import { nearest } from "../text/suggest.ts";
 import { lineProblem } from "../text/text.ts";
@@ -72,6 +73,7 @@ export const SETTINGS: readonly Setting[] = [
   ...MODEL_SETTINGS,
   ...CONTEXT_SETTINGS,
   ...SANDBOX_SETTINGS,
+  ...WEB_SETTINGS,
 ];
 
 export function findSetting(key: string): Setting {

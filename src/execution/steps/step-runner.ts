@@ -14,6 +14,7 @@ import type { Lease } from "../../ledger/leases.ts";
 import { stepKey } from "../../ledger/records.ts";
 import { runStep } from "../../ledger/steps.ts";
 import type { SandboxTarget } from "../sandbox/sandbox.ts";
+import type { ReadPage } from "../../platform/web-page.ts";
 import type { ContextPort } from "../tools/context-port.ts";
 import type { SyntaxCheck } from "../tools/syntax-check.ts";
 import type { ToolEnvironment } from "../tools/tool-pipeline.ts";
@@ -51,6 +52,8 @@ export interface StepRun {
   readonly landStep?: LandStep;
   /** Makes the port that answers the steps' questions about the plan, once its sandboxes are open. */
   readonly knowledge?: ((workspaces: ReadonlyMap<string, Workspace>) => ContextPort) | undefined;
+  /** Reads the web, for plans that may use the network. */
+  readonly web?: ReadPage | undefined;
   /** Finds syntax errors in files that a tool has changed. */
   readonly syntax?: SyntaxCheck | undefined;
   readonly tell: Tell;
@@ -91,6 +94,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
     context,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
+    web: plan.profile.allowUnsafeTools ? run.web : undefined,
     syntax: run.syntax,
     readOnly: plan.readOnly,
     signal: AbortSignal.any([run.signal, lease.signal]),
@@ -121,7 +125,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
  * Opens the sandboxes for a strategy that is being decided: a model may look at everything, and nothing can be changed.
  */
 export async function openForReading(
-  run: Pick<StepRun, "directory" | "targets" | "signal" | "knowledge" | "tell"> & {
+  run: Pick<StepRun, "directory" | "targets" | "signal" | "knowledge" | "web" | "tell"> & {
     readonly lease: Lease<"strategize">;
   },
 ): Promise<AsyncDisposable & { readonly place: StepPlace; readonly made: MadeSandboxes }> {
@@ -134,6 +138,7 @@ export async function openForReading(
     context,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
+    web: plan.profile.allowUnsafeTools ? run.web : undefined,
     readOnly: true,
     signal: AbortSignal.any([run.signal, lease.signal]),
   };

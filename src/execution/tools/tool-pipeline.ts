@@ -12,6 +12,7 @@ import type { InvocationEnd } from "../../domain/plan/decision.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import { toolWord } from "../../domain/names/tool-names.ts";
 import { maskedJson, maskedText } from "../../platform/masking.ts";
+import type { ReadPage } from "../../platform/web-page.ts";
 import type { ContextPort } from "./context-port.ts";
 import type { ChangesetHandle, PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import { planStepOf } from "../../changes/step-records.ts";
@@ -37,6 +38,7 @@ import { READ_TOOL } from "./read-tool.ts";
 import { REWRITE_TOOL } from "./rewrite-tool.ts";
 import { FIND_TOOL, SEARCH_TOOL } from "./search-tool.ts";
 import { SHELL_TOOL } from "./shell-tool.ts";
+import { WEB_TOOL } from "./web-tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
@@ -53,6 +55,7 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
     SHELL_TOOL,
     ...BACKGROUND_TOOLS,
     ...CONTEXT_TOOLS,
+    WEB_TOOL,
   ].map((tool) => [tool.name, tool]),
 );
 
@@ -76,6 +79,8 @@ export interface ToolEnvironment {
   readonly workspaces: ReadonlyMap<string, Workspace>;
   /** Answers questions about the plan; undefined where they cannot be asked. */
   readonly knowledge?: ContextPort | undefined;
+  /** Reads a page of the web; undefined where the plan may not use the network. */
+  readonly web?: ReadPage | undefined;
   readonly outputs?: CallOutputs | undefined;
   readonly syntax?: SyntaxCheck | undefined;
   readonly readOnly: boolean;
@@ -230,15 +235,22 @@ export async function perform(
   });
 }
 
-function asked(
+async function asked(
   tool: PlanTool,
   params: JsonObject,
-  { knowledge: port, signal }: Pick<ToolEnvironment, "knowledge" | "signal">,
+  { knowledge, web, signal }: Pick<ToolEnvironment, "knowledge" | "web" | "signal">,
 ): Promise<JsonValue> {
   const parsed = tool.parameters.safeParse(params);
   if (!parsed.success) throw unfitParamsError(tool, parsed.error);
-  if (port === undefined) throw new AgentsError("tool_failed", `"${tool.name}" cannot be asked here.`);
-  return tool.ask(parsed.data, { port, signal });
+  if (tool.web === true && web === undefined)
+    throw new AgentsError("tool_failed", `"${tool.name}" uses the network, which the plan's profile does not allow.`);
+  if (tool.web !== true && knowledge === undefined)
+    throw new AgentsError("tool_failed", `"${tool.name}" cannot be asked here.`);
+  const nothing = (): never => {
+    throw new Error(`"${tool.name}" was given no such port`);
+  };
+  const port = knowledge ?? { requestContext: nothing, queryHistory: nothing, contextBudget: nothing };
+  return tool.ask(parsed.data, { port, web: web ?? nothing, signal });
 }
 
 function messageOf(error: unknown): string {

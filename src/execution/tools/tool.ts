@@ -6,6 +6,7 @@
 import type * as z from "zod";
 import type { ImageFacts } from "../../domain/values/image.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
+import type { ReadPage } from "../../platform/web-page.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { CallOutputs } from "./call-outputs.ts";
 import type { ContextPort } from "./context-port.ts";
@@ -38,8 +39,10 @@ export interface WorkspaceTool<P = unknown, O = JsonValue> extends Described<P, 
   readonly run: (parameters: P, call: ToolCall) => Promise<O>;
 }
 
-/** Asks about the plan as a whole, and touches no file. */
+/** Asks about the plan as a whole or reads the web, and touches no file. */
 export interface PlanTool<P = unknown, O = JsonValue> extends Described<P, O> {
+  /** It reads the web instead, and is only there for plans that may use the network. */
+  readonly web?: true;
   readonly ask: (parameters: P, call: PlanCall) => Promise<O>;
 }
 
@@ -58,6 +61,7 @@ export interface ToolCall {
 
 interface PlanCall {
   readonly port: ContextPort;
+  readonly web: ReadPage;
   readonly signal: AbortSignal;
 }
 
