@@ -145,6 +145,28 @@ test("of two in the background the first may change files", async () => {
   expect(await changedBy(world, planId, "fix.1")).toEqual(["one.txt"]);
 });
 
+test("one that never stops writing is recorded exactly, between edits of the same file", async () => {
+  await using world = new LoopWorld();
+  const writer = "i=0; while :; do i=$((i+1)); echo $i > count.txt; echo $i >> log.txt; done";
+  const edits = Array.from({ length: 8 }, (_, index) =>
+    step("fix", calls("write_file", { path: index % 2 === 0 ? "count.txt" : "a.txt", content: `edit ${index}\n` })),
+  );
+  world.script(
+    strategy(FIX),
+    step("fix", shell(writer, { background: true })),
+    ...edits,
+    step("fix", calls("command_stop", { id: "fix/1.1" })),
+    step("fix", { text: "Done." }),
+  );
+  const { planId } = (await world.run("do it")) as { planId: string };
+  expect(await changedBy(world, planId, "fix.1")).toEqual(["count.txt", "log.txt"]);
+  const agents = await world.agents();
+  // Base and record must be the sandbox byte for byte, or it is refused.
+  await agents.run("plan.apply", { plan: planId });
+  const lines = readFileSync(join(world.repository, "log.txt"), "utf8").trimEnd().split("\n");
+  expect(lines).toEqual(lines.map((_, index) => String(index + 1)));
+});
+
 test("what a plain command leaves running ends with it, and the result says so", async () => {
   await using world = new LoopWorld();
   world.script(

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { openNetwork } from "../execution/workspace/open-workspace.ts";
 import type { AttachedValidation } from "../domain/validation/attachment.ts";
 import { commitAt } from "../git/checkout.ts";
 import { writeState, removeState } from "../platform/file-state.ts";
@@ -40,7 +41,8 @@ export async function validateMerged(work: MergedWork): Promise<void> {
   const { lease, records, landings, validations } = work;
   const place = { directory: work.directory, planId: lease.planId, attempt: MERGED_ATTEMPT };
   const wanted = new Set(validations.map(({ resource }) => resource));
-  const { allowUnsafeTools: network, requireConfinement } = lease.plan.profile;
+  const { network: access, requireConfinement } = lease.plan.profile;
+  await using opened = new AsyncDisposableStack();
   const roots = new Map<string, ValidationRoot>();
   const made: string[] = [];
   try {
@@ -48,6 +50,7 @@ export async function validateMerged(work: MergedWork): Promise<void> {
       await discardSandbox(place, record.alias);
       made.push(record.alias);
       const sandbox = await mergedSandbox(work, place, record);
+      const network = opened.use(openNetwork(access, record.path));
       roots.set(record.alias, { sandbox, network, requireConfinement, restore: () => resetSandbox(sandbox) });
     }
     const tree = createHash("sha256").update(JSON.stringify(landings)).digest("hex");

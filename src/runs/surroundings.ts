@@ -18,7 +18,7 @@ export async function surroundingsOf(
   ownInstructions: string | undefined,
 ): Promise<PlaceFacts> {
   const roots = new Map([...workspaces].map(([alias, { sandbox }]) => [alias, sandbox.root]));
-  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
+  const { network, requireConfinement } = plan.profile;
   const facts: string[] = [];
   const checks: { command: string; from: string }[] = [];
   for (const [alias, { sandbox, worksInPlace }] of workspaces) {
@@ -32,9 +32,15 @@ export async function surroundingsOf(
     checks.push(...firstOfEach(abilities));
   }
   facts.push(`Commands run with sh on ${process.platform}, at the root of their resource.`);
-  facts.push(network ? "Commands may use the network." : "Commands have no network.");
+  facts.push(NETWORK_FACTS[network]);
   return { instructions: await rootInstructions(roots, ownInstructions), facts, checks };
 }
+
+const NETWORK_FACTS = {
+  off: "Commands have no network.",
+  registries: "Commands reach the registries of package managers, through a proxy that is set, and nothing else.",
+  on: "Commands may use the network.",
+} as const;
 
 function carriedFacts(alias: string, { carried, setup, tests }: SandboxAbilities): string[] {
   const along = carried.slice(0, 5).map(({ path }) => path);

@@ -18,7 +18,13 @@ export interface CommandsHere {
 
 const NAMES = { bubblewrap: "bubblewrap", namespaces: "Linux namespaces", seatbelt: "Seatbelt" } as const;
 
-type Rules = Pick<AutomationProfile, "name" | "requireConfinement" | "allowUnsafeTools">;
+const NETWORK_TEXTS = {
+  off: ", without network",
+  registries: ", and reach registries of packages and nothing else of the network",
+  on: ", and may use the network",
+} as const;
+
+type Rules = Pick<AutomationProfile, "name" | "requireConfinement" | "network">;
 
 /** `profile`: of the plan that is about to run; without one, what holds for plans in general. */
 export async function commandsHere(profile?: Rules): Promise<CommandsHere> {
@@ -26,7 +32,7 @@ export async function commandsHere(profile?: Rules): Promise<CommandsHere> {
   const required = profile?.requireConfinement ?? true;
   const facts = { kind, required, finding: says };
   if (kind !== "none") {
-    const network = profile?.allowUnsafeTools === true ? ", and may use the network" : ", without network";
+    const network = NETWORK_TEXTS[profile?.network ?? "off"];
     const text = `Commands are confined by ${NAMES[kind]}: they write only to the sandbox${network}.`;
     return { kind, enforced: true, notice: { type: "notice", level: "info", text }, next: undefined, facts };
   }

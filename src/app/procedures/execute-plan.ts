@@ -118,7 +118,7 @@ export async function announceConfinement(app: App, plan: Plan, call: Call): Pro
 async function readiness(app: App, plan: Plan): Promise<string[]> {
   await app.commandPolicy(plan.projects.map(({ project }) => project));
   const resources = await (await app.store()).read((reader) => planResources(reader, plan));
-  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
+  const { network, requireConfinement } = plan.profile;
   const lines: string[] = [];
   for (const { alias, path, sandbox: strategy } of resources) {
     if (!existsSync(path)) continue;

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import {
   isBuiltIn,
+  NETWORK_ACCESS,
   THRESHOLDS,
   type AutomationProfile,
   type Threshold,
@@ -24,6 +25,7 @@ export const ProfileFacts = z.strictObject({
     requireConfinement: z.boolean(),
     requireHumanApproval: z.boolean(),
     allowUnsafeTools: z.boolean(),
+    network: z.enum(NETWORK_ACCESS),
     maxRetriesPerStep: z.int(),
   }),
   guards: GuardFacts,
@@ -49,6 +51,7 @@ export function profileFacts(profile: AutomationProfile | OwnProfile): z.output<
       requireConfinement: profile.requireConfinement,
       requireHumanApproval: profile.requireHumanApproval,
       allowUnsafeTools: profile.allowUnsafeTools,
+      network: profile.network,
       maxRetriesPerStep: profile.maxRetriesPerStep,
     },
     guards: guardFacts(profile.guards),

@@ -4,6 +4,12 @@ import { THRESHOLDS } from "../../domain/profile/automation-profile.ts";
 import { snake } from "../../domain/profile/profile-definition.ts";
 import type { View } from "../terminal/view.ts";
 
+const NETWORK_TEXTS = {
+  off: "closed to commands",
+  registries: "registries of packages only",
+  on: "open to commands",
+} as const;
+
 type Profile = OutputOf<"automation-profile.show">["profile"];
 
 export function profileView({ name, description, extends: base, thresholds, safety, guards, budget }: Profile): View {
@@ -17,7 +23,7 @@ export function profileView({ name, description, extends: base, thresholds, safe
         ["sandbox", safety.requireSandbox ? "required" : "not required"],
         ["checkpoints", safety.requireCheckpoints ? "required" : "not required"],
         ["confinement", safety.requireConfinement ? "required for commands" : "not required"],
-        ["network", safety.allowUnsafeTools ? "open to commands" : "closed to commands"],
+        ["network", NETWORK_TEXTS[safety.network]],
         ["apply", safety.requireHumanApproval || guards.requireApprovalForApply ? "a person approves" : "as below"],
         ["retries", `${safety.maxRetriesPerStep} for each step`],
         ...(budget.maxCostUsd === null ? [] : [["may cost", `$${budget.maxCostUsd}`] as const]),

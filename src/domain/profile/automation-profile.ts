@@ -19,6 +19,10 @@ export const THRESHOLDS = [
 /** A step that a profile lets a plan take by itself from a confidence on. */
 export type Threshold = (typeof THRESHOLDS)[number];
 
+/** How far commands reach into the network: not at all, to registries of packages, everywhere. */
+export const NETWORK_ACCESS = ["off", "registries", "on"] as const;
+export type NetworkAccess = (typeof NETWORK_ACCESS)[number];
+
 /** How far plans may go without asking. */
 export interface AutomationProfile {
   readonly name: string;
@@ -30,8 +34,10 @@ export interface AutomationProfile {
    * Commands, hooks and validations that run programs are refused where the system cannot confine them to the sandbox.
    */
   readonly requireConfinement: boolean;
-  /** Commands, hooks and validations may use the network. */
+  /** Actors that their author calls unsafe may work. */
   readonly allowUnsafeTools: boolean;
+  /** Of commands, hooks and validations. */
+  readonly network: NetworkAccess;
   /** Never applied by itself, even if the threshold allows it. */
   readonly requireHumanApproval: boolean;
   /** How often a step that failed may be tried again in one attempt at the plan. */
@@ -65,7 +71,7 @@ function profile(
   description: string,
   base: number,
   exceptions: Partial<Record<Threshold, number>> = {},
-  safety = true,
+  { safety = true, network = "off" }: { readonly safety?: boolean; readonly network?: NetworkAccess } = {},
 ): AutomationProfile {
   return {
     name,
@@ -75,6 +81,7 @@ function profile(
     requireCheckpoints: safety,
     requireConfinement: safety,
     allowUnsafeTools: !safety,
+    network,
     ...SAFE,
   };
 }
@@ -88,16 +95,23 @@ function thresholdsFrom(valueOf: (name: Threshold) => number): Record<Threshold,
  * had no effect, so they are left out.
  */
 export function keptProfile(text: string): AutomationProfile {
-  const kept = JSON.parse(text) as AutomationProfile & { readonly requireConfinement?: boolean };
+  const kept = JSON.parse(text) as Omit<AutomationProfile, "requireConfinement" | "network"> &
+    Partial<Pick<AutomationProfile, "requireConfinement" | "network">>;
   return {
     ...SAFE,
     ...kept,
     thresholds: thresholdsFrom((name) => kept.thresholds[name]),
     // One that does not say is held to it, except the one that holds nothing back.
     requireConfinement: kept.requireConfinement ?? kept.name !== UNHELD,
+    network: kept.network ?? networkOf(kept.allowUnsafeTools),
     guards: { ...NO_GUARDS, ...kept.guards },
     budget: { ...SAFE.budget, ...kept.budget },
   };
+}
+
+/** For profiles of versions in which one switch stood for both. */
+export function networkOf(allowUnsafeTools: boolean): NetworkAccess {
+  return allowUnsafeTools ? "on" : "off";
 }
 
 /** Whether a plan may be applied without a person who says so: what runs plans by itself asks this first. */
@@ -117,13 +131,16 @@ export const BUILT_IN: readonly AutomationProfile[] = [
     autoValidationFix: 0,
   }),
   profile("cautious", "Goes on only when confident, apply waits", 0.8, { autoApply: 1, autoValidationFix: 0 }),
-  profile("trusted", "Decides and executes by itself; another strategy and apply wait", 0, {
-    autoApply: 1,
-    autoStrategyRevision: 1,
-  }),
-  profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }),
-  profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0),
-  profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, false),
+  profile(
+    "trusted",
+    "Decides and executes by itself; another strategy and apply wait",
+    0,
+    { autoApply: 1, autoStrategyRevision: 1 },
+    { network: "registries" },
+  ),
+  profile("auto", "Everything but apply runs by itself", 0, { autoApply: 1 }, { network: "registries" }),
+  profile("ci", "Everything runs by itself, with sandbox and checkpoints", 0, {}, { network: "registries" }),
+  profile(UNHELD, "Everything runs by itself, nothing is held back", 0, {}, { safety: false, network: "on" }),
 ];
 
 /** The names of the built-in profiles. */

@@ -2,7 +2,10 @@ import * as z from "zod";
 import {
   findProfile,
   isBuiltIn,
+  NETWORK_ACCESS,
+  networkOf,
   THRESHOLDS,
+  type NetworkAccess,
   type AutomationProfile,
   type ProfileBudget,
   type Threshold,
@@ -79,6 +82,7 @@ const SAFETY_KEYS: Keys = {
   require_confinement: { to: "requireConfinement", takes: z.boolean() },
   require_human_approval: { to: "requireHumanApproval", takes: z.boolean() },
   allow_unsafe_tools: { to: "allowUnsafeTools", takes: z.boolean() },
+  network: { to: "network", takes: z.enum(NETWORK_ACCESS, "must be off, registries or on") },
   max_retries_per_step: { to: "maxRetriesPerStep", takes: z.int().min(0).max(100) },
   max_cost_per_plan: { to: "budget.maxCostUsd", takes: cost },
 };
@@ -126,6 +130,7 @@ export function parseProfile(input: unknown, own: readonly AutomationProfile[]):
   const profile = {
     ...extended,
     ...found.safety,
+    network: networkIn(found.safety, extended),
     name,
     description,
     thresholds: { ...extended.thresholds, ...found.thresholds },
@@ -133,6 +138,12 @@ export function parseProfile(input: unknown, own: readonly AutomationProfile[]):
     budget: { ...extended.budget, ...found.budget },
   };
   return { profile, extends: base === undefined ? undefined : extended.name };
+}
+
+/** In a file without `network`, the older switch decides, as it did when there was no other. */
+function networkIn(given: Partial<AutomationProfile>, extended: AutomationProfile): NetworkAccess {
+  const { network, allowUnsafeTools } = given;
+  return network ?? (allowUnsafeTools === undefined ? extended.network : networkOf(allowUnsafeTools));
 }
 
 interface Found {

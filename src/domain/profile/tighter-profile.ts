@@ -1,4 +1,10 @@
-import { THRESHOLDS, type AutomationProfile, type ProfileBudget } from "./automation-profile.ts";
+import {
+  NETWORK_ACCESS,
+  THRESHOLDS,
+  type AutomationProfile,
+  type NetworkAccess,
+  type ProfileBudget,
+} from "./automation-profile.ts";
 import { toolMatches, type Guards } from "./guards.ts";
 import { snake } from "./profile-definition.ts";
 import { TOOL_NAMES } from "../names/tool-names.ts";
@@ -12,6 +18,7 @@ import { TOOL_NAMES } from "../names/tool-names.ts";
  * | thresholds | the higher: more confidence is needed |
  * | `require…` | true |
  * | `allow…` | false |
+ * | network | the narrower: off, registries, on |
  * | limits, retries, budget | the lower; any limit is stricter than none |
  * | denied tools | those of both |
  * | allowed tools | those that both allow |
@@ -23,6 +30,7 @@ export function tighterProfile(wanted: AutomationProfile, own: AutomationProfile
     ...wanted,
     ...Object.fromEntries(switches),
     thresholds: { ...wanted.thresholds, ...Object.fromEntries(thresholds) },
+    network: narrower(wanted.network, own.network),
     maxRetriesPerStep: Math.min(wanted.maxRetriesPerStep, own.maxRetriesPerStep),
     guards: tighterGuards(wanted.guards, own.guards),
     budget: tighterBudget(wanted.budget, own.budget),
@@ -53,6 +61,10 @@ function switchesOf(profile: AutomationProfile): Switch[] {
 function stricterSwitch(name: string, wanted: boolean, own: boolean): boolean {
   if (name.startsWith("require")) return wanted || own;
   return name.startsWith("allow") ? wanted && own : own;
+}
+
+function narrower(a: NetworkAccess, b: NetworkAccess): NetworkAccess {
+  return NETWORK_ACCESS.find((access) => access === a || access === b) ?? "off";
 }
 
 function tighterGuards(wanted: Guards, own: Guards): Guards {
@@ -106,6 +118,7 @@ function measures(profile: AutomationProfile): Record<string, string> {
   return {
     ...Object.fromEntries(THRESHOLDS.map((name) => [snake(name), String(profile.thresholds[name])])),
     ...Object.fromEntries(switchesOf(profile).map((name) => [snake(name), String(profile[name])])),
+    network: profile.network,
     max_retries_per_step: String(profile.maxRetriesPerStep),
     tools: may.join(),
     max_tool_calls_per_step: String(guards.maxToolCallsPerStep),

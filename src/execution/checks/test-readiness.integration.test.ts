@@ -11,7 +11,7 @@ const MANIFEST = '{\n  "scripts": { "test": "node --test" },\n  "devDependencies
 async function line(tracked: Record<string, FileSpec>, ignored: Record<string, FileSpec>): Promise<string> {
   await using user = await UserRepository.make({ ".gitignore": "node_modules\ntarget\n.venv\nfixtures\n", ...tracked });
   await fill(user.path, ignored);
-  const question = { path: user.path, strategy: "git_worktree", network: false, requireConfinement: true } as const;
+  const question = { path: user.path, strategy: "git_worktree", network: "off", requireConfinement: true } as const;
   return readinessLine(await sandboxAbilities(question));
 }
 
@@ -34,10 +34,10 @@ describe.skipIf(backends.length === 0)("where commands can be confined", () => {
   test("the same is there as data", async () => {
     await using user = await UserRepository.make({ ".gitignore": "node_modules\n", "package.json": MANIFEST });
     await fill(user.path, { "node_modules/a/x.js": "" });
-    const question = { path: user.path, strategy: "git_worktree", network: true, requireConfinement: true } as const;
+    const question = { path: user.path, strategy: "git_worktree", network: "on", requireConfinement: true } as const;
     expect(await sandboxAbilities(question)).toEqual({
       carried: [{ path: "node_modules", directories: 2, more: false }],
-      network: true,
+      network: "on",
       checks: [{ purpose: "test", command: "npm test", file: "package.json", line: 2 }],
       tests: { canRun: true },
     });

@@ -7,6 +7,7 @@ import { existsSync, readdirSync, type Dirent } from "node:fs";
 import { join } from "node:path";
 import { confinementHere } from "../../confinement/availability.ts";
 import { commandPolicy } from "../../confinement/command-policy.ts";
+import type { NetworkAccess } from "../../domain/profile/automation-profile.ts";
 import type { SandboxStrategy } from "../../domain/resource/resource.ts";
 import { ifCode } from "../../platform/contained-path.ts";
 import { findProgram } from "../../platform/programs.ts";
@@ -18,8 +19,8 @@ export interface SandboxAbilities {
   readonly carried: readonly { readonly path: string; readonly directories: number; readonly more: boolean }[];
   /** The command that sets the project up before the first one runs. */
   readonly setup: string | undefined;
-  /** Whether commands can use the network. */
-  readonly network: boolean;
+  /** How far commands reach into the network. */
+  readonly network: NetworkAccess;
   /** The commands by which the project checks itself, the first of each purpose being the one to run. */
   readonly checks: readonly ProjectCheck[];
   readonly tests: { readonly canRun: true } | { readonly canRun: false; readonly why: string };
@@ -29,7 +30,7 @@ export interface ReadinessQuestion {
   /** The user's checkout or directory. */
   readonly path: string;
   readonly strategy: SandboxStrategy;
-  readonly network: boolean;
+  readonly network: NetworkAccess;
   readonly requireConfinement: boolean;
 }
 

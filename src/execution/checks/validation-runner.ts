@@ -4,7 +4,7 @@
  * a copy would lack them or take minutes to make. Files that a validation changes all the same are put back before
  * the next one begins, and its result says so.
  */
-import type { NetworkRoom } from "../../confinement/network-room.ts";
+import type { CommandNetwork } from "../../confinement/network/command-network.ts";
 import { worksInPlace } from "../../domain/resource/resource.ts";
 import type { AttachedValidation } from "../../domain/validation/attachment.ts";
 import { AgentsError, PlanError } from "../../domain/errors/errors.ts";
@@ -23,7 +23,7 @@ export interface ValidationRoot {
   /** The tree to run in. The directory around it is ours: commands have their home there. */
   readonly sandbox: Sandbox;
   /** Whether commands may use the network. */
-  readonly network: boolean | NetworkRoom;
+  readonly network: boolean | CommandNetwork;
   /** Whether commands run confined or not at all. */
   readonly requireConfinement: boolean;
   /** Makes the tree again what it was before a validation changed it. */

@@ -1,7 +1,7 @@
 /**
- * Runs the set-up command of a project (`sandbox.setup`, such as `npm ci`) once for each state of its lockfiles. It runs
- * confined, on a copy of the plan's files that stands at the path of the user's checkout, so that what it installs knows
- * that path, as the user's own dependencies do. Of all it makes, the directories of dependencies are kept. Of several
+ * Runs the set-up command of a project (`sandbox.setup`, such as `npm ci`) once for each state of its lockfiles. It
+ * runs confined, on a copy of the plan's files that stands at the path of the user's checkout, so that the packages it
+ * installs know that path, as the user's own do. Of all it makes, the directories of dependencies are kept. Of several
  * processes one runs it, and the others wait for it.
  */
 import { randomUUID } from "node:crypto";
@@ -10,7 +10,7 @@ import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { confinementHere } from "../../confinement/availability.ts";
 import { commandPolicy } from "../../confinement/command-policy.ts";
-import type { NetworkRoom } from "../../confinement/network-room.ts";
+import type { CommandNetwork } from "../../confinement/network/command-network.ts";
 import type { NoticeEvent } from "../../domain/run-event.ts";
 import { copyDirectory } from "../../platform/directory-copy.ts";
 import { withFileLock } from "../../platform/file-lock.ts";
@@ -25,7 +25,7 @@ import { failureOf, runShell } from "../tools/shell.ts";
 export interface SetupOptions {
   /** Sandboxes are kept below it. */
   readonly sandboxes: string;
-  readonly network: boolean | NetworkRoom;
+  readonly network: boolean | CommandNetwork;
   readonly requireConfinement: boolean;
   readonly signal: AbortSignal;
 }
@@ -41,7 +41,7 @@ const TIMEOUT_MS = 30 * 60_000;
 export async function ensureSetup(sandbox: Sandbox, options: SetupOptions): Promise<SetupOutcome> {
   const { strategy, root, objects, readOnly } = sandbox;
   if (strategy !== "git_worktree" || readOnly || commandPolicy().setup === undefined) return { kind: "none" };
-  const place = await setupPlace({ root, strategy, objects }, options.sandboxes);
+  const place = await setupPlace({ root, objects }, options.sandboxes);
   if (place === undefined) return { kind: "none" };
   const { command, directory } = place;
   const { kind } = await confinementHere();

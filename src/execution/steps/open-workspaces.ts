@@ -14,7 +14,7 @@ import { findSandboxRecords, recordSandbox } from "../../ledger/sandbox-records.
 import { beginningIn } from "../sandbox/sandbox-record.ts";
 import { openSandbox, sandboxHome, type Sandbox, type SandboxPlace, type SandboxTarget } from "../sandbox/sandbox.ts";
 import { ensureSetup, setupNote, setupNotice } from "../setup/setup.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
+import { openNetwork, openWorkspace } from "../workspace/open-workspace.ts";
 import type { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import type { LateChanges, Workspace } from "../workspace/workspace.ts";
 
@@ -50,7 +50,7 @@ export async function openWorkspaces(
   const { store, plan, epoch } = lease;
   const untouched = made !== undefined && made.epoch + 1 === epoch ? made.aliases : [];
   const changesets = new ChangesetStore(store);
-  const { allowUnsafeTools: network, requireConfinement } = plan.profile;
+  const { network: access, requireConfinement } = plan.profile;
   const records = await store.read((reader) => findSandboxRecords(reader, plan.id, plan.attempt));
   const workspaces = new Map<string, Workspace>();
   for (const target of parts.targets) {
@@ -62,6 +62,7 @@ export async function openWorkspaces(
     const { root, ref, base, dirty, fresh } = sandbox;
     parts.tell({ type: "sandbox", resource: sandbox.alias, strategy: sandbox.strategy, root, ref, base, dirty, fresh });
     const contents = (hash: string): Promise<Uint8Array | undefined> => changesets.content(hash);
+    const network = opened.use(openNetwork(access, target.path));
     const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents, late }));
     const own = changes.filter((entry) => entry.resource === target.alias);
     if (sandbox.fresh && own.length > 0) await requireSameBeginning(place, sandbox, netChanges(own));

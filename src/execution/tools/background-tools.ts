@@ -120,7 +120,8 @@ async function seen(command: BackgroundCommand, { workspace, by }: ToolCall): Pr
 function factsOf(one: BackgroundCommand): BackgroundOutput {
   const { id, command, program, end, stopped, started } = one;
   const { text } = program.taken();
-  const note = end !== undefined && "code" in end && end.code !== 0 ? program.explain(text) : undefined;
+  const why = end !== undefined && "code" in end && end.code !== 0 ? program.explain(text) : undefined;
+  const note = [why, program.refusals()].filter((line) => line !== undefined).join("\n");
   const all = maskedText(text.replaceAll("\0", "\u{FFFD}").toWellFormed());
   const shown = cutText(all, SHOWN, (lines) => `… ${lines} lines left out`).text;
   const problem = end !== undefined && "failed" in end ? end.failed : stopped;
@@ -128,7 +129,7 @@ function factsOf(one: BackgroundCommand): BackgroundOutput {
     background: id,
     running: end === undefined,
     command,
-    output: note === undefined ? shown : `${shown.trimEnd()}\n${note}\n`,
+    output: note === "" ? shown : `${shown.trimEnd()}\n${note}\n`,
     durationMs: Math.round(performance.now() - started),
     ...(end !== undefined && "code" in end ? { code: end.code } : {}),
     ...(problem === undefined ? {} : { problem }),

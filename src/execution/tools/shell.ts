@@ -13,7 +13,7 @@ import { borrowedFrom } from "../../git/confined-git.ts";
 import { commandEnvironment } from "../../confinement/command-environment.ts";
 import { findConfinement } from "../../confinement/confinement.ts";
 import type { FileView } from "../../confinement/mounts.ts";
-import type { NetworkRoom } from "../../confinement/network-room.ts";
+import type { CommandNetwork } from "../../confinement/network/command-network.ts";
 import { COMPLAINT, NOT_CONFINED } from "../../confinement/kernel-calls.ts";
 import { RunningCommand, takenOverError } from "../../confinement/running-command.ts";
 import { NOT_BEGUN, startLaunched } from "../../confinement/start.ts";
@@ -36,8 +36,8 @@ export interface ProgramOptions {
   readonly outputLimit?: number;
   /** On top of what every program gets. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether it may use the network, or in which room it runs; where it cannot be confined, it may. */
-  readonly network: boolean | NetworkRoom;
+  /** Whether it may use the network, or what it reaches of it; where it cannot be confined, it may use all. */
+  readonly network: boolean | CommandNetwork;
   /** Whether it runs confined or not at all. */
   readonly requireConfinement: boolean;
   /** It may read the tree and not change it. */
@@ -74,6 +74,8 @@ export interface StartedProgram {
   taken(): { readonly text: string; readonly cut: boolean };
   /** Explains in a sentence why a program that printed this failed in the sandbox. */
   explain(output: string): string | undefined;
+  /** The hosts that commands were refused since this was asked last. */
+  refusals(): string | undefined;
   /** The whole group is ended: a command's children must not write any more after we have listed the files. */
   kill(): void;
   /** Nothing of it moves until it is let go on, by what this returns. */
@@ -102,8 +104,9 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   try {
     const { code, durationMs } = await program.ended;
     const { text, cut } = program.taken();
-    const note = code === 0 ? undefined : program.explain(text);
-    const output = note === undefined ? text : `${text.trimEnd()}\n${note}\n`;
+    const notes = [code === 0 ? undefined : program.explain(text), program.refusals()];
+    const note = notes.filter((one) => one !== undefined).join("\n");
+    const output = note === "" ? text : `${text.trimEnd()}\n${note}\n`.replace(/^\n/, "");
     return { code, output, cut, timedOut, confined: program.confined, durationMs };
   } finally {
     clearTimeout(timer);
@@ -152,6 +155,7 @@ export async function startProgram(command: readonly string[], options: ProgramS
       return taken;
     },
     explain: (output) => carried?.explain(output),
+    refusals: () => (typeof options.network === "boolean" ? undefined : options.network.refusals()),
     kill: () => endGroup(child.pid),
     pause: async () => (await record?.pause()) ?? (() => undefined),
   };
@@ -167,10 +171,15 @@ async function launchOf(
 ): Promise<Launch & { readonly confined: boolean }> {
   const { root, cwd, network, readOnlyTree = false, readable = [], writable = [], commands } = options;
   const [program = "", ...args] = command;
-  const variables = { ...commandEnvironment(home), ...options.environment };
   const found = await findConfinement();
+  const shared = typeof network === "boolean" ? undefined : network;
+  const place = (await shared?.place()) ?? (network === true ? "open" : "none");
+  const variables = { ...commandEnvironment(home), ...shared?.variables, ...options.environment };
   if (found.kind === "none") return { program, args, environment: variables, confined: false };
-  const { backend = found.backend, layers = [], links = [] } = carried ?? {};
+  const { backend = found.backend, layers: all = [], links = [] } = carried ?? {};
+  // A package manager that can download writes into its cache, and fails with one that it cannot write.
+  const downloads = place === "open" || Object.keys(shared?.variables ?? {}).length > 0;
+  const layers = all.filter(({ kind, path }) => !(downloads && kind === "read" && path.startsWith(`${home}/`)));
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
   const view: FileView = {
@@ -178,14 +187,14 @@ async function launchOf(
     writable: [...(readOnlyTree ? [] : [root]), home, ...writable],
     hidden,
     cwd,
-    network: typeof network === "boolean" ? (network ? "open" : "none") : "room",
+    network: typeof place === "string" ? place : "room",
     layers,
     links,
   };
   const recorded = commands !== undefined;
   const watched = options.tellsLeftovers === true ? withLeftoversTold(command) : command;
   const launch = backend.start({ command: watched, environment: variables, recorded }, view);
-  return { ...(typeof network === "boolean" ? launch : network.entered(launch)), confined: true };
+  return { ...(typeof place === "string" ? launch : place.entered(launch)), confined: true };
 }
 
 function notConfinedError(output: string): AgentsError {

@@ -13,6 +13,7 @@ export interface BackgroundProgram {
   readonly ended: Promise<{ readonly code: number; readonly durationMs: number }>;
   taken(): { readonly text: string; readonly cut: boolean };
   explain(output: string): string | undefined;
+  refusals(): string | undefined;
   kill(): void;
   pause(): Promise<() => void>;
 }

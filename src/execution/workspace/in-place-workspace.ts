@@ -3,7 +3,7 @@
  * nothing is written while a call runs: its changes wait in memory and are written together when it has ended.
  * Commands cannot run here, because their changes could not be told from a person's, and nothing is ever put back.
  */
-import type { NetworkRoom } from "../../confinement/network-room.ts";
+import type { CommandNetwork } from "../../confinement/network/command-network.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
 import { removeEmptyDirectories, requireRoom } from "../../platform/contained-directories.ts";
 import { ifCode } from "../../platform/contained-path.ts";
@@ -20,7 +20,7 @@ import type { Workspace, WorkspaceParts } from "./workspace.ts";
 export class InPlaceWorkspace implements Workspace {
   readonly worksInPlace = true;
   readonly sandbox: Sandbox;
-  readonly network: boolean | NetworkRoom;
+  readonly network: boolean | CommandNetwork;
   readonly requireConfinement: boolean;
   readonly #tree: PlanTree;
   readonly #pending = new PendingCalls();

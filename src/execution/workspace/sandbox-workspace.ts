@@ -3,7 +3,7 @@
  * can run in it, and a resumed execution makes it again from its base and the recorded changes.
  */
 import { basename } from "node:path";
-import { NetworkRoom } from "../../confinement/network-room.ts";
+import { CommandNetwork } from "../../confinement/network/command-network.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import type { ChangeEntryInput } from "../../domain/plan/change-entry.ts";
@@ -25,8 +25,8 @@ import type { TreeAccess, Workspace, WorkspaceParts } from "./workspace.ts";
 export class SandboxWorkspace implements Workspace {
   readonly worksInPlace = false;
   readonly sandbox: Sandbox;
-  #network: boolean | NetworkRoom;
-  #room: NetworkRoom | undefined;
+  readonly network: CommandNetwork;
+  readonly #ownNetwork: CommandNetwork | undefined;
   readonly requireConfinement: boolean;
   readonly background: BackgroundCommands;
   readonly #late: WorkspaceParts["late"];
@@ -38,7 +38,10 @@ export class SandboxWorkspace implements Workspace {
 
   constructor(parts: WorkspaceParts) {
     this.sandbox = parts.sandbox;
-    this.#network = parts.network ?? false;
+    const { network = false } = parts;
+    this.#ownNetwork =
+      typeof network === "boolean" ? new CommandNetwork(network ? "on" : "off", parts.sandbox.path) : undefined;
+    this.network = typeof network === "boolean" ? (this.#ownNetwork as CommandNetwork) : network;
     this.requireConfinement = parts.requireConfinement ?? true;
     this.#context = parts.context;
     this.#contents = parts.contents;
@@ -57,10 +60,6 @@ export class SandboxWorkspace implements Workspace {
       carryOut: (by, change) => this.#carryOut(by, change),
       removeEmptied: (_by, path) => removeEmptyDirectories(this.sandbox.root, path),
     };
-  }
-
-  get network(): boolean | NetworkRoom {
-    return this.#network;
   }
 
   beginWave(touched: ReadonlyMap<string, string> = new Map()): void {
@@ -118,7 +117,7 @@ export class SandboxWorkspace implements Workspace {
     return this.#tree.exclusion.alone(async () => {
       const writer = await this.#settled(by);
       // From now on all commands have one network, so that they reach each other's servers.
-      if (this.#network === false) this.#network = (this.#room = await NetworkRoom.open()) ?? false;
+      await this.network.share();
       const beside = readOnly || writer !== undefined;
       const access = beside ? await this.#besideWriter(writer?.id) : this.#wholeTree();
       return this.background.start(beside, () => begin(access));
@@ -177,7 +176,7 @@ export class SandboxWorkspace implements Workspace {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.background[Symbol.asyncDispose]();
-    await this.#room?.[Symbol.asyncDispose]();
+    await this.#ownNetwork?.[Symbol.asyncDispose]();
     await this.#tree[Symbol.asyncDispose]();
   }
 

@@ -4,7 +4,7 @@
  * written at once to the plan's own copy and waits there for apply; in place it is kept in memory and written to the
  * user's files when its call has ended.
  */
-import type { NetworkRoom } from "../../confinement/network-room.ts";
+import type { CommandNetwork } from "../../confinement/network/command-network.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
 import type { FileState } from "../../platform/file-state.ts";
 import type { ReadTree } from "../sandbox/sandbox-facts.ts";
@@ -18,8 +18,8 @@ export interface Workspace extends AsyncDisposable {
   readonly sandbox: Sandbox;
   /** Whether the changes of a call are in the user's own files once it has ended. */
   readonly worksInPlace: boolean;
-  /** Whether the plan's profile lets commands use the network, or the room in which all of them run. */
-  readonly network: boolean | NetworkRoom;
+  /** Whether commands may use the network, or what they reach of it. */
+  readonly network: boolean | CommandNetwork;
   /** Whether commands run confined or not at all. */
   readonly requireConfinement: boolean;
 
@@ -90,7 +90,7 @@ export interface WorkspaceParts {
   /** Undefined where no command can stay in the background. */
   readonly late?: LateChanges | undefined;
   readonly sandbox: Sandbox;
-  readonly network?: boolean | NetworkRoom;
+  readonly network?: boolean | CommandNetwork;
   readonly requireConfinement?: boolean;
   readonly context: Pick<PlanExecutionContext, "recordChanges">;
   /** Finds recorded bytes by their hash. */

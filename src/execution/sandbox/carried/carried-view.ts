@@ -74,7 +74,7 @@ async function partsOf({ path: checkout, strategy, objects }: Origin, home: stri
   // A copy of a plain directory has everything already.
   if (strategy !== "git_worktree") return [];
   const root = join(home, "tree");
-  const place = await setupPlace({ root, strategy, objects }, dirname(dirname(dirname(home))));
+  const place = await setupPlace({ root, objects }, dirname(dirname(dirname(home))));
   const made = place === undefined ? [] : (finishedSetup(place) ?? []);
   const parts = await ignoredParts(checkout, commandPolicy().carry);
   return [...made, ...parts.filter(({ path }) => !made.some((one) => isIn(path, one.path)))];

@@ -1,7 +1,7 @@
 /**
  * The results of set-up commands (`sandbox.setup`), kept beside the sandboxes: one directory for each command and state
  * of the lockfiles, which holds the directories of dependencies that the command made. A directory is there under its
- * final name only when the command has succeeded, so whatever a killed one left does not count.
+ * final name only when the command has succeeded, so the remains of a killed one do not count.
  */
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, utimesSync } from "node:fs";
@@ -9,7 +9,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { commandPolicy } from "../../../confinement/command-policy.ts";
 import { git } from "../../../git/git.ts";
-import { gitIn } from "../sandbox-facts.ts";
+import { sandboxGit } from "../../../git/own-repository.ts";
 import type { IgnoredPart } from "./ignored-parts.ts";
 
 const LOCKFILES: ReadonlySet<string> = new Set([
@@ -32,21 +32,22 @@ export interface SetupPlace {
 
 /** Undefined where no set-up command is configured. */
 export async function setupPlace(
-  tree: { readonly root: string; readonly strategy: "git_worktree"; readonly objects: string | undefined },
+  tree: { readonly root: string; readonly objects: string | undefined },
   sandboxes: string,
 ): Promise<SetupPlace | undefined> {
   const { setup: command } = commandPolicy();
   if (command === undefined) return undefined;
-  const { stdout } = await git(["ls-files", "-z", "--cached"], gitIn(tree));
+  const place = { cwd: tree.root, sandbox: sandboxGit(tree.root, tree.objects) };
+  const { stdout } = await git(["ls-files", "-z", "--cached"], place);
   const names = stdout.toString("utf8").split("\0").slice(0, -1);
   const locks = names.filter((path) => LOCKFILES.has(basename(path)) || REQUIREMENTS.test(basename(path)));
   const files = locks.length > 0 ? locks : names.filter((path) => MANIFESTS.has(basename(path)));
   const hash = createHash("sha256").update(JSON.stringify([command, process.platform, process.arch]));
   for (const path of files.sort()) {
-    const place = join(tree.root, path);
-    if (lstatSync(place, { throwIfNoEntry: false })?.isFile() !== true) continue;
+    const file = join(tree.root, path);
+    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) continue;
     const content = createHash("sha256")
-      .update(await readFile(place))
+      .update(await readFile(file))
       .digest("hex");
     hash.update(JSON.stringify([path, content]));
   }
