@@ -44,7 +44,7 @@ const MAX_PREAMBLE = 40;
 /** The parts of a context of pointers that its list of files and its signatures may take. */
 const FOR_FILES = 0.15;
 const FOR_SIGNATURES = 0.1;
-/** The best bodies that together take this part of the room are shown, whatever else is. */
+/** The best bodies that together take this part of the room are shown for certain. */
 const SURELY_SHOWN = 0.6;
 /** Several strategies find the same fragments, so together they may look for several times the tokens that fit. */
 const SEARCH_FACTOR = 4;
