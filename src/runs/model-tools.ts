@@ -55,7 +55,7 @@ export function modelTools(
     .filter(({ name }) => offered.has(name))
     .filter(({ writes }) => !(writes && plan.readOnly))
     .filter(({ compared }) => !(compared === true && plan.inPlace))
-    .filter((tool) => plan.network || !("web" in tool && tool.web === true))
+    .filter((tool) => plan.network || !("web" in tool))
     .filter((tool) => "ask" in tool || plan.resources.length > 0)
     .map((tool) => ({
       name: tool.name,

@@ -384,7 +384,7 @@ function limited(
 function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof modelTools>[1] {
   const { workspaces } = environment;
   const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
-  const network = plan.profile.allowUnsafeTools;
+  const network = plan.profile.network === "on";
   return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, network };
 }
 

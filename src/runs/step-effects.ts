@@ -11,7 +11,7 @@ import type {
 import type { Instructions, ToolOutcome } from "../domain/plan/tool-outcome.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
-import type { Microdollars, ModelAnswer, ModelRef, ModelUsage, ShownPrompt } from "../actors/models/model.ts";
+import type { ModelAnswer, ShownPrompt } from "../actors/models/model.ts";
 import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import { storable } from "../domain/text/text.ts";
@@ -30,6 +30,7 @@ import { GoneCommands, goneNote } from "./gone-commands.ts";
 import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
+import { callFacts, usageFacts } from "./call-facts.ts";
 import { asideKey, AsideEffects, isAside } from "./aside-effects.ts";
 import { refusalOf, reviseSteps } from "./strategy-revision.ts";
 
@@ -297,7 +298,7 @@ export class StepEffects implements AgentEffects {
       told: { text, toolCalls: calls, ...(parts === undefined ? {} : { parts }), finish, model, usage },
       snapshot: await stageContent(lease.store, snapshotBytes(answer.model, shown)),
       decision: this.#ids() as DecisionId,
-      facts: this.#factsOf(answer),
+      facts: callFacts(answer, models),
     };
   }
 
@@ -348,31 +349,6 @@ export class StepEffects implements AgentEffects {
     });
   }
 
-  /** The tokens used by all tries of a call that was answered in the end. */
-  #factsOf(answer: ModelAnswer): ModelCallFacts {
-    const { models } = this.#parts;
-    const used = answer.attempts.flatMap(({ model, usage }) => (usage === undefined ? [] : [{ model, usage }]));
-    const each = used.length === 0 ? [answer] : used;
-    const facts = each.map(({ model, usage }) => usageFacts(model, usage, models.costOf(model, usage)));
-    const sum = (field: "inputTokens" | "cachedTokens" | "cacheWriteTokens" | "outputTokens"): number =>
-      facts.reduce((total, one) => total + one[field], 0);
-    const known = facts.every(({ cost }) => cost !== undefined);
-    return {
-      provider: answer.model.provider,
-      model: answer.model.model,
-      inputTokens: sum("inputTokens"),
-      cachedTokens: sum("cachedTokens"),
-      cacheWriteTokens: sum("cacheWriteTokens"),
-      outputTokens: sum("outputTokens"),
-      estimated: facts.some(({ estimated }) => estimated),
-      cost: known ? facts.reduce((total, { cost = 0 }) => total + cost, 0) : undefined,
-      durationMs: answer.durationMs,
-      tries: answer.attempts.length,
-      masked: answer.masked,
-      error: undefined,
-    };
-  }
-
   #callRow(
     recordKey: string,
   ): Pick<Parameters<typeof insertModelCall>[1], "id" | "planId" | "attempt" | "phase" | "stepKey"> {
@@ -406,15 +382,6 @@ interface AnsweredCall {
   readonly snapshot: StagedContent;
   readonly decision: DecisionId;
   readonly facts: ModelCallFacts;
-}
-
-function usageFacts(
-  { provider, model }: ModelRef,
-  usage: ModelUsage,
-  cost: Microdollars | undefined,
-): Omit<ModelCallFacts, "durationMs" | "tries" | "masked" | "error"> {
-  const { inputTokens, outputTokens, cachedInputTokens: cachedTokens = 0, cacheWriteTokens = 0, estimated } = usage;
-  return { provider, model, inputTokens, cachedTokens, cacheWriteTokens, outputTokens, estimated, cost };
 }
 
 /**

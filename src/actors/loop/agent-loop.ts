@@ -22,7 +22,6 @@ import {
 import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction, isTooLong } from "./compaction.ts";
-import { EXPLORE, explored, type Explored, type Explores } from "./explorer.ts";
 import { remembered } from "./memory.ts";
 import { carriedOut, isTold, toldOutcome } from "./tool-turn.ts";
 
@@ -55,6 +54,13 @@ export type ToolReply<T> =
       readonly image?: ImageFacts | undefined;
     };
 
+/** The answer to a question that the model handed on. */
+export interface Explored {
+  readonly reply: Exclude<ToolReply<never>, { end: never }>;
+  /** How often a model was asked for it. */
+  readonly calls: number;
+}
+
 export interface Course<T> {
   readonly talk: Talk;
   /** The conversation so far; the last message is what the model answers first. */
@@ -83,8 +89,11 @@ export interface Course<T> {
   readonly refused: (tool: string) => string | undefined;
   /** The same call that fails in the same way so often is the end. */
   readonly sameFailures: number;
-  /** For conversations that may hand questions on. */
-  readonly explores?: Explores;
+  /** For conversations that may hand questions on: the answers, by the position of the call. */
+  readonly explore?: (
+    calls: readonly ModelToolCall[],
+    at: { readonly key: string; readonly decision: DecisionId },
+  ) => Promise<ReadonlyMap<number, Explored>>;
   /** Told of each question to the model, recorded ones included. */
   readonly asked?: () => void;
   /** Told of each call and its outcome. */
@@ -129,7 +138,9 @@ export async function converse<T>(course: Course<T>, effects: AgentEffects): Pro
     }
     failed = false;
     const images: ImageFacts[] = [];
-    const found = await exploredBy(answer, { course, effects, key, decision });
+    // The last call of an answer that was cut off is not whole.
+    const whole = answer.finish === "length" ? answer.toolCalls.slice(0, -1) : answer.toolCalls;
+    const found = (await course.explore?.(whole, { key, decision })) ?? new Map<number, Explored>();
     others += [...found.values()].reduce((sum, { calls }) => sum + calls, 0);
     for (const [index, call] of answer.toolCalls.entries()) {
       const at = { key: `${key}.${index + 1}`, decision };
@@ -182,23 +193,6 @@ async function asked(
       if (!isTooLong(error) || !(await compaction.refused(turn, messages))) throw error;
     }
   }
-}
-
-async function exploredBy<T>(
-  { toolCalls, finish }: Told,
-  parts: {
-    readonly course: Course<T>;
-    readonly effects: AgentEffects;
-    readonly key: string;
-    readonly decision: DecisionId;
-  },
-): Promise<ReadonlyMap<number, Explored>> {
-  const { course, effects, key, decision } = parts;
-  const { talk, explores } = course;
-  // The last call of an answer that was cut off is not whole.
-  const whole = finish === "length" ? toolCalls.slice(0, -1) : toolCalls;
-  if (explores === undefined || !whole.some(({ tool }) => tool === EXPLORE)) return new Map();
-  return explored(whole, { key, decision }, { talk, explores, effects });
 }
 
 async function oneCall<T>(

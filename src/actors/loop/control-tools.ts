@@ -38,6 +38,7 @@ export const REVISE_STRATEGY = "revise_strategy";
 export const STEP_DONE = "step_done";
 export const ASK_USER = "ask_user";
 export const UPDATE_CHECKLIST = "update_checklist";
+export const EXPLORE = "explore";
 
 export const CONTROL_TOOLS: readonly ModelTool[] = [
   {

@@ -9,15 +9,14 @@ import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { ModelTool, ModelToolCall } from "../models/model.ts";
 import type { AgentEffects } from "./actor-effects.ts";
-import { converse, type Course, type Talk, type ToolReply } from "./agent-loop.ts";
+import { converse, type Course, type Explored, type Talk } from "./agent-loop.ts";
+import { EXPLORE } from "./control-tools.ts";
 import { parametersOf } from "./strategy-form.ts";
 
 const schema = z.object({
   question: z.string().trim().min(1).max(4_000).describe("one question about the code, complete in itself"),
   where: z.string().trim().max(1_000).optional().describe("where to begin, such as a directory"),
 });
-
-export const EXPLORE = "explore";
 
 export const EXPLORE_TOOL: ModelTool = {
   name: EXPLORE,
@@ -34,25 +33,25 @@ const SAME_FAILURES = 3;
 /** So many questions of one answer are worked on at a time. */
 const AT_ONCE = 4;
 
-/** The part of a conversation that its explorers need. */
-export interface Explores {
+/** The conversation that hands its questions on. */
+interface Explores {
+  readonly talk: Talk;
   /** Names of the tools that only read. */
   readonly readable: ReadonlySet<string>;
   /** As which decision their answers are recorded. */
   readonly type: DecisionType;
+  readonly effects: AgentEffects;
 }
 
-export interface Explored {
-  readonly reply: Exclude<ToolReply<never>, { end: never }>;
-  /** How often the model was asked. */
-  readonly calls: number;
+/** Answers all questions of one answer. */
+export function explorer(explores: Explores): NonNullable<Course<unknown>["explore"]> {
+  return (calls, at) => explored(calls, at, explores);
 }
 
-/** The answers to all questions of one answer, by the position of the call; each is worked on at most once. */
-export async function explored(
+async function explored(
   calls: readonly ModelToolCall[],
   at: { readonly key: string; readonly decision: DecisionId },
-  parts: { readonly talk: Talk; readonly explores: Explores; readonly effects: AgentEffects },
+  parts: Explores,
 ): Promise<ReadonlyMap<number, Explored>> {
   const found = new Map<number, Explored>();
   const waiting = [...calls.entries()].filter(([, { tool }]) => tool === EXPLORE);
@@ -71,7 +70,7 @@ export async function explored(
 async function one(
   call: ModelToolCall,
   at: { readonly key: string; readonly decision: DecisionId },
-  parts: { readonly talk: Talk; readonly explores: Explores; readonly effects: AgentEffects },
+  parts: Explores,
 ): Promise<Explored> {
   const parsed = schema.safeParse(call.params);
   if (!parsed.success) {
@@ -92,16 +91,12 @@ async function one(
   });
 }
 
-function courseOf(
-  question: string,
-  parent: DecisionId,
-  { talk, explores }: { readonly talk: Talk; readonly explores: Explores },
-): Course<string> {
+function courseOf(question: string, parent: DecisionId, { talk, readable, type }: Explores): Course<string> {
   return {
     talk: {
       ...talk,
       system: ROLE,
-      tools: talk.tools.filter(({ name }) => explores.readable.has(name)),
+      tools: talk.tools.filter(({ name }) => readable.has(name)),
       memory: {},
       responseSchema: undefined,
     },
@@ -110,8 +105,8 @@ function courseOf(
     name: "The question",
     parent,
     sameFailures: SAME_FAILURES,
-    typeOf: () => explores.type,
-    handoverType: explores.type,
+    typeOf: () => type,
+    handoverType: type,
     questionAt: (turn) => (turn === 1 ? question : "What is next?"),
     refused: () => undefined,
     control: async ({ tool }) => ({ told: `${tool} cannot be used here.`, failed: true }),

@@ -10,8 +10,8 @@ import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 import type { AgentEffects, Told } from "./actor-effects.ts";
 import { converse, modelName, type ToolReply, type Talk } from "./agent-loop.ts";
 import { askedUser } from "./ask-user.ts";
-import { EXPLORE } from "./explorer.ts";
-import { ASK_USER, RECORD_STRATEGY } from "./control-tools.ts";
+import { explorer } from "./explorer.ts";
+import { ASK_USER, EXPLORE, RECORD_STRATEGY } from "./control-tools.ts";
 import { stepIssues, strategySchema, type StrategyStep } from "./strategy-form.ts";
 
 export interface Strategist {
@@ -61,7 +61,12 @@ export async function strategize(strategist: Strategist, effects: AgentEffects):
       sameFailures: SAME_FAILURE_LIMIT * rounds,
       typeOf: ({ toolCalls }) => (toolCalls.some(isLook) ? "resource_selection" : "strategy_choice"),
       handoverType: "strategy_choice",
-      explores: { readable: strategist.readable, type: "resource_selection" },
+      explore: explorer({
+        talk: strategist.talk,
+        readable: strategist.readable,
+        type: "resource_selection",
+        effects,
+      }),
       questionAt: (turn, recovers) =>
         turn === 1
           ? "How is it done?"

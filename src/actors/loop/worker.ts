@@ -9,6 +9,7 @@ import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 import type { AgentEffects, Told } from "./actor-effects.ts";
 import { converse, modelName, type ToolReply, type Talk } from "./agent-loop.ts";
 import { askedUser, isQuestion } from "./ask-user.ts";
+import { explorer } from "./explorer.ts";
 import { ASK_USER, doneSchema, REVISE_STRATEGY, STEP_DONE } from "./control-tools.ts";
 import { revisionSchema, stepIssues } from "./strategy-form.ts";
 
@@ -59,7 +60,7 @@ export async function workOn(work: Work, effects: AgentEffects): Promise<string>
       typeOf: ({ toolCalls }, recovers) =>
         recovers ? "error_recovery" : toolCalls.length > 0 ? "tool_invocation" : "implementation_choice",
       handoverType: "implementation_choice",
-      explores: { readable: work.readable, type: "tool_invocation" },
+      explore: explorer({ talk: work.talk, readable: work.readable, type: "tool_invocation", effects }),
       questionAt: (turn, recovers) =>
         recovers ? "A tool failed. What now?" : turn === 1 ? work.description : "What is next?",
       refused: () => undefined,

@@ -52,7 +52,8 @@ export interface ExplainedFile extends ChangeEntry {
 }
 
 /**
- * By a plan and the decision's id, step or name in the tree; by a plan alone, what the plan is asked to do; by the decision's id alone.
+ * By a plan and the decision's id, step or name in the tree; by a plan alone, what the plan is asked to do; by the
+ * decision's id alone.
  */
 export async function explainedBy(app: App, first: string, second: string | undefined): Promise<Explained> {
   const store = await app.store();

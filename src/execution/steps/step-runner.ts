@@ -94,7 +94,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
     context,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
-    web: plan.profile.allowUnsafeTools ? run.web : undefined,
+    web: plan.profile.network === "on" ? run.web : undefined,
     syntax: run.syntax,
     readOnly: plan.readOnly,
     signal: AbortSignal.any([run.signal, lease.signal]),
@@ -138,7 +138,7 @@ export async function openForReading(
     context,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
-    web: plan.profile.allowUnsafeTools ? run.web : undefined,
+    web: plan.profile.network === "on" ? run.web : undefined,
     readOnly: true,
     signal: AbortSignal.any([run.signal, lease.signal]),
   };
