@@ -14,6 +14,7 @@ import { run as runEdits } from "./edits.ts";
 import { run as runContextHistory } from "./context-history.ts";
 import { run as runGraph } from "./graph.ts";
 import type { BenchSize } from "./measure.ts";
+import { run as runOracle } from "./oracle.ts";
 import { run as runRealProjects } from "./real-projects.ts";
 import { run as runScale } from "./scale.ts";
 import { run as runSteps } from "./steps.ts";
@@ -29,6 +30,7 @@ const MEASUREMENTS = [
   "confinement",
   "dependencies",
   "edits",
+  "oracle",
   "real-projects",
   "agent",
 ] as const;
@@ -36,7 +38,7 @@ type Measurement = (typeof MEASUREMENTS)[number];
 
 const WITH_PEERS: ReadonlySet<Measurement> = new Set(["steps", "graph", "breaker", "context"]);
 const PEERS = join(import.meta.dirname, "peers");
-const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|context-history|confinement|dependencies|edits|real-projects|agent|all [--quick | --smoke] [--dir DIRECTORY]
+const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context|context-history|confinement|dependencies|edits|real-projects|oracle|agent|all [--quick | --smoke] [--dir DIRECTORY]
   steps    durable steps per second beside LangGraph.js and Mastra
   graph    graphs of durable steps beside LangGraph.js and Mastra; what a call of a model costs beside the AI SDK alone
   breaker  cost of a circuit breaker's call beside cockatiel and opossum
@@ -47,6 +49,7 @@ const USAGE = `usage: npm run bench -- steps|graph|breaker|scale|changes|context
   confinement  what a confined command costs beside one that is not
   dependencies what it costs that node_modules of 20,000 files comes along into a sandbox
   edits    how many slightly wrong edits are applied as they were meant, beside exact match
+  oracle   how many tasks a model solves that mends only what it is shown, and the tokens it reads
   real-projects whether the tests of packages from the registry end in a sandbox as in their checkout
   agent    tokens, price and time of scripted tasks beside opencode, Codex and pi, and what is left after a kill
   all      one after the other
@@ -102,6 +105,8 @@ async function measure(name: Measurement, { size, dir }: { size: BenchSize; dir:
       return runContextHistory(options);
     case "confinement":
       return runConfinement(options);
+    case "oracle":
+      return runOracle(options);
     case "edits":
       return runEdits(options);
     case "dependencies":

@@ -124,7 +124,8 @@ class KilledWorld extends ThinkingWorld {
       left -= ended.commits;
       const [, reply] = REPLIES.find(([question]) => ended.text.includes(question)) ?? [];
       if (reply === undefined) {
-        if (!ended.text.includes("is executed")) throw new Error(ended.text);
+        // "Had been executed", if the kill came after the last commit.
+        if (!/(?:is|had been) executed/.test(ended.text)) throw new Error(ended.text);
         return { commits, killed };
       }
       const { error } = await this.agents.json("plan", "prompt", id, reply);

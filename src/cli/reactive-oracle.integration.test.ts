@@ -14,7 +14,9 @@ for (const task of ORACLE_TASKS) {
   const missing = missingTool(task);
   const title = `${task.language}: ${task.name}${task.habit === undefined ? "" : ` (${task.habit})`}`;
   test.skipIf(missing !== undefined)(missing === undefined ? title : `${title}: skipped, ${missing}`, async () => {
-    const { solved, said } = await solveTask(task);
+    const { solved, said, rounds } = await solveTask(task);
     expect({ solved, said }).toEqual({ solved: true, said });
+    // A model that runs the tests itself sees there what is wrong, and needs no check for it.
+    expect(rounds > 0).toBe(task.habit === "relies_on_check");
   });
 }

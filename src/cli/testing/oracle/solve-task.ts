@@ -18,6 +18,8 @@ export const ORACLE_TASKS: readonly OracleTask[] = [...PYTHON_TASKS, ...TYPESCRI
 export interface Solved {
   /** The solution is on the user's branch, and the check passed on it. */
   readonly solved: boolean;
+  /** How often a failed check went back to the model. */
+  readonly rounds: number;
   /** The end of the run, for a person who looks into it. */
   readonly said: string;
   readonly usage: readonly WireUsage[];
@@ -56,10 +58,19 @@ export async function solveTask(task: OracleTask): Promise<Solved> {
   const { data, error } = await world.asked(wish, "--project", "shop", ...actor, ...profile, "--yes");
   const refused = server.log.flatMap((one) => one.refused ?? []);
   const file = join(world.repository, task.path);
-  const { checked, state } = data as { checked?: { outcome: string }; state?: string };
+  const {
+    checked,
+    state,
+    steps = [],
+  } = data as {
+    readonly checked?: { readonly outcome: string };
+    readonly state?: string;
+    readonly steps?: readonly { readonly id: string }[];
+  };
   const right = existsSync(file) && readFileSync(file, "utf8") === task.solution;
   return {
     solved: right && state === "applied" && checked?.outcome === "passed" && refused.length === 0,
+    rounds: steps.filter(({ id }) => id.startsWith("mend-")).length,
     said: [error?.message, data["answer"], data["obstacle"], ...refused].filter(Boolean).join("; "),
     usage: server.log.flatMap(({ usage }) => usage ?? []),
   };
