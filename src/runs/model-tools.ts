@@ -25,6 +25,12 @@ const DEFAULT_TOOLS = [
   "request_context",
 ] as const satisfies readonly ToolName[];
 
+/**
+ * A model that has commands needs none of these; they cost 146 tokens in every call. Tools that change something stay:
+ * a profile may name them.
+ */
+const COMMANDS_DO: ReadonlySet<string> = new Set<ToolName>(["list_directory", "git_status", "git_diff"]);
+
 /** Models that were trained to change files by patches make fewer mistakes with them than with texts to replace. */
 const TRAINED_ON_PATCHES = /(^|\/)(gpt-(?!3|4o|4-)|codex)/i;
 
@@ -34,7 +40,13 @@ const TRAINED_ON_PATCHES = /(^|\/)(gpt-(?!3|4o|4-)|codex)/i;
  */
 export function modelTools(
   named: readonly string[] | undefined,
-  plan: { readonly resources: readonly string[]; readonly readOnly: boolean; readonly inPlace: boolean },
+  plan: {
+    readonly resources: readonly string[];
+    readonly readOnly: boolean;
+    readonly inPlace: boolean;
+    /** The plan's profile does not deny them. */
+    readonly commands: boolean;
+  },
   model?: string,
 ): ModelTool[] {
   const offered = new Set<string>(named ?? DEFAULT_TOOLS);
@@ -42,8 +54,9 @@ export function modelTools(
     offered.delete("edit_file");
     offered.add("apply_patch");
   }
+  const hasCommands = named === undefined && plan.commands && !plan.inPlace && !plan.readOnly;
   return [...TOOLS.values()]
-    .filter(({ name }) => offered.has(name))
+    .filter(({ name }) => offered.has(name) && !(hasCommands && COMMANDS_DO.has(name)))
     .filter(({ writes }) => !(writes && plan.readOnly))
     .filter(({ compared }) => !(compared === true && plan.inPlace))
     .filter((tool) => "ask" in tool || plan.resources.length > 0)
@@ -56,10 +69,10 @@ export function modelTools(
 
 function parametersOf(tool: Tool, resources: readonly string[]): JsonObject {
   const schema = jsonSchemaOf(tool.parameters);
-  if ("ask" in tool) return schema;
+  // With only one there is nothing to choose.
+  if ("ask" in tool || resources.length === 1) return schema;
   const resource = { type: "string", enum: [...resources], description: "in which resource" };
   const properties = { ...(schema["properties"] as JsonObject | undefined), resource };
   const required = (schema["required"] as readonly string[] | undefined) ?? [];
-  // With only one there is nothing to choose.
-  return { ...schema, properties, required: resources.length > 1 ? [...required, "resource"] : [...required] };
+  return { ...schema, properties, required: [...required, "resource"] };
 }

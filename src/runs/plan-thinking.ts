@@ -22,6 +22,7 @@ import type { GraphActorDefinition } from "../domain/actor/actor.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { refusalByList } from "../domain/profile/guards.ts";
 import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
@@ -377,7 +378,8 @@ function limited(
 function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof modelTools>[1] {
   const { workspaces } = environment;
   const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
-  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace };
+  const commands = refusalByList(plan.profile.guards, "shell_execute") === undefined;
+  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, commands };
 }
 
 function isSameModel(a: ModelRef, b: ModelRef): boolean {
