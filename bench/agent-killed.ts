@@ -50,7 +50,8 @@ export async function measureKills(seats: readonly Seat[], model: ScriptedModel)
   const [own] = survivals;
   const peers = survivals.filter(({ name }) => !name.startsWith("ours"));
   const alone = own !== undefined && isWhole(own) && !peers.some(isWhole);
-  console.log(`the only one that repeats no question and leaves nothing behind: ${alone ? "yes" : "NO"}`);
+  if (peers.length > 0)
+    console.log(`the only one that repeats no question and leaves nothing behind: ${alone ? "yes" : "NO"}`);
   if (own !== undefined && !own.finished) throw new Error("ours did not finish after a kill");
 }
 
