@@ -47,9 +47,11 @@ export async function measureKills(seats: readonly Seat[], model: ScriptedModel)
   );
   for (const { name, finished, said } of survivals)
     if (!finished) console.log(`${name} said at last: ${said.trim().slice(-600)}`);
-  const [own, ...peers] = survivals;
+  const [own] = survivals;
+  const peers = survivals.filter(({ name }) => !name.startsWith("ours"));
   const alone = own !== undefined && isWhole(own) && !peers.some(isWhole);
-  console.log(`the only one that repeats no question and leaves nothing behind: ${alone ? "yes" : "NO"}`);
+  if (peers.length > 0)
+    console.log(`the only one that repeats no question and leaves nothing behind: ${alone ? "yes" : "NO"}`);
   if (own !== undefined && !own.finished) throw new Error("ours did not finish after a kill");
 }
 

@@ -95,7 +95,7 @@ function callFor(action: Action, wire: WireName): ToolCall {
     case "search":
       return { name: "search_files", input: { pattern: action.pattern } };
     case "list":
-      return { name: "list_directory", input: { path: action.path } };
+      return { name: "read_file", input: { path: action.path } };
     case "edit": {
       const { path, old, new: replacement } = action;
       if (wire === "responses") return { name: "apply_patch", input: { patch: patchOf(action) } };

@@ -5,6 +5,7 @@
  */
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { WireName } from "../src/actors/testing/wires/wire.ts";
 import { billOf, countTokens, type Bill } from "./agent-bill.ts";
 import type { Contestant } from "./agent-contestants.ts";
 import { measureKills } from "./agent-killed.ts";
@@ -37,13 +38,21 @@ const TASKS = {
   full: [BUG, TWO_FILES, QUESTION],
 } as const satisfies Record<BenchSize, readonly Task[]>;
 
+/** Of ours; the first is the one that is judged. Peers are asked in the format that they were made for. */
+const DIALECTS = {
+  smoke: ["anthropic"],
+  quick: ["anthropic", "responses"],
+  full: ["anthropic", "responses", "chat", "gemini"],
+} as const satisfies Record<BenchSize, readonly WireName[]>;
+
 type Outcomes = ReadonlyMap<Seat, readonly Outcome[]>;
 
 export async function run({ dir, size }: { dir: string; size: BenchSize }): Promise<void> {
   if (!existsSync(join(import.meta.dirname, "..", "dist", "cli.cjs"))) throw new Error("build first: npm run build");
   await using scratch = await scratchDirectory(dir);
   await using model = await scriptedModel();
-  const contestants = size === "smoke" ? [ours("anthropic")] : await everyone(scratch.path);
+  const others = size === "smoke" ? [] : await peersIn(scratch.path);
+  const contestants = [...DIALECTS[size].map((wire) => ours(wire)), ...others];
   const seats = await seated(contestants, { directory: scratch.path, url: model.url, size });
   for (const { contestant } of seats) console.log(`${contestant.name} ${contestant.version} (${contestant.wire})`);
   for (const task of TASKS[size]) tell(task, await inTurn(task, seats, { model, rounds: ROUNDS[size] }));
@@ -51,8 +60,8 @@ export async function run({ dir, size }: { dir: string; size: BenchSize }): Prom
   await measureKills(seats, model);
 }
 
-/** Ours first; a peer that cannot be installed here is left out by name. */
-async function everyone(scratch: string): Promise<Contestant[]> {
+/** A peer that cannot be installed here is left out by name. */
+async function peersIn(scratch: string): Promise<Contestant[]> {
   const directory = process.env["BENCH_AGENT_PEERS"] ?? join(scratch, "peers");
   console.log("Installing the agents to compare with (npm install; about 800 MB, needs the network) …");
   const peers: Contestant[] = [];
@@ -60,7 +69,7 @@ async function everyone(scratch: string): Promise<Contestant[]> {
     const contestant = await ifItRuns(peer.name, async () => installed(peer, directory));
     if (contestant !== undefined) peers.push(contestant);
   }
-  return [ours("anthropic"), ours("responses"), ours("chat"), ours("gemini"), ...peers];
+  return peers;
 }
 
 /** Each has a home and a copy of the repository, which it keeps: what an agent remembers helps it later. */

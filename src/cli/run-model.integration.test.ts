@@ -198,7 +198,7 @@ test("what the profile denies is refused, the model is told and goes on; its lim
       match: { tool: "write_file" },
       tool_calls: [{ ...WRITE, tool: "read_file", parameters: { path: "README" } }],
     }),
-    stepTurn("note", { match: { tool: "read_file" }, tool_calls: [{ tool: "git_status", parameters: {} }] }),
+    stepTurn("note", { match: { tool: "read_file" }, tool_calls: [{ tool: "find_files", parameters: { glob: "*" } }] }),
   );
   const { error } = await world.asked("write a note again", ...profile);
   expect(error).toMatchObject({ code: "GUARD_REFUSED", detail: { guard: "max_tool_calls_per_step", step: "note" } });

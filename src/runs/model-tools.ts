@@ -28,6 +28,12 @@ const DEFAULT_TOOLS = [
   "web_fetch",
 ] as const satisfies readonly ToolName[];
 
+/**
+ * A model that has commands needs none of these; they cost about 100 tokens in every call. Tools that change something
+ * stay: a profile may name them.
+ */
+const COMMANDS_DO: ReadonlySet<string> = new Set<ToolName>(["git_status", "git_diff"]);
+
 /** Models that were trained to change files by patches make fewer mistakes with them than with texts to replace. */
 const TRAINED_ON_PATCHES = /(^|\/)(gpt-(?!3|4o|4-)|codex)/i;
 
@@ -43,6 +49,8 @@ export function modelTools(
     readonly inPlace: boolean;
     /** It may use the network. */
     readonly network: boolean;
+    /** The plan's profile does not deny them. */
+    readonly commands: boolean;
   },
   model?: string,
 ): ModelTool[] {
@@ -51,8 +59,9 @@ export function modelTools(
     offered.delete("edit_file");
     offered.add("apply_patch");
   }
+  const hasCommands = named === undefined && plan.commands && !plan.inPlace && !plan.readOnly;
   return [...TOOLS.values()]
-    .filter(({ name }) => offered.has(name))
+    .filter(({ name }) => offered.has(name) && !(hasCommands && COMMANDS_DO.has(name)))
     .filter(({ writes }) => !(writes && plan.readOnly))
     .filter(({ compared }) => !(compared === true && plan.inPlace))
     .filter((tool) => plan.network || !("web" in tool))
@@ -66,10 +75,10 @@ export function modelTools(
 
 function parametersOf(tool: Tool, resources: readonly string[]): JsonObject {
   const schema = jsonSchemaOf(tool.parameters);
-  if ("ask" in tool) return schema;
+  // With only one there is nothing to choose.
+  if ("ask" in tool || resources.length === 1) return schema;
   const resource = { type: "string", enum: [...resources], description: "in which resource" };
   const properties = { ...(schema["properties"] as JsonObject | undefined), resource };
   const required = (schema["required"] as readonly string[] | undefined) ?? [];
-  // With only one there is nothing to choose.
-  return { ...schema, properties, required: resources.length > 1 ? [...required, "resource"] : [...required] };
+  return { ...schema, properties, required: [...required, "resource"] };
 }

@@ -17,8 +17,11 @@ import type { StepEffects } from "./step-effects.ts";
 /** The share of a model's window that a context may take: the rest is for the conversation and the answer. */
 const CONTEXT_SHARE = 8;
 
-/** Tokens. A context points to the places; a model that needs more reads them, or asks for more by a tool. */
-const CONTEXT_LIMIT = 4_000;
+/**
+ * Tokens. A context points to the places; a model that needs more reads them, or asks for more by a tool. Every call of
+ * the conversation carries it: 4,000 were a third of all tokens of a bug fix of twenty answers.
+ */
+const CONTEXT_LIMIT = 2_000;
 
 export function goalOf(plan: Plan): string {
   return `${plan.description}\n${plan.definitionOfDone}`;

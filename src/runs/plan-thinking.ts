@@ -23,6 +23,7 @@ import type { GraphActorDefinition } from "../domain/actor/actor.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { refusalByList } from "../domain/profile/guards.ts";
 import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
 import { TOOLS } from "../execution/tools/tool-pipeline.ts";
@@ -385,7 +386,8 @@ function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof mode
   const { workspaces } = environment;
   const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
   const network = plan.profile.network === "on";
-  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, network };
+  const commands = refusalByList(plan.profile.guards, "shell_execute") === undefined;
+  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, network, commands };
 }
 
 function isSameModel(a: ModelRef, b: ModelRef): boolean {

@@ -14,25 +14,35 @@ const TEXT_LIMIT = 20_000;
 const line = z.string().trim().min(1).max(TEXT_LIMIT);
 const share = z.number().min(0).max(1);
 
-const stepSchema = z.object({
+const bareStep = z.object({
   id: z
     .string()
-    .regex(/^[A-Za-z][A-Za-z0-9_-]{0,59}$/, { message: 'must be a letter, then up to 59 letters, digits, "_" or "-"' })
-    .describe("short name of the step, such as write-tests"),
-  description: line.describe("what has to be done, complete enough for a colleague who knows only the goal"),
-  needs: z.array(z.string()).max(STEP_LIMIT).default([]).describe("ids of the steps that must be done before"),
-  resources: z.array(z.string()).max(STEP_LIMIT).default([]).describe("names of the resources it works on"),
+    .regex(/^[A-Za-z][A-Za-z0-9_-]{0,59}$/, { message: 'must be a letter, then up to 59 letters, digits, "_" or "-"' }),
+  description: line,
+  needs: z.array(z.string()).max(STEP_LIMIT).default([]),
+  resources: z.array(z.string()).max(STEP_LIMIT).default([]),
   complexity: z.enum(["low", "medium", "high"]).default("medium"),
   risk: share.nullable().default(null),
   confidence: share.nullable().default(null),
-  rationale: z.string().max(TEXT_LIMIT).default("").describe("why it is done, and done so"),
-  alternatives: z.array(line).max(20).default([]).describe("other ways to do it"),
+  rationale: z.string().max(TEXT_LIMIT).default(""),
+  alternatives: z.array(line).max(20).default([]),
 });
 
-const stepsSchema = z.array(stepSchema).max(STEP_LIMIT, { message: `must not have more than ${STEP_LIMIT} steps` });
+/** A step is explained to a model once, where it is recorded; each call carries all tools. */
+const { id, description, needs, resources, rationale, alternatives } = bareStep.shape;
+const stepSchema = bareStep.extend({
+  id: id.describe("short name of the step, such as write-tests"),
+  description: description.describe("what has to be done, complete enough for a colleague who knows only the goal"),
+  needs: needs.describe("ids of the steps that must be done before"),
+  resources: resources.describe("names of the resources it works on"),
+  rationale: rationale.describe("why it is done, and done so"),
+  alternatives: alternatives.describe("other ways to do it"),
+});
+
+const atMost = { message: `must not have more than ${STEP_LIMIT} steps` };
 
 export const strategySchema = z.object({
-  steps: stepsSchema.default([]),
+  steps: z.array(stepSchema).max(STEP_LIMIT, atMost).default([]),
   answer: z
     .string()
     .max(TEXT_LIMIT)
@@ -42,7 +52,10 @@ export const strategySchema = z.object({
 
 export const revisionSchema = z.object({
   reason: line.describe("what you found that makes the present strategy wrong"),
-  steps: stepsSchema.describe("all steps that are still to be done after the present one; they replace those"),
+  steps: z
+    .array(bareStep)
+    .max(STEP_LIMIT, atMost)
+    .describe("all steps still to be done after the present one, as in record_strategy; they replace those"),
 });
 
 export type StrategyStep = z.output<typeof stepSchema> & {

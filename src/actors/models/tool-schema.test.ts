@@ -2,6 +2,18 @@ import { describe, expect, test } from "vitest";
 import { prunedDescription, prunedSchema } from "./tool-schema.ts";
 
 describe("a tool's schema for providers", () => {
+  test("bounds that every whole number keeps are left out", () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const properties = {
+      any: { type: "integer", minimum: -most, maximum: most },
+      some: { type: "integer", minimum: 1, maximum: 100 },
+    };
+    expect(prunedSchema({ type: "object", properties })["properties"]).toEqual({
+      any: { type: "integer" },
+      some: { type: "integer", minimum: 1, maximum: 100 },
+    });
+  });
+
   test("keeps what all of them take and drops the rest, at every depth", () => {
     expect(
       prunedSchema({

@@ -69,6 +69,10 @@ function pruneKeyword(key: string, value: JsonValue, depth: number): JsonValue |
       return typeof value === "boolean" ? value : undefined;
     case "description":
       return typeof value === "string" ? prunedDescription(value) : undefined;
+    case "minimum":
+    case "maximum":
+      // The bounds of all whole numbers tell a model nothing, and are ten tokens each in every call.
+      return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER ? undefined : value;
     default:
       return value;
   }

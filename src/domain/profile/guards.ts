@@ -99,6 +99,20 @@ export function judgeCall(
 ): Refusal | undefined {
   const { guards } = rules;
   const { tool, step } = call;
+  return (
+    refusalByList(guards, tool) ??
+    overLimit(call, rules, counts) ??
+    (call.writes && guards.requireApprovalForWrites && !approved
+      ? {
+          guard: "require_approval_for_writes",
+          reason: `The step "${step}" wants to write with "${tool}", and you have not allowed it yet.`,
+        }
+      : undefined)
+  );
+}
+
+/** The lists alone, which hold for every call of the tool. */
+export function refusalByList(guards: Guards, tool: string): Refusal | undefined {
   const denied = guards.toolDenylist.find((pattern) => toolMatches(pattern, tool));
   if (denied !== undefined) {
     return { guard: "tool_denylist", reason: `The tool "${tool}" may not be called: "${denied}" is denied.` };
@@ -108,15 +122,7 @@ export function judgeCall(
     const names = allowed.length === 0 ? "none is" : `only these are: ${allowed.join(", ")}`;
     return { guard: "tool_allowlist", reason: `The tool "${tool}" is not among those allowed (${names}).` };
   }
-  return (
-    overLimit(call, rules, counts) ??
-    (call.writes && guards.requireApprovalForWrites && !approved
-      ? {
-          guard: "require_approval_for_writes",
-          reason: `The step "${step}" wants to write with "${tool}", and you have not allowed it yet.`,
-        }
-      : undefined)
-  );
+  return undefined;
 }
 
 function overLimit(
