@@ -4,6 +4,7 @@ import { mayBeOllama, ollamaWindow, type OllamaWindow } from "../../actors/provi
 import { configuredProviders, requireProvider, type Provider } from "../../actors/providers/providers.ts";
 import type { ModelRef } from "../../actors/models/model.ts";
 import { actorNamed } from "../../catalog/stored-actor.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
@@ -15,12 +16,18 @@ export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef
   for (const name of [actors.strategy, actors.execution]) {
     if (name === undefined) continue;
     // As the plan itself finds it: a provider that was removed since is an error about the provider.
-    const actor = await store.read((reader) => actorNamed(reader, name));
-    if (actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
+    // A plan whose steps are decided may do without its actor; one that needs it says so when it asks for it.
+    const actor = await store.read((reader) => actorNamed(reader, name)).catch(ifNotFound);
+    if (actor === undefined || actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
     const ref = modelOf(actor);
     refs.set(`${ref.provider}/${ref.model}`, ref);
   }
   return [...refs.values()];
+}
+
+function ifNotFound(error: unknown): undefined {
+  if (error instanceof AgentsError && error.code === "not_found") return undefined;
+  throw error;
 }
 
 /** Below this a conversation with tools soon loses its beginning. */
