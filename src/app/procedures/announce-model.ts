@@ -5,6 +5,7 @@ import { configuredProviders, requireProvider, type Provider } from "../../actor
 import type { ModelRef } from "../../actors/models/model.ts";
 import { actorNamed } from "../../catalog/stored-actor.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
@@ -13,12 +14,14 @@ import type { Call } from "../base/call.ts";
 export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef[]> {
   const store = await app.store();
   const names = [actors.strategy, actors.execution].filter((name) => name !== undefined);
-  // As the plan itself finds them: a provider that was removed since is an error about the provider.
-  return store.read(async (reader) => {
-    const found: ActorDefinition[] = [];
-    for (const name of names) found.push(await actorNamed(reader, name));
-    return modelsOfActors(found);
-  });
+  const found: ActorDefinition[] = [];
+  for (const name of names) {
+    // As the plan itself finds it: a provider that was removed since is an error about the provider.
+    // A plan whose steps are decided may do without its actor; one that needs it says so when it asks for it.
+    const actor = await store.read((reader) => actorNamed(reader, name)).catch(ifNotFound);
+    if (actor !== undefined) found.push(actor);
+  }
+  return modelsOfActors(found);
 }
 
 export function modelsOfActors(actors: readonly ActorDefinition[]): ModelRef[] {
@@ -29,6 +32,11 @@ export function modelsOfActors(actors: readonly ActorDefinition[]): ModelRef[] {
     refs.set(`${ref.provider}/${ref.model}`, ref);
   }
   return [...refs.values()];
+}
+
+function ifNotFound(error: unknown): undefined {
+  if (error instanceof AgentsError && error.code === "not_found") return undefined;
+  throw error;
 }
 
 /** Below this a conversation with tools soon loses its beginning. */
