@@ -117,13 +117,19 @@ test("at the end of its step it is ended, and its last changes are recorded as i
   await using world = new LoopWorld();
   const seconds = uniqueSeconds();
   world.script(
-    strategy(FIX),
+    strategy(FIX, { id: "note", description: "Note it", needs: ["fix"] }),
     step("fix", shell(`echo early > early.txt; (trap '' TERM; sleep ${seconds}) & wait`, { background: true })),
     after("shell_execute", shell("until [ -e early.txt ]; do sleep 0.01; done")),
-    after("shell_execute", { text: "Done." }),
+    after("shell_execute", calls("step_done", { summary: "Early." })),
+    step("note", calls("command_output", { id: "fix/1.1" })),
+    step("note", shell("echo n > note.txt")),
+    step("note", { text: "Done." }),
   );
   const { planId } = (await world.run("do it")) as { planId: string };
   expect(await gone(seconds)).toBe(true);
+  expect(await resultOf(world, planId, "note.2")).toMatch(/^ended: its step ended\n/);
+  // Nothing else may change files any more.
+  expect(await changedBy(world, planId, "note.2")).toEqual(["note.txt"]);
   expect(await changedBy(world, planId, "fix.1")).toEqual(["early.txt"]);
   expect(await changedBy(world, planId, "fix.2")).toEqual([]);
 });

@@ -88,7 +88,8 @@ test("a public registry whose name leads into a private network is refused, and 
     "rebound.example": "169.254.169.254",
   });
   expect(await tunnel("registry.npmjs.org:443")).toContain("has only addresses that may not be reached");
-  expect(await plain("http://169.254.169.254/latest/meta-data")).toMatchObject({ status: 403 });
-  expect(await plain("http://rebound.example/")).toMatchObject({ status: 403 });
+  const refused = { status: 403, text: expect.stringContaining("may not be reached") };
+  expect(await plain("http://169.254.169.254/")).toEqual(refused);
+  expect(await plain("http://rebound.example/")).toEqual(refused);
   expect(await tunnel("npm.corp.example:443")).toContain("has no address");
 });
