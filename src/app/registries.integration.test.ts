@@ -37,7 +37,7 @@ async function registry(directory: string): Promise<{ port: number; asked: strin
     "dist-tags": { latest: "1.0.0" },
     versions: { "1.0.0": { name: "dep", version: "1.0.0", dist } },
   });
-  return { port, asked, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() };
+  return { port, asked, [Symbol.asyncDispose]: async () => server.close().closeAllConnections() };
 }
 
 const INSTALL =

@@ -1,6 +1,6 @@
 /** The proxy that lets through registries alone, by its own protocol on 127.0.0.1. */
 import { once } from "node:events";
-import { createServer, get } from "node:http";
+import { createServer, get, type IncomingMessage } from "node:http";
 import { connect, createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { Registry } from "./registry-hosts.ts";
@@ -27,10 +27,10 @@ async function world(registry: (port: number) => Registry[], addresses: Record<s
     const address = addresses[name] ?? (/^[\d.:]+$/.test(name) ? name : undefined);
     return address === undefined ? [] : [{ address }];
   });
-  stack.push(proxy, { [Symbol.asyncDispose]: async () => void upstream.close().closeAllConnections() });
+  stack.push(proxy, { [Symbol.asyncDispose]: async () => upstream.close().closeAllConnections() });
   const plain = async (url: string): Promise<{ status: number; text: string }> => {
     const request = get({ host: "127.0.0.1", port: proxyPort, path: url, agent: false });
-    const [answer] = (await once(request, "response")) as [import("node:http").IncomingMessage];
+    const [answer] = (await once(request, "response")) as [IncomingMessage];
     let text = "";
     for await (const chunk of answer) text += String(chunk);
     return { status: answer.statusCode ?? 0, text };
@@ -80,16 +80,16 @@ test("a public registry whose name leads into a private network is refused, and 
   const registries = [
     { host: "registry.npmjs.org", port: undefined, configured: false },
     { host: "npm.corp.example", port: undefined, configured: true },
-    { host: "169.254.169.254", port: undefined, configured: true },
+    { host: "169.254.7.7", port: undefined, configured: true },
     { host: "rebound.example", port: undefined, configured: true },
   ];
   const { tunnel, plain } = await world(() => registries, {
     "registry.npmjs.org": "10.0.0.7",
-    "rebound.example": "169.254.169.254",
+    "rebound.example": "169.254.7.7",
   });
   expect(await tunnel("registry.npmjs.org:443")).toContain("has only addresses that may not be reached");
   const refused = { status: 403, text: expect.stringContaining("may not be reached") };
-  expect(await plain("http://169.254.169.254/")).toEqual(refused);
+  expect(await plain("http://169.254.7.7/")).toEqual(refused);
   expect(await plain("http://rebound.example/")).toEqual(refused);
   expect(await tunnel("npm.corp.example:443")).toContain("has no address");
 });

@@ -12,17 +12,24 @@ import { git } from "../../../git/git.ts";
 import { sandboxGit } from "../../../git/own-repository.ts";
 import type { IgnoredPart } from "./ignored-parts.ts";
 
-const LOCKFILES: ReadonlySet<string> = new Set([
-  ...["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "deno.lock"],
-  ...["poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "pylock.toml", "Cargo.lock", "go.sum", "Gemfile.lock"],
-  ...["composer.lock", "mix.lock", "pubspec.lock", "Package.resolved", "Podfile.lock", "gradle.lockfile"],
-]);
+const LOCKFILES: ReadonlySet<string> = new Set(
+  `
+  package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock bun.lockb deno.lock poetry.lock Pipfile.lock
+  uv.lock pdm.lock pylock.toml Cargo.lock go.sum Gemfile.lock composer.lock mix.lock pubspec.lock Package.resolved
+  Podfile.lock gradle.lockfile
+`
+    .trim()
+    .split(/\s+/),
+);
 const REQUIREMENTS = /^(?:requirements|constraints)[\w.-]*\.(?:txt|in)$/;
 /** A project without a lockfile is installed again when one of these changes. */
-const MANIFESTS: ReadonlySet<string> = new Set([
-  ...["package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "Gemfile", "composer.json", "pom.xml"],
-  ...["build.gradle", "build.gradle.kts"],
-]);
+const MANIFESTS: ReadonlySet<string> = new Set(
+  `
+  package.json pyproject.toml setup.py Cargo.toml go.mod Gemfile composer.json pom.xml build.gradle build.gradle.kts
+`
+    .trim()
+    .split(/\s+/),
+);
 
 export interface SetupPlace {
   readonly command: string;
