@@ -136,7 +136,7 @@ const MODES: readonly Mode[] = [
   {
     name: "a question in words after a look",
     trouble: [calls("read_file", { path: "README" }), { text: "Should the file have digits or words?" }],
-    stops: { exit: 1, code: "AWAITING_INPUT", says: ["digits or words?"] },
+    stops: { exit: 5, code: "AWAITING_INPUT", says: ["digits or words?"] },
     reply: (id) => ["plan", "prompt", id, "digits"],
     afterwards: [told(/The user answers: digits/, write("two.txt")), { text: "Digits it is." }],
   },

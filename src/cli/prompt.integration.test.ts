@@ -60,7 +60,7 @@ test("a plan that asks says so in every view, waits for the answer, and then con
 
   for (const verb of ["execute", "resume"]) {
     expect(await agents.json("plan", verb, id)).toMatchObject({
-      exit_code: 1,
+      exit_code: 5,
       error: {
         code: "AWAITING_INPUT",
         message: `The plan ${id} waits for an answer: ${QUESTION} (tabs; spaces)`,

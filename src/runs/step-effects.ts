@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type {
   About,
   AgentEffects,
@@ -29,6 +28,7 @@ import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
 import { GoneCommands, goneNote } from "./gone-commands.ts";
 import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
+import { recordName } from "./record-name.ts";
 import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
 import { callFacts, usageFacts } from "./call-facts.ts";
 import { asideKey, AsideEffects, isAside } from "./aside-effects.ts";
@@ -80,7 +80,7 @@ export class StepEffects implements AgentEffects {
 
   async ask(key: string, call: Asked, about: About): Promise<{ readonly answer: Told; readonly decision: DecisionId }> {
     const { lease, step } = this.#parts;
-    const asking = stepKey("answer", nameOf(step, key));
+    const asking = stepKey("answer", recordName(step, key));
     let asked: AnsweredCall | undefined;
     let settlement: Settlement | undefined;
     const record = await runStep(
@@ -114,7 +114,7 @@ export class StepEffects implements AgentEffects {
     const about = { step, key, tool: call.tool, target: targetOf(call.params) };
     tell({ type: "tool_started", ...about });
     // The position counts when the call is recorded; of two at once, the one that ends first comes first.
-    const id = nameOf(step, key);
+    const id = recordName(step, key);
     const instructions = (): Promise<readonly Instructions[]> => this.#instructionsFor(call);
     const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id, instructions });
     const error = outcome.ok ? {} : { error: outcome.error };
@@ -153,9 +153,9 @@ export class StepEffects implements AgentEffects {
 
   async hear(key: string): Promise<readonly string[]> {
     const { lease, step } = this.#parts;
-    const record = stepKey("once", nameOf(step, `heard-${key}`));
+    const record = stepKey("once", recordName(step, `heard-${key}`));
     // An answer that is recorded was given without what has been said since.
-    if (await isRecorded(lease, stepKey("answer", nameOf(step, key)))) {
+    if (await isRecorded(lease, stepKey("answer", recordName(step, key)))) {
       const known = await recordedStep<HeardRecord>(lease, record);
       return known === undefined ? [] : this.#hears(known.result.output);
     }
@@ -175,13 +175,13 @@ export class StepEffects implements AgentEffects {
 
   async isRecorded(key: string): Promise<boolean> {
     const { lease, step } = this.#parts;
-    const name = nameOf(step, key);
+    const name = recordName(step, key);
     return (await isRecorded(lease, stepKey("answer", name))) || (await isRecorded(lease, stepKey("once", name)));
   }
 
   async askUser(key: string, question: string, options: readonly string[]): Promise<string> {
     const { lease, step, user } = this.#parts;
-    return answerOf(lease, { key: `${ASKED_USER}${nameOf(step, key)}`, question, options }, user);
+    return answerOf(lease, { key: `${ASKED_USER}${recordName(step, key)}`, question, options }, user);
   }
 
   async revise(
@@ -191,9 +191,9 @@ export class StepEffects implements AgentEffects {
     const { lease, step, user } = this.#parts;
     if (lease.phase !== "execute") return { refused: "The strategy is not recorded yet." };
     const held = lease as Lease<"execute">;
-    const refused = await refusalOf(held, { key: nameOf(step, key), ...revision }, user);
+    const refused = await refusalOf(held, { key: recordName(step, key), ...revision }, user);
     if (refused !== undefined) return { refused };
-    const name = nameOf(step, `revised-${key}`);
+    const name = recordName(step, `revised-${key}`);
     const record = await runStep(
       lease,
       stepKey("once", name),
@@ -243,7 +243,7 @@ export class StepEffects implements AgentEffects {
     fn: () => Promise<T>,
   ): Promise<T> {
     const { lease, step } = this.#parts;
-    const record = await runStep(lease, stepKey(kind, nameOf(step, key)), async () => {
+    const record = await runStep(lease, stepKey(kind, recordName(step, key)), async () => {
       const output = await fn();
       return plain({ order: this.#next(), output });
     });
@@ -390,12 +390,4 @@ interface AnsweredCall {
  */
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
-}
-
-/** A key may be as long as the graphs in graphs are deep; a durable step's may not. */
-const KEY_LIMIT = 150;
-
-function nameOf(step: string, key: string): string {
-  const whole = `${step}/${key}`;
-  return whole.length <= KEY_LIMIT ? whole : `${whole.slice(0, KEY_LIMIT - 65)}#${hash("sha256", whole)}`;
 }

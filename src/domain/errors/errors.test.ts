@@ -29,7 +29,7 @@ const MEANINGS = {
   git_failed: [1, -32008, 500],
   budget_exceeded: [1, -32010, 402],
   price_unknown: [1, -32009, 422],
-  awaiting_input: [1, -32010, 409],
+  awaiting_input: [5, -32010, 409],
   breaker_open: [1, -32603, 503],
   breaker_full: [1, -32603, 500],
   merge_conflict: [4, -32004, 409],

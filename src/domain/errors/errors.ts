@@ -36,7 +36,7 @@ const ERROR_TABLE = {
   timed_out: { exit: 1, rpc: -32603, http: 504 },
   budget_exceeded: { exit: 1, rpc: -32010, http: 402 },
   price_unknown: { exit: 1, rpc: -32009, http: 422 },
-  awaiting_input: { exit: 1, rpc: -32010, http: 409 },
+  awaiting_input: { exit: 5, rpc: -32010, http: 409 },
   breaker_open: { exit: 1, rpc: -32603, http: 503 },
   breaker_full: { exit: 1, rpc: -32603, http: 500 },
   configuration: { exit: 1, rpc: -32009, http: 500 },
@@ -61,7 +61,7 @@ const ERROR_TABLE = {
   store_too_new: { exit: 1, rpc: -32007, http: 500 },
   store_failed: { exit: 1, rpc: -32603, http: 500 },
   internal: { exit: 1, rpc: -32603, http: 500 },
-} as const satisfies Record<string, { exit: 1 | 2 | 3 | 4; rpc: number; http: number }>;
+} as const satisfies Record<string, { exit: 1 | 2 | 3 | 4 | 5; rpc: number; http: number }>;
 
 /** The kind of a failure; one table says what each means to a shell, to JSON-RPC and to HTTP. */
 export type ErrorCode = keyof typeof ERROR_TABLE;
