@@ -1,4 +1,4 @@
-import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
+import { maskJson, maskSecrets } from "../domain/secrets/redaction.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
 import { callsInText, refusesTools, withoutTools } from "./models/text-protocol.ts";
@@ -21,6 +21,7 @@ import {
   checkFallbacks,
   configuredProviders,
   requireProvider,
+  secretsToMask,
   type Environment,
   type Provider,
 } from "./providers/providers.ts";
@@ -59,8 +60,7 @@ export class ModelGateway implements Models {
     this.#count = parts.count;
     this.#windows = parts.windows ?? new Map();
     this.#patience = parts.patience ?? PATIENCE;
-    const keys = this.providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
-    this.#known = [...new Set([...keys, ...secretValues(parts.environment)])].sort((a, b) => b.length - a.length);
+    this.#known = secretsToMask(this.providers, parts.environment);
     this.#transcripts = new Transcripts(parts.directory ?? process.cwd());
   }
 
