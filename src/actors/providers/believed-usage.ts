@@ -38,7 +38,7 @@ export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: Rep
   return { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
 }
 
-/** What we counted of one try ourselves. */
+/** Our own counts of one try. */
 export interface CountedTry {
   /** Everything the model reads. */
   readonly input: number;

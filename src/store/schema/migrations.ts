@@ -4,6 +4,7 @@
  * migrates.
  */
 import { hostname } from "node:os";
+import { GATEWAY_CALLS } from "./gateway-calls.ts";
 import { MONEY_CHECKS } from "./money-checks.ts";
 import { PLAN_ENGINE } from "./plan-engine.ts";
 import { RECORD_COLUMNS } from "./record-columns.ts";
@@ -288,6 +289,7 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE plan_efforts (plan_id TEXT PRIMARY KEY REFERENCES plans (id), effort TEXT NOT NULL)`,
     ],
   },
+  { version: 18, name: "calls through a gateway", statements: GATEWAY_CALLS },
 ];
 
 /**
