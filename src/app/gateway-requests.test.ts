@@ -1,4 +1,6 @@
 /** The gateway's dealings with odd requests and odd providers, through the package. */
+import { once } from "node:events";
+import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { lyingServer, times } from "../actors/testing/lying-server.ts";
@@ -241,6 +243,22 @@ test("what is not JSON, too large or packed is refused before anything is counte
   const large = await post(" ".repeat(32 * 1024 * 1024 + 1));
   expect([large.status, await large.json()]).toMatchObject([413, { error: { type: "request_too_large" } }]);
   expect((await fetch(`${world.url}/v1/models`, { headers: { "x-api-key": "x".repeat(40_000) } })).status).toBe(431);
+  const { port } = new URL(world.url);
+  const path = "/v1/messages";
+  const endless = request({
+    port,
+    host: "127.0.0.1",
+    path,
+    method: "POST",
+    headers: headersOf("anthropic", world.token),
+  });
+  endless.on("error", () => undefined);
+  const answered = once(endless, "response") as Promise<[{ statusCode: number; resume(): void }]>;
+  for (let written = 0; written <= 33; written += 1) endless.write(Buffer.alloc(1024 * 1024, " "));
+  const [answer] = await answered;
+  answer.resume();
+  expect(answer.statusCode).toBe(413);
+  endless.destroy();
   expect(world.server.log).toEqual([]);
 });
 
@@ -282,7 +300,9 @@ test("a client that hangs up in the middle is seen at the provider", async () =>
   await using world = await GatewayWorld.open({ settings });
   const hangUp = new AbortController();
   const answer = await world.ask("chat", { signal: hangUp.signal });
-  await answer.body?.getReader().read();
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  // All of it has come, so that nothing but the hang-up can end the request at the provider.
+  for (let text = ""; text.split(" word").length <= 10;) text += (await reader?.read())?.value ?? "";
   hangUp.abort();
   await expect.poll(upstream.left).toBe(1);
   await expect.poll(async () => (await world.costToday()).assumedUsd).toBeGreaterThan(0.1);

@@ -64,7 +64,10 @@ const REFUSED = { anthropic: 402, chat: 402, responses: 429, gemini: 402 } as co
 test.each(GATEWAY_DIALECTS)("%s: of 20 requests at once under a cap for 5 exactly 5 go out", async (dialect) => {
   const bound = await boundOf(dialect);
   const refused = Promise.withResolvers<void>();
+  let sent = 0;
   const script = async () => {
+    // One too many would wait for refusals that never come.
+    if ((sent += 1) > 5) refused.resolve();
     await refused.promise;
     return { text: "x" };
   };
