@@ -64,6 +64,7 @@ test("a program runs with the gateway's variables and no real key; its streams, 
     GOOGLE_GEMINI_BASE_URL: url,
     OPENAI_API_KEY: token,
     GEMINI_API_KEY: token,
+    NO_PROXY: expect.stringContaining("127.0.0.1") as string,
   });
   expect(environment).not.toHaveProperty("MY_OWN_KEY");
   expect(environment).not.toHaveProperty("ANTHROPIC_AUTH_TOKEN");
