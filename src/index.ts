@@ -16,6 +16,7 @@ export type {
   AnswerEvent,
   AskWait,
   BudgetWarningEvent,
+  GatewayReadyEvent,
   ChecklistEvent,
   HookEvent,
   KeptFilesEvent,

@@ -99,7 +99,7 @@ async function section(command: Command): Promise<string> {
 }
 
 function placeOf({ name, value, required, many, kind }: Parameter): string {
-  const word = `${value ?? name}${many === true || kind === "words" ? "..." : ""}`;
+  const word = `${value ?? name}${many === true || kind === "words" || kind === "command" ? "..." : ""}`;
   return required === true ? `<${word}>` : `[${word}]`;
 }
 
@@ -133,6 +133,7 @@ const KINDS = {
   pairs: "name=value; several",
   path: "path",
   document: "file",
+  command: "words of a program",
   here: "directory",
 } satisfies Record<NonNullable<Parameter["kind"]>, string>;
 

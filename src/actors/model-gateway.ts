@@ -1,4 +1,4 @@
-import { maskJson, maskSecrets, secretValues } from "../domain/secrets/redaction.ts";
+import { maskJson, maskSecrets } from "../domain/secrets/redaction.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { TryUsage } from "./providers/believed-usage.ts";
 import { callsInText, refusesTools, withoutTools } from "./models/text-protocol.ts";
@@ -18,7 +18,13 @@ import type {
   UpperBound,
 } from "./models/model.ts";
 import { costOf, planOutputTokens, upperBoundOf, type CountModelTokens } from "./providers/prices.ts";
-import { checkFallbacks, configuredProviders, requireProvider, type Provider } from "./providers/providers.ts";
+import {
+  checkFallbacks,
+  configuredProviders,
+  requireProvider,
+  secretsToMask,
+  type Provider,
+} from "./providers/providers.ts";
 import type { Answered } from "./providers/answer-stream.ts";
 import { delayBefore, PATIENCE, type RetryPatience } from "./providers/retry.ts";
 import { Transcripts } from "./scripted/scripted-model.ts";
@@ -55,8 +61,7 @@ export class ModelGateway implements Models {
     this.#count = parts.count;
     this.#learned = parts.learned ?? new Map();
     this.#patience = parts.patience ?? PATIENCE;
-    const keys = this.providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
-    this.#known = [...new Set([...keys, ...secretValues(parts.environment)])].sort((a, b) => b.length - a.length);
+    this.#known = secretsToMask(this.providers, parts.environment);
     this.#transcripts = new Transcripts(parts.directory ?? process.cwd());
   }
 

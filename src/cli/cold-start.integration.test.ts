@@ -28,6 +28,7 @@ const CALLS: readonly (readonly string[])[] = [
   ["models", "list"],
   ["login", "list"],
   ["logout", "copilot"],
+  ["gateway", "true"],
   ["automation-profile", "show", "trusted"],
   ["context", "pack", "greeting", "--path", "code"],
   ["run", "say hello", "--project", "shop", "--actor", "note", "--automation-profile", "trusted", "--yes"],

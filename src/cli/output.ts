@@ -28,7 +28,7 @@ export interface Run {
 }
 
 export async function writeOutcome(outcome: Outcome, run: Run, streams: Streams): Promise<number> {
-  const exitCode = outcome.status === "error" ? 1 : 0;
+  const exitCode = outcome.exitCode ?? (outcome.status === "error" ? 1 : 0);
   if (run.format === "json" || run.format === "yaml") {
     const { data, messages, status = "ok" } = outcome;
     streams.out(await encode(envelope(run, { status, exit_code: exitCode, data, messages }), run.format));

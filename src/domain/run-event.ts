@@ -23,6 +23,7 @@ export type RunEvent =
   | KeptFilesEvent
   | LandingEvent
   | BudgetWarningEvent
+  | GatewayReadyEvent
   | ProgressEvent
   | NoticeEvent;
 
@@ -203,9 +204,15 @@ export interface LandingEvent {
 /** A budget of money is nearly used up. */
 export interface BudgetWarningEvent {
   readonly type: "budget_warning";
-  readonly scope: "plan" | "day";
+  readonly scope: "plan" | "gateway" | "day";
   readonly spent: Microdollars;
   readonly cap: Microdollars;
+}
+
+/** A gateway serves: the variables with which an agent program asks through it. */
+export interface GatewayReadyEvent {
+  readonly type: "gateway_ready";
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Something that may take longer than a second has begun. */

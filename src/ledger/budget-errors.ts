@@ -22,7 +22,11 @@ export function budgetExceededError(
 ): BudgetError {
   const { scope, spent, reserved, bound, cap } = refusal;
   const amount = dollars(cap.amount);
-  const whose = scope.kind === "day" ? `today's ${amount} budget (UTC)` : `plan ${planId}'s ${amount} budget`;
+  const whose = {
+    day: `today's ${amount} budget (UTC)`,
+    gateway: `this run's ${amount} budget`,
+    plan: `plan ${planId}'s ${amount} budget`,
+  }[scope.kind];
   const left = Math.max(0, cap.amount - spent - reserved);
   const held = reserved === 0 ? "" : ` (${dollars(reserved)} is reserved for calls under way)`;
   return new BudgetError(

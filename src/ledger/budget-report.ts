@@ -1,7 +1,8 @@
-/** The spending of plans and days, added up from the reservations. */
+/** The spending of plans, runs of gateways and days, added up from the reservations. */
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Microdollars } from "../domain/money/money.ts";
 import type { Reader } from "../store/port.ts";
+import type { GatewayScope } from "./budgets.ts";
 import type { Cap, Caps } from "./spending-caps.ts";
 import { planCap } from "./own-budget.ts";
 
@@ -29,6 +30,10 @@ export interface DaySpending extends Spending {
 
 export async function planSpending(reader: Reader, planId: PlanId, caps: Caps): Promise<Spending> {
   return { ...(await spendingWhere(reader, "plan_id = ?", planId)), cap: await planCap(reader, planId, caps.perPlan) };
+}
+
+export async function gatewaySpending(reader: Reader, { id, cap }: GatewayScope): Promise<Spending> {
+  return { ...(await spendingWhere(reader, "gateway_id = ?", id)), cap };
 }
 
 export async function daySpending(reader: Reader, caps: Caps): Promise<DaySpending> {

@@ -1,8 +1,8 @@
 /**
  * The cost of a model call is reserved before the call at the most it can cost, and settled after it at its real cost.
- * A reservation is made in one transaction that takes the rows of its scopes (the plan, the day) for itself and refuses
- * when the amounts spent, reserved and wanted would together pass a cap; so the calls that are sent fit, however many
- * callers in however many processes ask at once.
+ * A reservation is made in one transaction that takes the rows of its scopes (the plan or the run of a gateway, then
+ * the day) for itself and refuses when the amounts spent, reserved and wanted would together pass a cap; so the calls
+ * that are sent fit, however many callers in however many processes ask at once.
  *
  * A reservation whose owner died is never given back: the call may have been sent and billed. It stays reserved at its
  * upper bound and is shown as assumed. If the owner was only slow, it still settles, and its figure replaces the
@@ -56,7 +56,7 @@ export interface BudgetWarning {
 }
 
 export interface BudgetScope {
-  readonly kind: "plan" | "day";
+  readonly kind: "plan" | "gateway" | "day";
   readonly key: string;
   readonly cap: Cap | undefined;
 }
@@ -67,6 +67,12 @@ type Ending = readonly [
   cost: Microdollars | undefined,
 ];
 
+/** One run of a gateway, with the cap of this run. */
+export interface GatewayScope {
+  readonly id: string;
+  readonly cap: Cap | undefined;
+}
+
 /** A call outside of any plan has no lease that shows whether its owner is gone; no call lasts longer than this. */
 const LONGEST_CALL_MS = 2 * 3_600_000;
 
@@ -76,14 +82,26 @@ export class Budget {
   readonly #store: Store;
   readonly #caps: Caps;
   readonly #lease: Lease | undefined;
+  readonly #gateway: GatewayScope | undefined;
   readonly #user: string;
   readonly #ids: IdGenerator;
 
-  /** With `lease`: for the lease's plan, and only while it is held. Without: for calls outside of plans. */
-  constructor(parts: { store: Store; caps: Caps; lease?: Lease | undefined; user?: string; ids?: IdGenerator }) {
+  /**
+   * With `lease`: for the lease's plan, and only while it is held. With `gateway`: for one run of a gateway. Without
+   * both: for other calls outside of plans.
+   */
+  constructor(parts: {
+    store: Store;
+    caps: Caps;
+    lease?: Lease | undefined;
+    gateway?: GatewayScope;
+    user?: string;
+    ids?: IdGenerator;
+  }) {
     this.#store = parts.store;
     this.#caps = parts.caps;
     this.#lease = parts.lease;
+    this.#gateway = parts.gateway;
     this.#user = parts.user ?? loginName();
     this.#ids = parts.ids ?? monotonicIds();
   }
@@ -178,21 +196,25 @@ export class Budget {
     return warnings;
   }
 
-  /** The plan always before the day: two transactions that take both rows never wait for each other. */
+  /** The day always last: two transactions that take several rows never wait for each other. */
   async #scopes(tx: Tx, planId: PlanId | undefined, day: number): Promise<BudgetScope[]> {
-    const ofDay: BudgetScope = { kind: "day", key: `day:${day}`, cap: this.#caps.perDay };
-    if (planId === undefined) return [ofDay];
-    return [{ kind: "plan", key: `plan:${planId}`, cap: await planCap(tx, planId, this.#caps.perPlan) }, ofDay];
+    const scopes: BudgetScope[] = [{ kind: "day", key: `day:${day}`, cap: this.#caps.perDay }];
+    if (this.#gateway !== undefined)
+      scopes.unshift({ kind: "gateway", key: `gateway:${this.#gateway.id}`, cap: this.#gateway.cap });
+    if (planId !== undefined)
+      scopes.unshift({ kind: "plan", key: `plan:${planId}`, cap: await planCap(tx, planId, this.#caps.perPlan) });
+    return scopes;
   }
 
   async #insert(tx: Tx, { provider, model }: Spender, day: number, bound: number | undefined): Promise<Reservation> {
     const id = this.#ids();
     const planId = this.#lease?.planId;
     await tx.run(
-      `INSERT INTO reservations (id, plan_id, epoch, day, provider, model, bound, state, at, lapses_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', now_ms(), now_ms() + ?)`,
+      `INSERT INTO reservations (id, plan_id, gateway_id, epoch, day, provider, model, bound, state, at, lapses_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'reserved', now_ms(), now_ms() + ?)`,
       id,
       planId ?? null,
+      this.#gateway?.id ?? null,
       this.#lease?.epoch ?? null,
       day,
       provider,

@@ -1,6 +1,6 @@
 /**
  * Tokens and cost of each call of a model, in the table `model_calls`: written with the decision it led to, or alone
- * when it failed.
+ * when it failed. A call belongs to a plan or to one run of a gateway.
  */
 import type { DecisionId, PlanId } from "../domain/names/ids.ts";
 import type { Phase } from "../domain/plan/transitions.ts";
@@ -65,6 +65,34 @@ export async function insertModelCall(tx: Tx, call: NewModelCall): Promise<void>
   );
 }
 
+/** A call of another program, which went through a gateway. */
+export async function insertGatewayCall(
+  tx: Tx,
+  call: ModelCallFacts & { readonly id: string; readonly gatewayId: string },
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO model_calls (sequence, id, gateway_id, provider, model, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, estimated, cost, duration_ms, tries, masked, error, at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now_ms()
+       FROM model_calls WHERE gateway_id = ?`,
+    call.id,
+    call.gatewayId,
+    call.provider,
+    call.model,
+    call.inputTokens,
+    call.cachedTokens,
+    call.cacheWriteTokens,
+    call.outputTokens,
+    call.estimated ? 1 : 0,
+    call.cost ?? null,
+    Math.round(call.durationMs),
+    call.tries,
+    call.masked,
+    call.error ?? null,
+    call.gatewayId,
+  );
+}
+
 interface ModelCallRow {
   readonly decision_id: DecisionId;
   readonly provider: string;
@@ -96,10 +124,10 @@ export async function modelCallsOf(
 }
 
 /**
- * The model calls of a plan over all attempts, including calls that failed or were rolled back: all of them were paid
- * for.
+ * The model calls of a plan over all attempts, including calls that failed or were rolled back, or of one run of a
+ * gateway: all of them were paid for.
  */
-export interface PlanUsage {
+export interface CallsUsage {
   readonly calls: number;
   readonly failedCalls: number;
   readonly inputTokens: number;
@@ -113,15 +141,23 @@ export interface PlanUsage {
   readonly unpriced: number;
 }
 
-export async function planUsage(reader: Reader, planId: PlanId): Promise<PlanUsage> {
-  const row = await reader.get<Record<keyof PlanUsage, number>>(
+export async function planUsage(reader: Reader, planId: PlanId): Promise<CallsUsage> {
+  return usageWhere(reader, "plan_id = ?", planId);
+}
+
+export async function gatewayUsage(reader: Reader, gatewayId: string): Promise<CallsUsage> {
+  return usageWhere(reader, "gateway_id = ?", gatewayId);
+}
+
+async function usageWhere(reader: Reader, which: string, value: string): Promise<CallsUsage> {
+  const row = await reader.get<Record<keyof CallsUsage, number>>(
     `SELECT COUNT(*) AS "calls", COUNT(error) AS "failedCalls", COALESCE(SUM(input_tokens), 0) AS "inputTokens",
             COALESCE(SUM(cached_tokens), 0) AS "cachedTokens",
             COALESCE(SUM(cache_write_tokens), 0) AS "cacheWriteTokens",
             COALESCE(SUM(output_tokens), 0) AS "outputTokens", COALESCE(SUM(cost), 0) AS "cost",
             COUNT(*) - COUNT(cost) AS "unpriced"
-       FROM model_calls WHERE plan_id = ?`,
-    planId,
+       FROM model_calls WHERE ${which}`,
+    value,
   );
   if (row !== undefined) return row;
   const none = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };

@@ -44,7 +44,7 @@ export class BudgetedModels implements PricedModels {
     let open: Reservation | undefined;
     const beforeTry = async (model: ModelRef, bound: UpperBound): Promise<void> => {
       await call.beforeTry?.(model, bound);
-      open = await this.#budget.reserve(model, this.#boundOf(model, bound));
+      open = await this.#budget.reserve(model, reservableBound(model, bound, this.costOf.bind(this)));
     };
     let later: Settlement | undefined;
     const afterTry = async (attempt: ModelAttempt): Promise<void> => {
@@ -81,28 +81,33 @@ export class BudgetedModels implements PricedModels {
     else await this.#budget.release(reservation);
   }
 
-  #boundOf(ref: ModelRef, { cost, outputTokens }: UpperBound): Bound {
-    if (cost !== undefined) return cost;
-    const { provider, model } = ref;
-    const priced = this.costOf(ref, { inputTokens: 1, outputTokens: 1, estimated: true }) !== undefined;
-    return {
-      unknown: [
-        ...(priced
-          ? []
-          : [
-              nextStep("config.set", {
-                key: `provider.${provider}.prices`,
-                value: `${model}=<dollars per million tokens in>/<out>`,
-              }),
-            ]),
-        ...(outputTokens === undefined
-          ? [{ text: "limit the answer: max_output_tokens of the actor, or --max-output-tokens" }]
-          : []),
-      ],
-    };
-  }
-
   #warn(warnings: readonly BudgetWarning[]): void {
     for (const warning of warnings) this.#onWarning(warning);
   }
+}
+
+/** The bound as a budget reserves it, or the steps by which the user makes it known. */
+export function reservableBound(
+  ref: ModelRef,
+  { cost, outputTokens }: UpperBound,
+  costOf: (model: ModelRef, usage: ModelUsage) => Microdollars | undefined,
+): Bound {
+  if (cost !== undefined) return cost;
+  const { provider, model } = ref;
+  const priced = costOf(ref, { inputTokens: 1, outputTokens: 1, estimated: true }) !== undefined;
+  return {
+    unknown: [
+      ...(priced
+        ? []
+        : [
+            nextStep("config.set", {
+              key: `provider.${provider}.prices`,
+              value: `${model}=<dollars per million tokens in>/<out>`,
+            }),
+          ]),
+      ...(outputTokens === undefined
+        ? [{ text: "limit the answer: max_output_tokens of the actor, or --max-output-tokens" }]
+        : []),
+    ],
+  };
 }

@@ -38,7 +38,47 @@ export function usageClaim({ inputTokens, outputTokens, inputTokenDetails }: Rep
   return { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
 }
 
+/** Our own counts of one try. */
+export interface CountedTry {
+  /** Everything the model reads. */
+  readonly input: number;
+  /** The parts of it that every model reads, in any form its provider gives them. */
+  readonly sent: number;
+  /** All that came of the answer, thoughts and parameters included. */
+  readonly output: number;
+  readonly most: UpperBound;
+}
+
 /** The tokens that one try used: by its endpoint's claim, as far as that can be true, else by the tokenizer. */
+export function believedUsage({ input, sent, output, most }: CountedTry, claim: UsageClaim | undefined): ModelUsage {
+  if (claim === undefined) return capped({ inputTokens: input, outputTokens: output, estimated: true }, most);
+  const inputTokens = isTooFew(claim.inputTokens, sent) ? input : claim.inputTokens;
+  const outputTokens = isTooFew(claim.outputTokens, output) ? output : claim.outputTokens;
+  const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;
+  const { cachedInputTokens, cacheWriteTokens } = claim;
+  const usage = {
+    inputTokens,
+    outputTokens,
+    ...(cachedInputTokens > 0 ? { cachedInputTokens } : {}),
+    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
+    estimated: raised,
+  };
+  return capped(usage, most);
+}
+
+/** Nothing beyond what was asked for was ordered: the reservation is the most a try can cost. */
+function capped(usage: ModelUsage, most: UpperBound): ModelUsage {
+  const { inputTokens, outputTokens = Number.POSITIVE_INFINITY } = most;
+  if (usage.inputTokens <= inputTokens && usage.outputTokens <= outputTokens) return usage;
+  return {
+    ...usage,
+    inputTokens: Math.min(usage.inputTokens, inputTokens),
+    outputTokens: Math.min(usage.outputTokens, outputTokens),
+    estimated: true,
+  };
+}
+
+/** The usage of one try of a call of our own. */
 export class TryUsage {
   readonly #call: ModelCall;
   readonly #count: CountModelTokens;
@@ -52,32 +92,12 @@ export class TryUsage {
 
   /** `written` is all that came of the answer, thoughts and parameters included. */
   of(written: string, claim: UsageClaim | undefined): ModelUsage {
-    const input = countInput(this.#call, this.#count);
-    const output = written === "" ? 0 : this.#count(written, this.#call.model.model);
-    if (claim === undefined) return this.#capped({ inputTokens: input, outputTokens: output, estimated: true });
-    const sent = countSent(this.#call, this.#count);
-    const inputTokens = isTooFew(claim.inputTokens, sent) ? input : claim.inputTokens;
-    const outputTokens = isTooFew(claim.outputTokens, output) ? output : claim.outputTokens;
-    const raised = inputTokens !== claim.inputTokens || outputTokens !== claim.outputTokens;
-    const { cachedInputTokens, cacheWriteTokens } = claim;
-    return this.#capped({
-      inputTokens,
-      outputTokens,
-      ...(cachedInputTokens > 0 ? { cachedInputTokens } : {}),
-      ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
-      estimated: raised,
-    });
-  }
-
-  /** Nothing beyond what was asked for was ordered: the reservation is the most a try can cost. */
-  #capped(usage: ModelUsage): ModelUsage {
-    const { inputTokens, outputTokens = Number.POSITIVE_INFINITY } = this.#most;
-    if (usage.inputTokens <= inputTokens && usage.outputTokens <= outputTokens) return usage;
-    return {
-      ...usage,
-      inputTokens: Math.min(usage.inputTokens, inputTokens),
-      outputTokens: Math.min(usage.outputTokens, outputTokens),
-      estimated: true,
+    const counted = {
+      input: countInput(this.#call, this.#count),
+      sent: claim === undefined ? 0 : countSent(this.#call, this.#count),
+      output: written === "" ? 0 : this.#count(written, this.#call.model.model),
+      most: this.#most,
     };
+    return believedUsage(counted, claim);
   }
 }

@@ -5,7 +5,7 @@ import type { AnswerPart, Microdollars, ModelCall, ModelUsage, UpperBound } from
 import type { Provider } from "./providers.ts";
 import { prunedDescription, prunedSchema } from "../models/tool-schema.ts";
 
-/** The cost of calls. `CountTokens` is a real tokenizer of the model's family. */
+/** The cost of calls. `CountModelTokens` is a real tokenizer of the model's family. */
 export type CountModelTokens = (text: string, model: string) => number;
 
 /** The user's price, else the published one; models on one's own machine and scripted ones are free. */
@@ -48,11 +48,20 @@ const TOOL_TEMPLATE = 544;
 
 /** The most one try of this call can cost. Tries that fail may be billed as well: see `ModelAttempt.usage`. */
 export function upperBoundOf(provider: Provider, call: ModelCall, count: CountModelTokens): UpperBound {
-  const { model } = call.model;
-  const counted = countInput(call, count);
-  const template = TEMPLATE + (call.tools.length === 0 ? 0 : TOOL_TEMPLATE);
-  const inputTokens = isCounted(provider, model) ? counted : Math.ceil(counted * OTHER_TOKENIZER) + template;
   const outputTokens = maxOutputTokens(provider, call);
+  const tokens = { input: countInput(call, count), outputTokens, tools: call.tools.length > 0 };
+  return boundOfTokens(provider, call.model.model, tokens);
+}
+
+/** The same of a call whose input was counted; `tools` says whether it has any. */
+export function boundOfTokens(
+  provider: Provider,
+  model: string,
+  tokens: { readonly input: number; readonly outputTokens: number | undefined; readonly tools: boolean },
+): UpperBound {
+  const { input, outputTokens, tools } = tokens;
+  const template = TEMPLATE + (tools ? TOOL_TEMPLATE : 0);
+  const inputTokens = isCounted(provider, model) ? input : Math.ceil(input * OTHER_TOKENIZER) + template;
   const price = priceOf(provider, model);
   const free = price?.input === 0 && price.output === 0;
   if (free) return { inputTokens, outputTokens, cost: 0 };

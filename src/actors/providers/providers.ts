@@ -13,6 +13,7 @@ import {
   type ProviderField,
   type ProviderType,
 } from "../../domain/settings/provider-settings.ts";
+import { secretValues } from "../../domain/secrets/redaction.ts";
 import { Secret } from "../../domain/secrets/secret.ts";
 import { findSetting, resolveSetting, type Setting } from "../../domain/settings/settings.ts";
 import { nearest } from "../../domain/text/suggest.ts";
@@ -97,6 +98,12 @@ export function knownProviders(
     ...providerNames(settings.keys()),
   ]);
   return [...names].map((name) => providerNamed(name, { settings, environment, facts }));
+}
+
+/** Values that no model may be shown: keys of providers, and variables that are named like secrets. Longest first. */
+export function secretsToMask(providers: readonly Provider[], environment: Environment): string[] {
+  const keys = providers.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey.reveal()]));
+  return [...new Set([...keys, ...secretValues(environment)])].sort((a, b) => b.length - a.length);
 }
 
 /** The one provider a call may go to. */

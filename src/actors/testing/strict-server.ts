@@ -56,7 +56,7 @@ const ROUTES: readonly (readonly [RegExp, WireName])[] = [
   [/\/messages$/, "anthropic"],
   [/\/chat\/completions$/, "chat"],
   [/\/responses$/, "responses"],
-  [/:streamGenerateContent/, "gemini"],
+  [/:(?:stream)?[gG]enerateContent/, "gemini"],
 ];
 const WIRE: Readonly<Record<WireName, Wire>> = {
   anthropic: anthropicWire,
@@ -145,8 +145,14 @@ class StrictModel {
     const spelled = `${said.reasoning ?? ""}${said.text ?? ""}${JSON.stringify(said.calls ?? "")}`;
     const usage: WireUsage = { ...sent, output: Math.max(1, this.#count(spelled)) };
     this.#record({ wire, path, headers, body, usage });
+    const about = { model: read.model, usage, memory: this.#memory };
+    if (body["stream"] !== true && !path.includes(":streamGenerateContent")) {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(spoken.whole(said, about)));
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const written = spoken.write(said, { model: read.model, usage, memory: this.#memory });
+    const written = spoken.write(said, about);
     if (said.breaksOff === true) return breakOff(response, written.slice(0, Math.ceil(written.length / 2)));
     for (const piece of written) response.write(piece);
     response.end();

@@ -11,6 +11,7 @@ import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import type { FactsCatalog, LearnedFacts } from "../../actors/models/model-facts.ts";
 import type { PricedModels } from "../../actors/models/budgeted-models.ts";
 import type { ModelGateway } from "../../actors/model-gateway.ts";
+import type { CountModelTokens } from "../../actors/providers/prices.ts";
 import type { Budget, BudgetWarning, Caps } from "../../ledger/budgets.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import type { ActorService } from "../../catalog/actor-service.ts";
@@ -173,15 +174,20 @@ export class App {
    */
   async models(): Promise<ModelGateway> {
     const { ModelGateway } = await import("../../actors/model-gateway.ts");
-    const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
     return new ModelGateway({
       settings: (await this.config()).global,
       environment: this.environment,
       directory: this.#directory,
       facts: await this.modelFacts(),
       learned: this.learned,
-      count: (text, model) => tokenizerNamed(tokenizerOf(model))(text),
+      count: await this.countTokens(),
     });
+  }
+
+  /** By the tokenizer of each model's family. */
+  async countTokens(): Promise<CountModelTokens> {
+    const { tokenizerNamed, tokenizerOf } = await import("../../context/tokens/tokenizer.ts");
+    return (text, model) => tokenizerNamed(tokenizerOf(model))(text);
   }
 
   /** The same within the budgets: of the plan whose lease is given, and of the day. */

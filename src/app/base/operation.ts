@@ -38,10 +38,21 @@ export interface Parameter {
 
 /**
  * `words`: all words that follow, joined by spaces. `pairs`: several `name=value`, a record. `path`: relative to the
- * caller's directory. `document`: a file of definitions, passed as `{ text, file, outside }`. `here`: the caller's
+ * caller's directory. `command`: the words of another program, a
+ * list. `document`: a file of definitions, passed as `{ text, file, outside }`. `here`: the caller's
  * directory, never spelled.
  */
-export type ParameterKind = "text" | "words" | "flag" | "integer" | "number" | "pairs" | "path" | "document" | "here";
+export type ParameterKind =
+  | "text"
+  | "words"
+  | "flag"
+  | "integer"
+  | "number"
+  | "pairs"
+  | "path"
+  | "document"
+  | "command"
+  | "here";
 
 /** One operation as the table describes it, without its code. */
 export interface TableEntry {

@@ -36,7 +36,7 @@ export async function planCost(app: App, planId: PlanId): Promise<z.output<typeo
   return { ...spendingFacts(plan), today: { date: day.date, ...spendingFacts(day) } };
 }
 
-function spendingFacts(spending: Spending): z.output<typeof SpendingFacts> {
+export function spendingFacts(spending: Spending): z.output<typeof SpendingFacts> {
   const { calls, spent, estimated, assumed, reserved, unpriced, cap } = spending;
   return {
     calls,

@@ -21,6 +21,21 @@ export const MODELS_TABLE = {
     example: {},
     load: () => import("../operations/models-refresh.ts"),
   },
+  gateway: {
+    summary: "Run a program whose model calls are metered and stop at a budget; without one, serve until Ctrl-C",
+    role: "admin",
+    writes: true,
+    parameters: [
+      { name: "command", about: "the program and its words, after --", kind: "command", positional: true },
+      { name: "budget", about: "the most that this run may cost; none for no limit", value: "dollars" },
+      { name: "maxOutputTokens", about: "the longest answer", value: "count", kind: "integer" },
+      { name: "model", about: "ask this model, whichever the program names", value: "provider/model" },
+      { name: "network", about: "allow tools that run at the provider, such as web searches", kind: "flag" },
+      { name: "directory", about: "where the program starts", kind: "here" },
+    ],
+    example: { budget: "5", command: ["claude"] },
+    load: () => import("../operations/gateway.ts"),
+  },
   "login.copilot": {
     summary: "Log in to GitHub Copilot by a code",
     role: "admin",

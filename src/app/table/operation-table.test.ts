@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<NonNullable<Parameter["kind"]>, readonly string[]>>
   pairs: ["object"],
   path: ["string"],
   document: ["object"],
+  command: ["array"],
   here: ["string"],
 };
 

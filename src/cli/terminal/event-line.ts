@@ -51,6 +51,7 @@ export function plainLine(event: RunEvent): string | undefined {
     case "kept_files":
     case "landing":
     case "budget_warning":
+    case "gateway_ready":
     case "notice":
     case "plan_made":
     case "progress":

@@ -164,6 +164,7 @@ class DrawnView implements LiveView {
       case "kept_files":
       case "landing":
       case "budget_warning":
+      case "gateway_ready":
       case "plan_made":
       case "progress":
       case "run_started":

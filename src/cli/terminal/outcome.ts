@@ -14,6 +14,8 @@ export interface Outcome {
   readonly status?: "ok" | "warn" | "error";
   /** Printed instead of view and messages, in the human formats: a completion script, a diff, an answer. */
   readonly text?: Text;
+  /** Of a program that was run; otherwise the status decides. */
+  readonly exitCode?: number;
 }
 
 export interface Message {

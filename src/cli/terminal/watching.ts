@@ -44,6 +44,7 @@ export class Watching {
 
   readonly tell = (event: RunEvent): void => {
     if (event.type === "notice") return this.#notice({ level: event.level, text: event.text });
+    if (event.type === "gateway_ready") return this.#ready(event);
     if (event.type === "budget_warning") return this.#notice({ level: "warning", text: budgetText(event) });
     if (this.#machine) return;
     if (event.type === "answer_text") return this.#answered(event.text);
@@ -133,6 +134,12 @@ export class Watching {
     else if (message.level === "warning") this.messages.push(message);
   }
 
+  /** To be pasted into another terminal, also where the result is for a machine. */
+  #ready({ variables }: Extract<RunEvent, { type: "gateway_ready" }>): void {
+    for (const [name, value] of Object.entries(variables)) this.#say(`export ${name}=${value}`);
+    this.#say("The gateway serves until Ctrl-C.");
+  }
+
   #say(text: string): void {
     this.#endAnswer();
     if (this.#live !== undefined) this.#live.say(text);
@@ -151,6 +158,6 @@ function modelText(models: readonly string[], cap: number | undefined): string {
 }
 
 function budgetText({ scope, spent, cap }: Extract<RunEvent, { type: "budget_warning" }>): string {
-  const whose = scope === "day" ? "Today's budget (UTC)" : "The plan's budget";
+  const whose = { day: "Today's budget (UTC)", gateway: "The budget of this run", plan: "The plan's budget" }[scope];
   return `${whose} is nearly used up: ${dollars(spent)} of ${dollars(cap)}.`;
 }

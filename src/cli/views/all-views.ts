@@ -7,6 +7,7 @@ export type Views = { readonly [Name in OperationName]: () => Promise<{ readonly
 export const VIEWS: Views = {
   "models.list": () => import("./models-list.ts"),
   "models.refresh": () => import("./models-refresh.ts"),
+  gateway: () => import("./gateway.ts"),
   "login.copilot": () => import("./login-copilot.ts"),
   "login.list": () => import("./login-list.ts"),
   logout: () => import("./logout.ts"),

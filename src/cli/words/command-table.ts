@@ -72,6 +72,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   config: { summary: "Read and change the configuration", heading: "Define:" },
   run: { summary: "", heading: "Run:" },
   plan: { summary: "Make plans, watch and steer them", heading: "Run:" },
+  gateway: { summary: "", heading: "Run:" },
   cleanup: { summary: "See and remove sandboxes that are no longer needed", heading: "Run:" },
   context: { summary: "See what a model would see of a code base, and why", heading: "Inspect:" },
   audit: { summary: "Read and verify the audit log", heading: "Inspect:" },

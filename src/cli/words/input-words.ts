@@ -67,6 +67,8 @@ async function valueOf(parameter: Parameter, given: unknown, io: Io): Promise<un
       return given === "" ? "" : io.path(String(given));
     case "document":
       return readDocument(io, String(given));
+    case "command":
+      return Array.isArray(given) ? given.map(String) : [String(given)];
     case "here":
       return io.cwd;
     case "text":

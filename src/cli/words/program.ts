@@ -153,7 +153,7 @@ function commandAt(path: string): TableCommand {
 }
 
 function commanderArgument({ name, value, required, many, kind, about }: Parameter): Argument {
-  const word = `${value ?? name}${many === true || kind === "words" ? "..." : ""}`;
+  const word = `${value ?? name}${many === true || kind === "words" || kind === "command" ? "..." : ""}`;
   return new Argument(required === true ? `<${word}>` : `[${word}]`, about);
 }
 

@@ -20,7 +20,8 @@ export function spellCall(operation: string, given: Readonly<Record<string, unkn
   const positional = parameters.filter((parameter) => parameter.positional === true);
   // Arguments of several words stand last.
   const prose = positional.filter(({ kind }) => kind === "words");
-  const places = positional.filter(({ kind }) => kind !== "words");
+  const program = positional.filter(({ kind }) => kind === "command").flatMap(({ name }) => words(given[name]));
+  const places = positional.filter(({ kind }) => kind !== "words" && kind !== "command");
   const values = ({ name, kind }: Parameter): string[] =>
     words(given[name]).map((word) => quoted(word, kind === "words"));
   const options = Object.keys(given).flatMap((name) => {
@@ -33,6 +34,7 @@ export function spellCall(operation: string, given: Readonly<Record<string, unkn
     ...places.flatMap(values),
     ...options,
     ...prose.flatMap(values),
+    ...(program.length === 0 ? [] : ["--", ...program.map((word) => quoted(word, false))]),
   ].join(" ");
 }
 

@@ -30,7 +30,7 @@ export const BUDGET_SETTINGS: readonly Setting[] = [
     default: "5",
     env: "CLEVERAGENTS_BUDGET_PER_RUN",
     description:
-      "Dollars that the models of a plan of `agents run` may cost unless --budget or budget.per-plan says so",
+      "Dollars that the models of a plan of `agents run`, or of a run of `agents gateway`, may cost unless --budget or budget.per-plan says so",
   },
   {
     ...common,

@@ -4,6 +4,7 @@
  * migrates.
  */
 import { hostname } from "node:os";
+import { GATEWAY_CALLS } from "./gateway-calls.ts";
 import { MONEY_CHECKS } from "./money-checks.ts";
 import { PLAN_ENGINE } from "./plan-engine.ts";
 import { RECORD_COLUMNS } from "./record-columns.ts";
@@ -304,6 +305,7 @@ export const MIGRATIONS: readonly Migration[] = [
          PRIMARY KEY (plan_id, position))`,
     ],
   },
+  { version: 19, name: "calls through a gateway", statements: GATEWAY_CALLS },
 ];
 
 /**

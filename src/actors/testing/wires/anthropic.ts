@@ -57,7 +57,7 @@ const Body = z.strictObject({
     )
     .optional(),
   tool_choice: z.strictObject({ type: z.enum(["auto", "any", "none"]) }).optional(),
-  stream: z.literal(true),
+  stream: z.boolean().optional(),
   temperature: z.number().optional(),
   top_p: z.number().optional(),
   thinking: z
@@ -147,6 +147,22 @@ export const anthropicWire: Wire = {
       ),
       event({ type: "message_stop" }, "message_stop"),
     ];
+  },
+
+  whole(answer, { model, usage, memory }) {
+    const { text = "", calls = [] } = answer;
+    const content = [
+      ...(text === "" ? [] : [{ type: "text", text }]),
+      ...calls.map((call) => ({ type: "tool_use", id: memory.next("toolu_"), name: call.name, input: call.input })),
+    ];
+    const used = {
+      input_tokens: usage.input - usage.cacheRead - usage.cacheWrite,
+      cache_creation_input_tokens: usage.cacheWrite,
+      cache_read_input_tokens: usage.cacheRead,
+      output_tokens: usage.output,
+    };
+    const stop_reason = calls.length > 0 ? "tool_use" : "end_turn";
+    return { id: memory.next("msg_"), type: "message", role: "assistant", model, content, stop_reason, usage: used };
   },
 
   failure: (status, message) => ({

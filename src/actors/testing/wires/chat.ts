@@ -61,7 +61,7 @@ const Body = z.strictObject({
     )
     .optional(),
   tool_choice: z.enum(["auto", "none", "required"]).optional(),
-  stream: z.literal(true),
+  stream: z.boolean().optional(),
   stream_options: z.strictObject({ include_usage: z.boolean() }).optional(),
   max_tokens: z.int().optional(),
   max_completion_tokens: z.int().optional(),
@@ -130,6 +130,29 @@ export const chatWire: Wire = {
       }),
       "data: [DONE]\n\n",
     ];
+  },
+
+  whole(answer, { model, usage, memory }) {
+    const { text = "", calls = [] } = answer;
+    const tool_calls = calls.map(({ name, input }) => ({
+      id: memory.next("call_"),
+      type: "function",
+      function: { name, arguments: JSON.stringify(input) },
+    }));
+    const message = { role: "assistant", content: text, ...(calls.length > 0 ? { tool_calls } : {}) };
+    return {
+      id: memory.next("chatcmpl-"),
+      object: "chat.completion",
+      created: 1,
+      model,
+      choices: [{ index: 0, message, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }],
+      usage: {
+        prompt_tokens: usage.input,
+        completion_tokens: usage.output,
+        total_tokens: usage.input + usage.output,
+        prompt_tokens_details: { cached_tokens: usage.cacheRead },
+      },
+    };
   },
 
   failure: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),

@@ -1,4 +1,4 @@
-/** Google's streamGenerateContent; signatures of texts and calls come back where they were handed out. */
+/** Google's generateContent, streamed or not; signatures of texts and calls come back where they were handed out. */
 import * as z from "zod";
 import { checkSchema } from "./schema-words.ts";
 import { event, parsed, pieces, WireError, wireImage, type Wire, type WireMemory, type WireMessage } from "./wire.ts";
@@ -104,6 +104,23 @@ export const geminiWire: Wire = {
       ...parts.map((part) => event({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }] })),
       event({ candidates: [{ index: 0, content: { role: "model", parts: [] }, finishReason }], usageMetadata }),
     ];
+  },
+
+  whole(answer, { usage }) {
+    const { text = "", calls = [] } = answer;
+    const parts = [
+      ...(text === "" ? [] : [{ text }]),
+      ...calls.map(({ name, input }) => ({ functionCall: { name, args: input } })),
+    ];
+    return {
+      candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
+      usageMetadata: {
+        promptTokenCount: usage.input,
+        cachedContentTokenCount: usage.cacheRead,
+        candidatesTokenCount: usage.output,
+        totalTokenCount: usage.input + usage.output,
+      },
+    };
   },
 
   failure: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),

@@ -64,7 +64,7 @@ const Body = z.strictObject({
     )
     .optional(),
   tool_choice: z.enum(["auto", "none", "required"]).optional(),
-  stream: z.literal(true),
+  stream: z.boolean().optional(),
   store: z.literal(false),
   include: z.array(z.literal("reasoning.encrypted_content")).optional(),
   max_output_tokens: z.int().optional(),
@@ -148,6 +148,31 @@ export const responsesWire: Wire = {
       });
     }
     return [...events, lastEvent(id, model, usage, answer.finish)];
+  },
+
+  whole(answer, { model, usage, memory }) {
+    const { text = "", calls = [] } = answer;
+    const output = [
+      ...(text === "" ? [] : [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }]),
+      ...calls.map(({ name, input }) => ({
+        type: "function_call",
+        call_id: memory.next("call_"),
+        name,
+        arguments: JSON.stringify(input),
+      })),
+    ];
+    return {
+      id: memory.next("resp_"),
+      object: "response",
+      status: "completed",
+      model,
+      output,
+      usage: {
+        input_tokens: usage.input,
+        input_tokens_details: { cached_tokens: usage.cacheRead },
+        output_tokens: usage.output,
+      },
+    };
   },
 
   failure: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),

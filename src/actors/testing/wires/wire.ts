@@ -101,13 +101,18 @@ export interface ReadRequest extends Pick<WireRequest, "model" | "body" | "syste
   readonly usage: Omit<WireUsage, "output">;
 }
 
-/** One wire format: reads and checks a request, and writes an answer as its stream of events. */
+/** One wire format: reads and checks a request, and writes an answer as its stream of events, or whole. */
 export interface Wire {
   readonly read: (body: JsonObject, path: string, memory: WireMemory) => ReadRequest;
   readonly write: (
     answer: Exclude<WireAnswer, WireFailure>,
     about: { readonly model: string; readonly usage: WireUsage; readonly memory: WireMemory },
   ) => readonly string[];
+  /** The same as one JSON document; without reasoning. */
+  readonly whole: (
+    answer: Exclude<WireAnswer, WireFailure>,
+    about: { readonly model: string; readonly usage: WireUsage; readonly memory: WireMemory },
+  ) => object;
   readonly failure: (status: number, message: string) => object;
 }
 
