@@ -30,7 +30,7 @@ const PROJECTS: readonly RealProject[] = [
   { name: "traverse@0.6.7", test: "npx tape 'test/**/*.js'" },
   { name: "typedarray@0.0.6", test: "npx tape test/*.js", with: ["tape@5"] },
   { name: "concat-map@0.0.1", test: "npx tape test/*.js", with: ["tape@5"] },
-  { name: "json-stringify-safe@5.0.1", test: "npx mocha test/*_test.js", with: ["mocha@10"] },
+  { name: "duplexer@0.1.2", test: "npx tape test/*.js", with: ["tape@5"] },
   { name: "mkdirp@0.5.6", test: "npx tape test/*.js", with: ["tape@5"] },
   { name: "function-bind@1.1.2", test: "npx tape 'test/**/*.js'", manager: "pnpm" },
   { name: "has-symbols@1.0.3", test: "npx tape 'test/**/*.js'", manager: "pnpm" },

@@ -19,7 +19,7 @@ const MANIFEST = JSON.stringify({ scripts: { test: "cat node_modules/dep/id" }, 
 const SETUP =
   "mkdir -p node_modules/dep; cat /proc/sys/kernel/random/uuid > node_modules/dep/id; pwd > node_modules/at; echo x > stray";
 
-const LOOK = "cat node_modules/dep/id && cat node_modules/at && ls; echo y >> node_modules/dep/id; true";
+const LOOK = "cat node_modules/dep/id && cat node_modules/at && ls && { echo y >> node_modules/dep/id; true; }";
 
 class SetupWorld extends LoopWorld {
   constructor() {

@@ -86,14 +86,14 @@ export class RunningCommand implements Disposable {
       const { leader, first } = processesIn(contentOf(this.file));
       // It has ended, or the process that takes over has ended it.
       if (this.taken()) return () => undefined;
-      const begun = leader !== undefined && first !== undefined;
       if (leader !== undefined && !isAlive(first ?? leader)) return () => undefined;
-      const below = begun ? processesBelow(first) : [];
+      const below = first === undefined ? [] : processesBelow(first);
       const moving = below.filter(({ state }) => !STILL.has(state));
       for (const { pid } of moving) kill(pid, "SIGSTOP");
       stopped.push(...moving);
       const seen = below.map(({ pid }) => pid).join();
-      if (begun && moving.length === 0 && still === seen) break;
+      // Without one, the first process has not started the command yet.
+      if (below.length > 0 && moving.length === 0 && still === seen) break;
       still = moving.length === 0 ? seen : undefined;
       if (performance.now() > deadline) throw stuckProcessError(below[0]?.pid ?? 0);
     }

@@ -51,8 +51,9 @@ export async function startInBackground(
 
 /** Only in namespaces can everything that a command started be stopped for a moment, and ended for certain. */
 async function requireNamespaces(): Promise<void> {
-  const { kind } = await findConfinement();
-  if (kind === "bubblewrap" || kind === "namespaces") return;
+  const found = await findConfinement();
+  // Without the loader the first process of the namespace is not on record.
+  if (found.kind !== "none" && found.backend.loader !== undefined) return;
   throw new AgentsError("tool_failed", "Nothing here can keep a command in the background under control.", {
     kept: "It was not run.",
   });
