@@ -56,7 +56,7 @@ async function ran(world: LoopWorld, port: number, profile: string): Promise<{ i
     strategy({ id: "fix", description: "Fix it" }),
     step("fix", calls("shell_execute", { command: INSTALL })),
     step("fix", { match: { tool: "shell_execute" }, ...calls("shell_execute", { command: OUTSIDE(port) }) }),
-    step("fix", { match: { tool: "shell_execute" }, text: "Done." }),
+    step("fix", { match: { tool: "shell_execute" }, text: "Nothing to do: it was tried." }),
   );
   const { planId } = (await world.run("install it", { automationProfile: profile })) as { planId: string };
   const result = async (name: string): Promise<string> =>
@@ -75,6 +75,8 @@ test.each(await workingBackends())(
       ".npmrc": `registry=http://127.0.0.1:${served.port}/\n`,
       ".gitignore": "node_modules/\n",
     });
+    const key = "sandbox.registries";
+    await (await world.agents()).run("config.set", { key, value: `127.0.0.1:${served.port}` });
     const { install, outside } = await ran(world, served.port, "trusted");
     expect(install).toMatch(/^exit code 0/);
     expect(install).toContain("from our registry");
@@ -84,6 +86,16 @@ test.each(await workingBackends())(
     expect(outside).toContain("[network: exfiltrate.example:80 is not a registry");
   },
 );
+
+test("a registry that only the repository names is not reached", async () => {
+  await using world = new LoopWorld();
+  await using served = await registry(world.directory);
+  world.commit({ "package.json": "{}\n", ".npmrc": `registry=http://127.0.0.1:${served.port}/\n` });
+  const { install } = await ran(world, served.port, "trusted");
+  expect(install).not.toMatch(/^exit code 0/);
+  expect(install).toContain(`[network: 127.0.0.1:${served.port} is a registry that only the repository names`);
+  expect(served.asked).toEqual([]);
+});
 
 test("a profile without network reaches no registry", async () => {
   await using world = new LoopWorld();

@@ -18,6 +18,8 @@ export interface CommandPolicy {
   readonly carry: CarryRules;
   /** The command that installs the dependencies of a project. */
   readonly setup: string | undefined;
+  /** Hosts of registries, each with or without a port, that commands may reach where they may reach registries. */
+  readonly registries: readonly string[];
   /** Names of variables that a command gets besides the usual ones. */
   readonly variables: readonly string[];
   /** The user's variables, from which a command gets its own. */
@@ -29,6 +31,7 @@ const DEFAULT: CommandPolicy = {
   toolDirectories: TOOL_DIRECTORIES,
   unixSockets: false,
   carry: carryRulesOf(undefined),
+  registries: [],
   setup: undefined,
   variables: [],
   environment: process.env,

@@ -102,6 +102,7 @@ export class App {
   async commandPolicy(projects: readonly string[] = []): Promise<CommandPolicy> {
     const { setCommandPolicy } = await import("../../confinement/command-policy.ts");
     const { carryRulesOf, toolDirectoriesOf, variablesOf } = await import("../../domain/settings/sandbox-settings.ts");
+    const { listOf } = await import("../../domain/settings/context-settings.ts");
     return setCommandPolicy({
       environment: this.environment,
       hidden: [this.paths.dataDir, this.paths.config],
@@ -109,6 +110,7 @@ export class App {
       unixSockets: (await this.setting("sandbox.unix-sockets")).value === "on",
       carry: carryRulesOf(await this.#firstOf("sandbox.carry", projects)),
       setup: await this.#firstOf("sandbox.setup", projects),
+      registries: listOf(await this.#firstOf("sandbox.registries", projects)),
       variables: variablesOf(await this.#firstOf("sandbox.environment", projects)),
     });
   }

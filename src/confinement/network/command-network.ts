@@ -5,7 +5,8 @@
  */
 import type { NetworkAccess } from "../../domain/profile/automation-profile.ts";
 import { NetworkRoom } from "../network-room.ts";
-import { registriesOf, registryVariables } from "./registry-hosts.ts";
+import { commandPolicy } from "../command-policy.ts";
+import { registriesOf, registriesOfRepository, registryVariables } from "./registry-hosts.ts";
 import { RegistryProxy } from "./registry-proxy.ts";
 
 export class CommandNetwork implements AsyncDisposable {
@@ -48,11 +49,16 @@ export class CommandNetwork implements AsyncDisposable {
   async #opened(): Promise<NetworkRoom | undefined> {
     const room = await NetworkRoom.open();
     if (room === undefined || this.#access !== "registries") return room;
-    const registries = registriesOf(this.#checkout);
+    const { registries: allowed, environment } = commandPolicy();
+    const registries = await registriesOf(this.#checkout, allowed, environment);
+    const unconfirmed = registriesOfRepository(this.#checkout);
     const { server, port } = await room.listen();
     this.#proxy = {
-      proxy: new RegistryProxy(server, registries),
-      variables: proxyVariables(port, new Set(registries.map(({ host }) => host))),
+      proxy: new RegistryProxy(server, { registries, unconfirmed }),
+      variables: {
+        ...proxyVariables(port, new Set(registries.map(({ host }) => host))),
+        ...registryVariables(environment),
+      },
     };
     return room;
   }
@@ -80,6 +86,5 @@ function proxyVariables(port: number, registries: ReadonlySet<string>): Record<s
     NODE_USE_ENV_PROXY: "1",
     MAVEN_OPTS: process.env["MAVEN_OPTS"] ?? java,
     GRADLE_OPTS: process.env["GRADLE_OPTS"] ?? java,
-    ...registryVariables(),
   };
 }

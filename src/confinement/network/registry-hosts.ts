@@ -1,27 +1,31 @@
 /**
- * The registries from which the package managers of a project download: those that their own configuration names, in
- * the user's checkout, home and environment, and the public ones of the managers in use. Read from the checkout, never
- * from the sandbox: a plan cannot add to them.
+ * The registries from which the package managers of a project download. The user decides about them: in the setting
+ * `sandbox.registries`, in the configuration of a package manager below the home, in variables, and by what a package
+ * manager itself says when it is asked outside of the checkout. A registry that only the repository names is not
+ * reached, because a hostile repository could name any host.
  */
 import { lstatSync, readdirSync, readFileSync, type Dirent } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { isPrivateHost } from "../../domain/network/endpoint-address.ts";
+import type { Environment } from "../../domain/values/environment.ts";
 
 export interface Registry {
   readonly host: string;
   /** Undefined for the usual ports of http and https. */
   readonly port: number | undefined;
-  /** Named by the user's or the project's configuration, so it may be in a private network. */
+  /** Named by the user, so it may be in a private network. */
   readonly configured: boolean;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Manager {
   /** A project uses it when it has one of these files, at the top or one directory below. */
   readonly marks: RegExp;
-  readonly hosts: readonly string[];
-  /** Configuration in the checkout and below the home, with the expression whose first group is the URL. */
+  /** The command by which it says what it uses where nothing is configured. */
+  readonly asked?: readonly [program: string, ...args: string[]];
+  /** Configuration below the home, or in the checkout, with the expression whose first group is the URL. */
   readonly files: readonly { readonly path: string; readonly url: RegExp }[];
   readonly variables: readonly string[];
 }
@@ -34,7 +38,7 @@ const TOML_URL = new RegExp(String.raw`^\s*(?:url|registry|index)\s*=\s*${URL_VA
 const MANAGERS: readonly Manager[] = [
   {
     marks: /^(?:package\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.jsonc?)$/,
-    hosts: ["registry.npmjs.org", "registry.yarnpkg.com", "npm.jsr.io", "jsr.io"],
+    asked: ["npm", "config", "get", "registry"],
     files: [
       { path: ".npmrc", url: NPMRC },
       { path: ".yarnrc", url: new RegExp(String.raw`^\s*"?registry"?\s+${URL_VALUE}`, "gm") },
@@ -44,7 +48,6 @@ const MANAGERS: readonly Manager[] = [
   },
   {
     marks: /^(?:pyproject\.toml|setup\.py|setup\.cfg|Pipfile|(?:requirements|constraints)[\w.-]*\.txt)$/,
-    hosts: ["pypi.org", "files.pythonhosted.org"],
     files: [
       ...[".config/pip/pip.conf", ".pip/pip.conf", "pip.conf", "requirements.txt"].map((path) => ({ path, url: PIP })),
       ...["pyproject.toml", "uv.toml", "Pipfile"].map((path) => ({ path, url: TOML_URL })),
@@ -53,46 +56,80 @@ const MANAGERS: readonly Manager[] = [
   },
   {
     marks: /^Cargo\.toml$/,
-    hosts: ["crates.io", "index.crates.io", "static.crates.io"],
     files: [".cargo/config.toml", ".cargo/config"].map((path) => ({ path, url: TOML_URL })),
     variables: ["CARGO_REGISTRIES_CRATES_IO_INDEX"],
   },
   {
     marks: /^go\.mod$/,
-    hosts: ["proxy.golang.org", "sum.golang.org"],
+    asked: ["go", "env", "GOPROXY", "GOSUMDB"],
     files: [{ path: ".config/go/env", url: new RegExp(String.raw`^GOPROXY=${URL_VALUE}`, "gm") }],
     variables: ["GOPROXY"],
   },
   {
     marks: /^(?:pom\.xml|build\.gradle(?:\.kts)?)$/,
-    hosts: ["repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"],
     files: [".m2/settings.xml", "pom.xml"].map((path) => ({ path, url: /<url>\s*(https?:\/\/[^\s<]+)/g })),
     variables: [],
   },
   {
     marks: /^Gemfile$/,
-    hosts: ["rubygems.org", "index.rubygems.org"],
     files: [{ path: "Gemfile", url: new RegExp(String.raw`^\s*source\s*\(?\s*${URL_VALUE}`, "gm") }],
     variables: ["BUNDLE_MIRROR__ALL"],
   },
 ];
 
-export function registriesOf(checkout: string, environment: Environment = process.env): Registry[] {
+/** `allowed`: the hosts of the user's setting, each with or without a port. */
+export async function registriesOf(
+  checkout: string,
+  allowed: readonly string[],
+  environment: Environment,
+): Promise<Registry[]> {
+  const found = allowed.map((item) => hostAndPort(item));
+  for (const { files, variables, asked } of managersIn(checkout)) {
+    found.push(...files.flatMap(({ path, url }) => urlsIn(contentOf(join(homedir(), path)), url)));
+    for (const name of variables) found.push(...addressesIn(environment[name] ?? ""));
+    if (asked !== undefined) found.push(...(await answerOf(asked, environment)));
+  }
+  return [...new Map(found.map((one) => [`${one.host}:${one.port}`, one])).values()];
+}
+
+/** The registries that the repository itself names: reached only when the user allows them. */
+export function registriesOfRepository(checkout: string): Registry[] {
+  return managersIn(checkout).flatMap(({ files }) =>
+    files.flatMap(({ path, url }) => urlsIn(contentOf(join(checkout, path)), url)),
+  );
+}
+
+function managersIn(checkout: string): Manager[] {
   const names = namesIn(checkout);
-  const used = MANAGERS.filter(({ marks }) => names.some((name) => marks.test(name)));
-  const found = used.flatMap(({ hosts, files, variables }) => [
-    ...files.flatMap(({ path, url }) =>
-      [join(checkout, path), join(homedir(), path)].flatMap((file) => urlsIn(contentOf(file), url)),
-    ),
-    ...variables.flatMap((name) => (environment[name] ?? "").split(/[\s,|]+/).flatMap(registryAt)),
-    ...hosts.map((host) => ({ host, port: undefined, configured: false })),
-  ]);
-  const seen = new Map(found.map((one) => [`${one.host}:${one.port}`, one]).reverse() as [string, Registry][]);
-  return [...seen.values()];
+  return MANAGERS.filter(({ marks }) => names.some((name) => marks.test(name)));
+}
+
+const SECONDS_TO_ANSWER = 10;
+
+/** Asked in the home: in the checkout it would answer as the repository says. One that is not installed names nothing. */
+async function answerOf([program, ...args]: readonly string[], environment: Environment): Promise<Registry[]> {
+  const options = { cwd: homedir(), env: { ...environment }, timeout: SECONDS_TO_ANSWER * 1000 };
+  const { stdout } = await promisify(execFile)(program ?? "", args, options).catch(() => ({ stdout: "" }));
+  const named = addressesIn(stdout);
+  // A checksum database is named by its host alone.
+  const plain = stdout.split(/\s+/).filter((word) => /^[a-z\d-]+(?:\.[a-z\d-]+)+$/i.test(word));
+  return [...named, ...plain.map((host) => ({ host, port: undefined, configured: true }))].map((one) => ({
+    ...one,
+    configured: isPrivateHost(one.host),
+  }));
+}
+
+function addressesIn(text: string): Registry[] {
+  return text.split(/[\s,|]+/).flatMap(registryAt);
+}
+
+function hostAndPort(item: string): Registry {
+  const [, host = item, port] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(item) ?? [];
+  return { host: host.toLowerCase(), port: port === undefined ? undefined : Number(port), configured: true };
 }
 
 /** Settings in the user's home, which a command does not see, as variables; without those that hold a password. */
-export function registryVariables(environment: Environment = process.env): Record<string, string> {
+export function registryVariables(environment: Environment): Record<string, string> {
   const home = homedir();
   const npm =
     environment["npm_config_registry"] ?? /^\s*registry\s*=\s*(\S+)/m.exec(contentOf(join(home, ".npmrc")))?.[1];

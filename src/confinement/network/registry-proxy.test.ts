@@ -17,13 +17,15 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+const UNCONFIRMED: Registry[] = [{ host: "named.example", port: undefined, configured: true }];
+
 /** A registry of our own and a proxy; every name has the address that the test gives it. */
 async function world(registry: (port: number) => Registry[], addresses: Record<string, string> = {}) {
   const upstream = createServer((request, response) => response.end(`upstream ${request.url}`));
   const port = await listening(upstream);
   const server = createTcpServer();
   const proxyPort = await listening(server);
-  const proxy = new RegistryProxy(server, registry(port), async (name) => {
+  const proxy = new RegistryProxy(server, { registries: registry(port), unconfirmed: UNCONFIRMED }, async (name) => {
     const address = addresses[name] ?? (/^[\d.:]+$/.test(name) ? name : undefined);
     return address === undefined ? [] : [{ address }];
   });
@@ -49,6 +51,11 @@ async function world(registry: (port: number) => Registry[], addresses: Record<s
   };
   return { port, proxy, plain, tunnel };
 }
+
+test("a registry that only the repository names is refused, with the setting that allows it", async () => {
+  const { tunnel } = await world(configured, { "named.example": "192.0.2.1" });
+  expect(await tunnel("named.example:443")).toContain("the user has not allowed it in sandbox.registries");
+});
 
 const configured = (port: number): Registry[] => [{ host: "127.0.0.1", port, configured: true }];
 
@@ -78,16 +85,16 @@ test("every other host is refused by its name, and so is another port of the sam
 
 test("a public registry whose name leads into a private network is refused, and clouds' own addresses always", async () => {
   const registries = [
-    { host: "registry.npmjs.org", port: undefined, configured: false },
+    { host: "packages.example", port: undefined, configured: false },
     { host: "npm.corp.example", port: undefined, configured: true },
     { host: "169.254.7.7", port: undefined, configured: true },
     { host: "rebound.example", port: undefined, configured: true },
   ];
   const { tunnel, plain } = await world(() => registries, {
-    "registry.npmjs.org": "10.0.0.7",
+    "packages.example": "10.0.0.7",
     "rebound.example": "169.254.7.7",
   });
-  expect(await tunnel("registry.npmjs.org:443")).toContain("has only addresses that may not be reached");
+  expect(await tunnel("packages.example:443")).toContain("has only addresses that may not be reached");
   const refused = { status: 403, text: expect.stringContaining("may not be reached") };
   expect(await plain("http://169.254.7.7/")).toEqual(refused);
   expect(await plain("http://rebound.example/")).toEqual(refused);

@@ -18,15 +18,22 @@ const everyAddress: Lookup = (name) => lookup(name, { all: true }).catch(() => [
 
 export class RegistryProxy implements AsyncDisposable {
   readonly #registries: readonly Registry[];
+  /** Named by the repository alone, which does not count. */
+  readonly #unconfirmed: readonly Registry[];
   readonly #server: Server;
   readonly #lookup: Lookup;
   readonly #open = new Set<Duplex>();
   readonly #refused = new Set<string>();
 
-  constructor(server: Server, registries: readonly Registry[], addressesOf: Lookup = everyAddress) {
+  constructor(
+    server: Server,
+    { registries, unconfirmed = [] }: { registries: readonly Registry[]; unconfirmed?: readonly Registry[] },
+    addressesOf: Lookup = everyAddress,
+  ) {
     this.#server = server;
     this.#lookup = addressesOf;
     this.#registries = registries;
+    this.#unconfirmed = unconfirmed;
     const http = createServer((request, response) => void this.#plain(request, response));
     http.on("connect", (request, socket, head) => void this.#tunnel(request.url ?? "", socket, head));
     server.on("connection", (socket: Socket) => {
@@ -96,14 +103,21 @@ export class RegistryProxy implements AsyncDisposable {
 
   async #judged(host: string, port: number, usual: 80 | 443): Promise<{ address: string } | { refused: string }> {
     const name = host.toLowerCase().replace(/\.$/, "");
-    const registry = this.#registries.find((one) => one.host === name && (one.port ?? usual) === port);
-    if (registry === undefined) return this.#refuse(name, port, "is not a registry of this project's package managers");
+    const here = (one: Registry): boolean => one.host === name && (one.port ?? usual) === port;
+    const registry = this.#registries.find(here);
+    if (registry === undefined) return this.#refuse(name, port, this.#unknown(this.#unconfirmed.some(here)));
     const found = await this.#lookup(name);
     if (found.length === 0) return this.#refuse(name, port, "has no address");
     const allowed = found.find(
       ({ address }) => !isForbiddenHost(address) && (registry.configured || !isLocalHost(address)),
     );
     return allowed ?? this.#refuse(name, port, "has only addresses that may not be reached");
+  }
+
+  #unknown(named: boolean): string {
+    return named
+      ? "is a registry that only the repository names, and the user has not allowed it in sandbox.registries"
+      : "is not a registry of this project's package managers";
   }
 
   #refuse(host: string, port: number, why: string): { refused: string } {

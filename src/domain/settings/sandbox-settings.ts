@@ -126,6 +126,18 @@ export const SANDBOX_SETTINGS: readonly Setting[] = [
     problem: (value) => textProblem(value, 4096),
   },
   {
+    key: "sandbox.registries",
+    env: "CLEVERAGENTS_SANDBOX_REGISTRIES",
+    default: undefined,
+    description:
+      "Registries of packages that commands of plans may reach where their profile says network: registries, besides those that your package managers are set to: hosts, with or without a port, divided by commas",
+    perProject: true,
+    problem: (value) =>
+      listOf(value)
+        .filter((item) => !/^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(item))
+        .map((item) => `${shown(item)} is not a host like packages.example.com or 127.0.0.1:4873`)[0],
+  },
+  {
     key: "sandbox.environment",
     env: "CLEVERAGENTS_SANDBOX_ENVIRONMENT",
     default: undefined,
