@@ -106,7 +106,7 @@ function managersIn(checkout: string): Manager[] {
 
 const SECONDS_TO_ANSWER = 10;
 
-/** Asked in the home: in the checkout it would answer as the repository says. One that is not installed names nothing. */
+/** Asked in the home: in the checkout it would answer as the repository says. Without an answer it names nothing. */
 async function answerOf([program, ...args]: readonly string[], environment: Environment): Promise<Registry[]> {
   const options = { cwd: homedir(), env: { ...environment }, timeout: SECONDS_TO_ANSWER * 1000 };
   const { stdout } = await promisify(execFile)(program ?? "", args, options).catch(() => ({ stdout: "" }));
