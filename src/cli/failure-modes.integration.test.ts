@@ -211,7 +211,7 @@ const MODES: readonly Mode[] = [
     name: "as many calls as a step may take",
     trouble: [
       ...times(195, calls("read_file", { path: "one.txt" })),
-      told(/you have 5 calls left/, calls("read_file", { path: "one.txt" })),
+      told(/you have at most 5 calls left/, calls("read_file", { path: "one.txt" })),
       ...times(4, calls("read_file", { path: "one.txt" })),
     ],
     stops: { exit: 1, code: "STUCK", says: ["not done after 200 calls"] },

@@ -143,6 +143,9 @@ describe.skipIf(backends.length === 0).each(backends)("confined by %s", (backend
     using _only = new OnlyBackend(backend).here();
     const home = mkdtempSync(join(tmpdir(), "cleveragents-home-"));
     const { HOME } = process.env;
+    // A script of npm has the user's cache in its variables.
+    const { npm_config_cache: npmCache } = process.env;
+    delete process.env["npm_config_cache"];
     const caches = [
       ".npm/_cacache",
       ".cache/pip",
@@ -193,6 +196,7 @@ describe.skipIf(backends.length === 0).each(backends)("confined by %s", (backend
       );
       expect(await output(plan, "echo fine > ~/own && cat ~/own")).toBe("fine\n");
     } finally {
+      if (npmCache !== undefined) process.env["npm_config_cache"] = npmCache;
       process.env["HOME"] = HOME;
     }
     for (const path of caches) expect(readFileSync(join(home, path, "package"), "utf8")).toBe(`cached in ${path}\n`);
