@@ -185,6 +185,20 @@ test("a reader that goes away is no error", async () => {
   expect(stdout).toContain("Usage");
 });
 
+test("a command that fails when its messages have no reader any more ends with its exit code", async () => {
+  using agents = new Agents();
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, "src/cli/main.ts"), "--data-dir", agents.dataDir, "plan", "status", "x"],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
+  child.stderr.destroy();
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  expect(code).toBe(3);
+});
+
 test("completion scripts complete commands and options", async () => {
   using agents = new Agents();
   const { stdout: script } = await agents.run(["completion", "bash"]);

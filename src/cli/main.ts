@@ -9,6 +9,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
+// The work goes on without a reader of its progress, and its outcome is recorded.
+process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 for (const stream of [process.stdout, process.stderr]) closeGate(stream);
 
 const call = new CliCall(process.argv.slice(2), {
@@ -38,7 +43,13 @@ function onInterrupt(listener: () => void): () => void {
 }
 
 // Node itself would print the error past the gate.
-const end = async (error: unknown): Promise<void> => process.exit(await call.fail(error));
+let ending = false;
+const end = async (error: unknown): Promise<void> => {
+  // An error that cannot be told is not told again.
+  if (ending) process.exit(1);
+  ending = true;
+  process.exit(await call.fail(error));
+};
 process.on("uncaughtException", (error) => void end(error));
 // Should all work end before the command has, that is not a success.
 process.exitCode = 1;
