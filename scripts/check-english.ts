@@ -10,7 +10,7 @@ import { globSync, readFileSync } from "node:fs";
  * The tests of whole commands are being rewritten to run in one process; their texts are mended with them. A number may
  * only go down, and no other area may have any finding.
  */
-const ALLOWED: Readonly<Record<string, number>> = { "tests of commands": 185, features: 6 };
+const ALLOWED: Readonly<Record<string, number>> = { "tests of commands": 184, features: 6 };
 
 /** "The lease holder", "another process", "the user" say who acts; these words do not. */
 const HIDDEN_ACTOR = /\b(?:who(?:so)?ever|whomever|somebody|anybody|nobody|whatever|wherever|anew|an own)\b/gi;

@@ -33,7 +33,7 @@ test("an actor for a role without effect, and a role hint, are refused with thei
   expect([code, stderr]).toEqual([2, expect.stringContaining("--review-actor")]);
 });
 
-test("a plan is not made with an actor that does not exist, whoever names it", async () => {
+test("a plan is not made with an actor that does not exist, no matter where it is named", async () => {
   using world = new World();
   const { agents } = world;
   await agents.json("project", "create", "shop");
