@@ -30,8 +30,14 @@ export class CommandNetwork implements AsyncDisposable {
   /** From here on all commands are in one room. */
   async share(): Promise<void> {
     if (this.#access === "on") return;
-    this.#room ??= this.#opened();
-    await this.#room;
+    const room = (this.#room ??= this.#opened());
+    try {
+      await room;
+    } catch (error) {
+      // The next command tries again.
+      if (this.#room === room) this.#room = undefined;
+      throw error;
+    }
   }
 
   /** The variables by which programs find the proxy. */
@@ -49,17 +55,21 @@ export class CommandNetwork implements AsyncDisposable {
     const room = await NetworkRoom.open();
     if (room === undefined || this.#access !== "registries") return room;
     const registries = registriesOf(this.#checkout);
+    await using opening = new AsyncDisposableStack();
+    opening.use(room);
     const { server, port } = await room.listen();
     this.#proxy = {
       proxy: new RegistryProxy(server, registries),
       variables: proxyVariables(port, new Set(registries.map(({ host }) => host))),
     };
+    opening.move();
     return room;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#proxy?.proxy[Symbol.asyncDispose]();
-    await (await this.#room)?.[Symbol.asyncDispose]();
+    // One that could not be made was reported to the command that needed it.
+    await (await this.#room?.catch(() => undefined))?.[Symbol.asyncDispose]();
   }
 }
 
