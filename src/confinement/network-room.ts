@@ -7,6 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Server } from "node:net";
+import { AgentsError } from "../domain/errors/errors.ts";
 import { findProgram } from "../platform/programs.ts";
 import type { ConfinementBackend, Launch } from "./backend.ts";
 import { LOADER_PATH } from "./backend.ts";
@@ -16,6 +17,10 @@ import { loopback, USER_NAMESPACE } from "./namespaces.ts";
 
 /** Says its number, and ends when our end of the pipe closes. */
 const HOLD = ["/bin/sh", "-c", "echo $$; read -r _"];
+
+/** Stays until the server has arrived: a process that ends at once may be gone before its message is read. */
+const LISTEN =
+  "const s=require('net').createServer().listen(0,'127.0.0.1',()=>process.send(s.address().port,s));process.on('disconnect',()=>process.exit())";
 
 export class NetworkRoom implements AsyncDisposable {
   readonly #holder: ChildProcess;
@@ -55,16 +60,17 @@ export class NetworkRoom implements AsyncDisposable {
 
   /** A server of this process on 127.0.0.1 of the room: the socket is made there and handed over. */
   async listen(): Promise<{ readonly server: Server; readonly port: number }> {
-    const script =
-      "const s=require('net').createServer().listen(0,'127.0.0.1',()=>process.send(s.address().port,s,()=>process.exit()))";
-    const child = spawn(this.#nsenter, [...this.#enter, process.execPath, "-e", script], {
+    const child = spawn(this.#nsenter, [...this.#enter, process.execPath, "-e", LISTEN], {
       env: {},
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     return new Promise((resolve, reject) => {
       child.on("error", reject);
-      child.on("exit", (code) => reject(new Error(`no server can be made in the network room (${code})`)));
-      child.on("message", (port, server) => resolve({ server: server as Server, port: Number(port) }));
+      child.on("exit", (code) => reject(noServerError(code)));
+      child.on("message", (port, server) => {
+        resolve({ server: server as Server, port: Number(port) });
+        child.disconnect();
+      });
     });
   }
 
@@ -77,6 +83,12 @@ export class NetworkRoom implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#holder.kill("SIGKILL");
   }
+}
+
+function noServerError(code: number | null): AgentsError {
+  return new AgentsError("tool_failed", `No server can be made in the network of the commands (exit code ${code}).`, {
+    kept: "No command was run.",
+  });
 }
 
 /** The ways to make one, in the order in which they are tried. */

@@ -31,8 +31,14 @@ export class CommandNetwork implements AsyncDisposable {
   /** From here on all commands are in one room. */
   async share(): Promise<void> {
     if (this.#access === "on") return;
-    this.#room ??= this.#opened();
-    await this.#room;
+    const room = (this.#room ??= this.#opened());
+    try {
+      await room;
+    } catch (error) {
+      // The next command tries again.
+      if (this.#room === room) this.#room = undefined;
+      throw error;
+    }
   }
 
   /** The variables by which programs find the proxy. */
@@ -49,6 +55,8 @@ export class CommandNetwork implements AsyncDisposable {
   async #opened(): Promise<NetworkRoom | undefined> {
     const room = await NetworkRoom.open();
     if (room === undefined || this.#access !== "registries") return room;
+    await using opening = new AsyncDisposableStack();
+    opening.use(room);
     const { registries: allowed, environment } = commandPolicy();
     const registries = await registriesOf(this.#checkout, allowed, environment);
     const unconfirmed = registriesOfRepository(this.#checkout);
@@ -60,12 +68,14 @@ export class CommandNetwork implements AsyncDisposable {
         ...registryVariables(environment),
       },
     };
+    opening.move();
     return room;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#proxy?.proxy[Symbol.asyncDispose]();
-    await (await this.#room)?.[Symbol.asyncDispose]();
+    // One that could not be made was reported to the command that needed it.
+    await (await this.#room?.catch(() => undefined))?.[Symbol.asyncDispose]();
   }
 }
 

@@ -387,6 +387,8 @@ describe("the pipeline", () => {
     const writing = [...TOOLS.values()].filter((tool) => tool.writes).map(({ name }) => name);
     expect(writing.sort()).toEqual([
       "apply_patch",
+      "command_output",
+      "command_stop",
       "copy_file",
       "create_directory",
       "delete_directory",
