@@ -1,12 +1,13 @@
 /** Commands record themselves, and end when another owner comes; in either order of the two. */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sized } from "../testing/size.ts";
 import { gone, running, uniqueSeconds } from "../testing/processes.ts";
-import { runShell, type ProgramResult } from "../execution/tools/shell.ts";
+import { runShell, startProgram, type ProgramResult } from "../execution/tools/shell.ts";
 import { OnlyBackend, workingBackends } from "./testing/backends.ts";
 import { endCommands, ownCommands, RunningCommand } from "./running-command.ts";
 
@@ -51,6 +52,40 @@ test.each(backends)(
     expect(readdirSync(second)).toEqual([]);
   },
 );
+
+const confined = backends.filter((backend) => backend !== "none");
+
+test.each(confined)(
+  "a paused command changes nothing, also one that starts programs all the time (%s)",
+  async (backend) => {
+    using _only = new OnlyBackend(backend).here();
+    const root = join(home, "tree");
+    const loop = "i=0; while :; do i=$((i+1)); echo $i > count; /bin/cat count > copy; done";
+    const program = await startProgram(["/bin/sh", "-c", `(${loop}) & ${loop.replaceAll("count", "count2")}`], {
+      root,
+      cwd: root,
+      network: false,
+      requireConfinement: true,
+      commands: await ownCommands(home, 1),
+    });
+    const state = (): string => ["count", "count2", "copy"].map((name) => contentOf(join(root, name))).join("/");
+    for (let round = 0; round < sized({ quick: 10, normal: 40, full: 400 }); round += 1) {
+      const goOn = await program.pause();
+      const before = state();
+      await sleep(5);
+      expect(state()).toBe(before);
+      goOn();
+    }
+    const last = state();
+    while (state() === last) await sleep(1);
+    program.kill();
+    await program.ended;
+  },
+);
+
+function contentOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
 
 test.each(backends)("an owner that wakes up after another one came begins nothing (%s)", async (backend) => {
   using _only = new OnlyBackend(backend).here();

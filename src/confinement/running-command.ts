@@ -80,6 +80,9 @@ export class RunningCommand implements Disposable {
    */
   async pause(): Promise<() => void> {
     const stopped: Identity[] = [];
+    const goOn = (): void => {
+      for (const one of stopped) if (isAlive(one)) kill(one.pid, "SIGCONT");
+    };
     const deadline = performance.now() + PATIENCE_MS;
     // One that was told to stop may start another before it does: a second look must find no more than the first.
     for (let still: string | undefined; ; await sleep(1)) {
@@ -89,17 +92,21 @@ export class RunningCommand implements Disposable {
       if (leader !== undefined && !isAlive(first ?? leader)) return () => undefined;
       const below = first === undefined ? [] : processesBelow(first);
       const moving = below.filter(({ state }) => !STILL.has(state));
-      for (const { pid } of moving) kill(pid, "SIGSTOP");
+      // A shell that starts a program may wait in the kernel until that runs (vfork), and stops only then.
+      const waiting = moving.filter(({ state }) => state === "D").map(({ pid }) => pid);
+      for (const { pid, parent } of below) if (waiting.includes(parent)) kill(pid, "SIGCONT");
+      for (const { pid, parent } of moving) if (!waiting.includes(parent)) kill(pid, "SIGSTOP");
       stopped.push(...moving);
       const seen = below.map(({ pid }) => pid).join();
       // Without one, the first process has not started the command yet.
       if (below.length > 0 && moving.length === 0 && still === seen) break;
       still = moving.length === 0 ? seen : undefined;
-      if (performance.now() > deadline) throw stuckProcessError(below[0]?.pid ?? 0);
+      if (performance.now() > deadline) {
+        goOn();
+        throw stuckProcessError(below[0]?.pid ?? 0);
+      }
     }
-    return () => {
-      for (const one of stopped) if (isAlive(one)) kill(one.pid, "SIGCONT");
-    };
+    return goOn;
   }
 
   [Symbol.dispose](): void {
