@@ -98,9 +98,10 @@ test("guidance without a question is recorded while there is something ahead", a
   using world = new World();
   const { agents } = world;
   const id = await world.plan(STEPS);
-  expect(await agents.json("plan", "prompt", id, "mind the tests")).toMatchObject({
-    exit_code: 1,
-    error: { code: "PLAN", suggestions: [`agents plan execute ${id}`] },
+  // Before the plan begins, it is guidance for the strategy.
+  expect(await agents.json("plan", "prompt", id, "mind the docs")).toMatchObject({
+    exit_code: 0,
+    data: { answered: null, guidance: "mind the docs" },
   });
   expect(await agents.json("plan", "prompt", id, " ")).toMatchObject({ exit_code: 2 });
   await agents.json("plan", "execute", id);
