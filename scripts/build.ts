@@ -1,8 +1,9 @@
 import { globSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { TOKENIZERS } from "../src/context/model/context-model.ts";
-import { publishedTokenizer, vocabularyFile } from "../src/context/tokens/tokenizer.ts";
+import { PACKED_TOKENIZERS, publishedTokenizer, vocabularyFile } from "../src/context/tokens/tokenizer.ts";
 import { bundledPackages, noticesOf } from "./third-party-notices.ts";
 import { Vocabulary } from "../src/context/tokens/vocabulary.ts";
 import * as definitions from "../src/definitions.ts";
@@ -36,7 +37,15 @@ const options = {
 } satisfies BuildOptions;
 
 /** Large, and loaded by few commands, all of them through `import()`: each has a file to itself. */
-const HEAVY = ["ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai", "@ai-sdk/openai-compatible", "undici"];
+const HEAVY = [
+  "ai",
+  "@ai-sdk/anthropic",
+  "@ai-sdk/google",
+  "@ai-sdk/openai",
+  "@ai-sdk/openai-compatible",
+  "html-to-text",
+  "undici",
+];
 
 /**
  * The clouds' SDKs bring other versions of packages that are bundled already. They stay packages of their own, which
@@ -128,8 +137,11 @@ const program = await build({
   define: { "import.meta.url": "__moduleUrl" },
   banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
-for (const name of TOKENIZERS)
-  writeFileSync(`${out}/${vocabularyFile(name)}`, Vocabulary.of(publishedTokenizer(name)).toFile());
+for (const name of TOKENIZERS) {
+  const bytes = Vocabulary.of(publishedTokenizer(name)).toFile();
+  const packed = PACKED_TOKENIZERS.includes(name) ? gzipSync(bytes, { level: 9 }) : bytes;
+  writeFileSync(`${out}/${vocabularyFile(name)}`, packed);
+}
 const metafiles = [heavy, library, program].map(({ metafile }) => metafile);
 // The vocabularies are data of this one.
 writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf(bundledPackages(metafiles, ["node_modules/gpt-tokenizer"])));

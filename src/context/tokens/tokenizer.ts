@@ -5,6 +5,7 @@
  * grows with the square of a long run.
  */
 import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { createRequire } from "node:module";
 import type { TokenizerName } from "../model/context-model.ts";
 import { BytePairs } from "./byte-pairs.ts";
@@ -121,8 +122,15 @@ function beginsPart(code: number): boolean {
 
 function vocabularyOf(name: TokenizerName): Vocabulary {
   if (!import.meta.url.endsWith(".ts"))
-    return Vocabulary.from(readFileSync(new URL(vocabularyFile(name), import.meta.url)));
+    return Vocabulary.from(plainBytes(readFileSync(new URL(vocabularyFile(name), import.meta.url))));
   return Vocabulary.of(publishedTokenizer(name));
+}
+
+/** Of older models only: 0.6 MB less in the package, for 15 ms when it is loaded. */
+export const PACKED_TOKENIZERS: readonly TokenizerName[] = ["cl100k_base"];
+
+function plainBytes(bytes: Buffer): Buffer {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
 }
 
 /** Beside the bundle; the build writes it. */
