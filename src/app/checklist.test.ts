@@ -20,10 +20,10 @@ test("a checklist is told as it changes; when the plan continues only the newest
     { type: "checklist", step: "fix", ...list("doing", "open") },
     { type: "checklist", step: "fix", ...list("done", "doing") },
   ]);
-  world.script(...begin, step("fix", { match: { tool: "read_file" }, text: "Done." }));
+  world.script(...begin, step("fix", { match: { tool: "read_file" }, text: "Nothing to do: done." }));
   await world.restart();
   world.events.length = 0;
-  expect(await world.run("", { continue: true })).toMatchObject({ answer: "Done." });
+  expect(await world.run("", { continue: true })).toMatchObject({ answer: "Nothing to do: done." });
   expect(lists()).toEqual([{ type: "checklist", step: "fix", ...list("done", "doing") }]);
   const kinds = world.events.map(({ type }) => type);
   expect(kinds.indexOf("checklist")).toBeLessThan(kinds.indexOf("ask_started"));
@@ -35,7 +35,7 @@ test("what a command printed can be read by the name of the answer that ran it",
   world.script(
     strategy(FIX),
     step("fix", calls("shell_execute", { command })),
-    step("fix", { match: { tool: "shell_execute" }, text: "It fails." }),
+    step("fix", { match: { tool: "shell_execute" }, text: "Nothing to do: it fails." }),
   );
   const { planId } = (await world.run("try it")) as { planId: string };
   const agents = await world.agents();
