@@ -18,8 +18,7 @@ test.skipIf(!((await confinementHere()).kind !== "none"))(
     write(".gitignore", "node_modules\n");
     write("package.json", MANIFEST);
     write("test.js", 'require("node:fs").writeFileSync("result.txt", require("dep"));\n');
-    world.git("add", "--all");
-    world.git("commit", "--quiet", "--message=project");
+    world.commit("project");
     write("node_modules/dep/index.js", 'module.exports = "from dep";\n');
     const command = "npm test --silent && mkdir __pycache__ && echo junk > __pycache__/m.pyc && echo junk > run.log";
     const id = await world.plan(`  - { id: test, tool: shell_execute, params: { command: "${command}" } }\n`);
