@@ -30,6 +30,7 @@ test("it gets those that say where tools are, and nothing of the rest", () => {
     LC_ALL: "C",
     TZ: "UTC",
     CI: "1",
+    PYTHONDONTWRITEBYTECODE: "1",
   });
   for (const name of ["NODE_OPTIONS", "CARGO_HOME", "GITHUB_TOKEN", "EDITOR"]) expect(given).not.toHaveProperty(name);
 });

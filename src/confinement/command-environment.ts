@@ -26,12 +26,19 @@ const USUAL = new Set(
     .split(/\s+/),
 );
 
+/**
+ * Python takes compiled code for new while the source has the same size and the same second in its time. A model that
+ * is quick edits and runs the tests within one second, and saw the result of the code before its edit.
+ */
+const NO_STALE_CODE = { PYTHONDONTWRITEBYTECODE: "1" };
+
 export function commandEnvironment(
   home: string,
   user: Environment = commandPolicy().environment,
 ): Record<string, string | undefined> {
   const fixed = { HOME: home, TERM: "dumb", GIT_TERMINAL_PROMPT: "0", CI: "1" };
-  return { LANG: "C.UTF-8", ...toolVariables(), ...givenVariables(user), PATH: searchPath(user["PATH"]), ...fixed };
+  const path = searchPath(user["PATH"]);
+  return { LANG: "C.UTF-8", ...NO_STALE_CODE, ...toolVariables(), ...givenVariables(user), PATH: path, ...fixed };
 }
 
 function givenVariables(user: Environment): Environment {
