@@ -19,15 +19,17 @@ export async function runInForeground(
   },
 ): Promise<number> {
   const [program, ...words] = command;
+  // Before the program starts: a signal that came in between would end this process and leave the program running.
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+  for (const signal of PASSED_ON) process.on(signal, passOn);
   const child = spawn(program, words, { stdio: "inherit", env: { ...parts.environment }, cwd: parts.directory });
   await once(child, "spawn").catch((error: unknown) => {
+    for (const passed of PASSED_ON) process.off(passed, passOn);
     throw new NotFoundError("program", program, { kept: "Nothing was sent.", cause: error });
   });
-  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
   const leave = (): void => void child.kill("SIGTERM");
   // A terminal gives Ctrl-C to all programs in its foreground, and so to this one already.
   const interrupt = (): void => void (process.stdin.isTTY || child.kill("SIGINT"));
-  for (const signal of PASSED_ON) process.on(signal, passOn);
   process.on("exit", leave);
   parts.signal.addEventListener("abort", interrupt, { once: true });
   try {
