@@ -6,6 +6,7 @@
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { anthropicWire } from "../src/actors/testing/wires/anthropic.ts";
 import { chatWire } from "../src/actors/testing/wires/chat.ts";
@@ -50,6 +51,8 @@ export interface Exchange {
 interface Play {
   readonly task: Task;
   readonly speech: Speech;
+  /** How long the model takes for an answer. */
+  readonly thinkMs?: number;
   /** Told when the answer with this action was sent. */
   readonly onAction?: (index: number) => void;
 }
@@ -83,7 +86,11 @@ export async function scriptedModel(): Promise<ScriptedModel> {
       for await (const chunk of request) chunks.push(Buffer.from(chunk));
       const prompt = readPrompt(request.url ?? "", Buffer.concat(chunks).toString("utf8"));
       if (prompt === undefined || playing === undefined) response.writeHead(404).end("{}");
-      else answer(prompt, playing, { memory, response });
+      else {
+        const { thinkMs = 0 } = playing.play;
+        if (thinkMs > 0) await sleep(thinkMs);
+        answer(prompt, playing, { memory, response });
+      }
     })().catch((error: unknown) => response.writeHead(500).end(JSON.stringify({ error: String(error) })));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -28,9 +28,7 @@ export function ours(wire: WireName): Contestant {
     version: "this checkout",
     wire,
     prepare: async (place) => {
-      for (const [provider, path] of Object.entries(PATHS))
-        agents(place, "config", "set", `provider.${provider}.base-url`, `${place.url}/${path}`);
-      agents(place, "config", "set", "provider.vllm.prices", "*=3/15");
+      prepared(place, { "provider.vllm.prices": "*=3/15" });
       if ((await confinementHere()).kind !== "none") return;
       const file = join(place.home, "anywhere.yaml");
       writeFileSync(file, JSON.stringify(definitionAnywhere(PROFILE)));
@@ -40,18 +38,32 @@ export function ours(wire: WireName): Contestant {
     start: (place, request) =>
       command(place, "run", request, "--yes", "--actor", MODEL[wire], "--automation-profile", profile),
     resume: (place) => {
-      const listed: { data: { plans: { id: string }[] } } = JSON.parse(
+      const listed: { data: { plans: { plan_id: string }[] } } = JSON.parse(
         agents(place, "plan", "list", "--format", "json"),
       );
       const [newest] = listed.data.plans;
       if (newest === undefined) throw new Error("no plan was left");
-      return [command(place, "plan", "resume", newest.id), command(place, "plan", "apply", newest.id, "--yes")];
+      return [
+        command(place, "plan", "resume", newest.plan_id),
+        command(place, "plan", "apply", newest.plan_id, "--yes"),
+      ];
     },
     speech: () => speech(wire),
   };
 }
 
-function command({ home }: Place, ...words: string[]): Command {
+/** The endpoints of all providers, further settings, and an actor. */
+export function prepared(place: Place, settings: Readonly<Record<string, string>>, actor?: object): void {
+  for (const [provider, path] of Object.entries(PATHS))
+    agents(place, "config", "set", `provider.${provider}.base-url`, `${place.url}/${path}`);
+  for (const [key, value] of Object.entries(settings)) agents(place, "config", "set", key, value);
+  if (actor === undefined) return;
+  const file = join(place.home, "actor.yaml");
+  writeFileSync(file, JSON.stringify(actor));
+  agents(place, "actor", "add", "--config", file);
+}
+
+export function command({ home }: Place, ...words: string[]): Command {
   const env = {
     CLEVERAGENTS_DATA_DIR: join(home, "data"),
     ANTHROPIC_API_KEY: "a-key",

@@ -28,10 +28,10 @@ const PATIENCE_MS = 300_000;
 const TICKS_PER_SECOND = 100;
 
 /** Whole, from the words of the user to the end of the process. */
-export async function wholeRun(seat: Seat, task: Task, model: ScriptedModel): Promise<Outcome> {
+export async function wholeRun(seat: Seat, task: Task, model: ScriptedModel, thinkMs = 0): Promise<Outcome> {
   const { contestant, place } = seat;
   resetShop(place.repository);
-  const exchanges = model.play({ task, speech: contestant.speech(place) });
+  const exchanges = model.play({ task, speech: contestant.speech(place), thinkMs });
   const before = processorSecondsOfChildren();
   const started = performance.now();
   const ended = await ends(begin(contestant.start(place, task.request), place));

@@ -11,6 +11,7 @@ import type { Contestant } from "./agent-contestants.ts";
 import { measureKills } from "./agent-killed.ts";
 import { scriptedModel, type ScriptedModel } from "./agent-model.ts";
 import { ours } from "./agent-ours.ts";
+import { measureOutside } from "./agent-outside.ts";
 import { installed, PEERS } from "./agent-peers.ts";
 import { PARTS } from "./agent-prompts.ts";
 import { wholeRun, type Outcome, type Seat } from "./agent-run.ts";
@@ -58,6 +59,12 @@ export async function run({ dir, size }: { dir: string; size: BenchSize }): Prom
   for (const task of TASKS[size]) tell(task, await inTurn(task, seats, { model, rounds: ROUNDS[size] }));
   await tellObservations(seats, model);
   await measureKills(seats, model);
+  await measureOutside({
+    model,
+    rounds: ROUNDS[size],
+    small: size === "smoke",
+    seated: (some) => seated(some, { directory: join(scratch.path, some[0]?.name ?? ""), url: model.url, size }),
+  });
 }
 
 /** A peer that cannot be installed here is left out by name. */
@@ -78,7 +85,7 @@ async function seated(
   { directory, url, size }: { directory: string; url: string; size: BenchSize },
 ): Promise<Seat[]> {
   const shop = join(directory, "shop");
-  mkdirSync(shop);
+  mkdirSync(shop, { recursive: true });
   makeShop(shop, size === "smoke" ? "room" : "all");
   const seats: Seat[] = [];
   for (const contestant of contestants) {

@@ -50,6 +50,7 @@ const problems = [
   ...diagramProblems(),
   ...tableProblems(),
   ...readmeProblems(),
+  ...indexProblems(),
 ];
 
 for (const problem of problems) console.error(problem);
@@ -60,6 +61,14 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function readmeProblems(): string[] {
   const lines = readFileSync("README.md", "utf8").trimEnd().split("\n").length;
   return lines < 200 ? [] : [`README.md: ${lines} lines, under 200 are wanted`];
+}
+
+/** A reader finds every page from the list of them. */
+function indexProblems(): string[] {
+  const list = readFileSync("docs/README.md", "utf8");
+  return globSync(["*.md", "how-to/*.md"], { cwd: "docs", exclude: ["README.md"] })
+    .filter((page) => !list.includes(`](${page})`))
+    .map((page) => `docs/README.md does not name docs/${page}`);
 }
 
 function linkProblems(page: string): string[] {

@@ -18,7 +18,7 @@ interface Answer {
   readonly data: {
     readonly phase?: string;
     readonly state?: string;
-    readonly plans?: readonly { readonly id: string; readonly short_id: string }[];
+    readonly plans?: readonly { readonly plan_id: string; readonly short_id: string }[];
     readonly confinement?: { readonly kind: string; readonly finding: string };
     readonly files?: readonly { readonly path: string }[];
     readonly cost?: { readonly calls: number; readonly spent_usd: number };
@@ -110,7 +110,7 @@ async function runAll(): Promise<[Made, Made, Made]> {
   const { plans = [] } = await ask("plan", "list");
   const all = REQUESTS.map(({ name }, index): Made => {
     const id = planOf(finished[index]);
-    return { request: name, id, short: plans.find((plan) => plan.id === id)?.short_id ?? id };
+    return { request: name, id, short: plans.find((plan) => plan.plan_id === id)?.short_id ?? id };
   });
   const states = await Promise.all(all.map(stateOf));
   telling.promise(

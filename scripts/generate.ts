@@ -1,6 +1,7 @@
 /**
  * Writes the pages that are made from the sources: `node scripts/generate.ts api` the reports of the package's doors,
- * `node scripts/generate.ts commands` the list of commands. `npm run check` fails when one of them is behind.
+ * `node scripts/generate.ts commands` the lists of commands, settings and errors. `npm run check` fails when one of
+ * them is behind.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

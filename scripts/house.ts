@@ -10,7 +10,7 @@ import { kindOf, programFiles, roomOf, sourceFiles, type SourceFile } from "./ho
 const FILE_LINES = { source: 400, test: 600 } as const;
 const FUNCTION_LINES = { source: 60, test: 90 } as const;
 /** Rooms that only spell and show what the application does. */
-const SURFACES = ["cli"];
+const SURFACES = ["acp", "cli"];
 const SURFACE_IMPORTS = new Set(["app", "domain"]);
 /** Longer on purpose: the reason, with its figure, stands above the function. */
 const LONG_FUNCTIONS = new Map([["src/code-index/languages/syntax-tree.ts", 71]]);

@@ -45,6 +45,12 @@ function everything(): readonly Step[][] {
       () => check("planted bugs", ["node", "scripts/planted.ts", "--sample", "6"]),
       () => check("attacks", ["node", "attack/run.ts", "--quick"]),
       () => check("benches", ["node", "bench/run.ts", "all", "--smoke"]),
+      ...(size === "full"
+        ? [
+            () => check("conformance", ["node", "conformance/run.ts"]),
+            () => check("kills of agents", ["node", "conformance/kills.ts"]),
+          ]
+        : []),
     ],
   ];
 }

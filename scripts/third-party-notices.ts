@@ -11,6 +11,35 @@ export interface BundledPackage {
   readonly texts: readonly string[];
 }
 
+/** Of the MIT License, without the line that names the holder. */
+const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
+
+/** Packages that the MCP SDK carries within its own files, where no manifest tells of them. */
+export const COPIED: readonly BundledPackage[] = [
+  copied("@cfworker/json-schema", "MIT", `Copyright (c) 2020 Jeremy Danyow\n\n${MIT}`),
+  copied(
+    "@modelcontextprotocol/core-internal",
+    "Apache-2.0",
+    "Its text is that of @modelcontextprotocol/client: copyright of the MCP project.",
+  ),
+  copied("content-type", "MIT", `Copyright (c) 2015 Douglas Christopher Wilson\n\n${MIT}`),
+];
+
+function copied(name: string, license: string, text: string): BundledPackage {
+  return { name, version: "(within the MCP SDK)", license, texts: [text] };
+}
+
 const LEGAL = /^(licen[cs]e|copying|notice)/i;
 
 /** The packages of which something is in the outputs: what was only looked at, or shaken off, is not. */

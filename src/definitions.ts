@@ -32,7 +32,7 @@ export type {
 } from "./domain/actor/actor.ts";
 export type { ToolActorDefinition, ToolStep } from "./domain/actor/tool-actor.ts";
 export { TOOL_NAMES } from "./domain/names/tool-names.ts";
-export type { ToolName } from "./domain/names/tool-names.ts";
+export type { AddedToolName, ToolName, ToolRef } from "./domain/names/tool-names.ts";
 export type { Environment } from "./domain/values/environment.ts";
 
 export { parseProfile } from "./domain/profile/profile-definition.ts";

@@ -19,7 +19,7 @@ export type {
 export type { RollbackImpact, RolledBack } from "./plans/rollback.ts";
 export type { ServiceParts } from "./plans/transition.ts";
 export type { ProjectLinkInput, UseActionInput } from "./plans/use-action.ts";
-export type { PlanSummary } from "./store/tables/plans.ts";
+export type { PlanSummary } from "./store/tables/plan-summaries.ts";
 export type { FailureCategory, PhaseTimes, Plan, PlanFailure, ProjectLink } from "./domain/plan/plan.ts";
 export type { Phase, State } from "./domain/plan/transitions.ts";
 export type { Action, ActionInput } from "./domain/action/action.ts";

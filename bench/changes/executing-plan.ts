@@ -9,6 +9,7 @@ import type { Lease } from "../../src/ledger/leases.ts";
 import type { Store } from "../../src/store/port.ts";
 import { openSandbox } from "../../src/execution/sandbox/sandbox.ts";
 import { callTool } from "../../src/execution/tools/tool-pipeline.ts";
+import { ONLY_BUILT_IN } from "../../src/execution/tools/tool-set.ts";
 import { openWorkspace } from "../../src/execution/workspace/open-workspace.ts";
 import type { Workspace } from "../../src/execution/workspace/workspace.ts";
 import { insertDecisionAgain } from "../../src/ledger/decisions.ts";
@@ -86,6 +87,7 @@ export class ExecutingPlan implements AsyncDisposable {
   async #call(tool: string, params: Readonly<Record<string, string>>): Promise<void> {
     const environment = {
       context: this.#context,
+      tools: ONLY_BUILT_IN,
       workspaces: new Map([[ALIAS, this.#workspace]]),
       readOnly: false,
       signal: new AbortController().signal,

@@ -1,6 +1,7 @@
 /**
  * The list of commands for people, made from the table of operations that help and completion are made from too:
- * `docs/commands.md` whole, and the list in the README between its two marks.
+ * `docs/commands.md` whole, and the list in the README between its two marks. With them go the pages of the other
+ * tables: settings and errors.
  */
 import { readFileSync } from "node:fs";
 import * as z from "zod";
@@ -8,7 +9,9 @@ import type { Parameter } from "../../src/app/base/operation.ts";
 import { isOperation, OPERATIONS } from "../../src/app/table/operation-table.ts";
 import { COMMANDS, GROUPS, optionWord, SUBGROUPS, type Command } from "../../src/cli/words/command-table.ts";
 import { spellCall } from "../../src/cli/words/spell-next.ts";
+import { errorsPage } from "./errors-page.ts";
 import type { GeneratedPage } from "./generated-page.ts";
+import { settingsPage } from "./settings-page.ts";
 
 const PAGE = "docs/commands.md";
 const README = "README.md";
@@ -22,6 +25,8 @@ export async function commandPages(): Promise<GeneratedPage[]> {
   if (after === undefined) throw new Error(`${README} does not have the marks of the command list`);
   return [
     { file: PAGE, text: await commandsPage() },
+    settingsPage(),
+    errorsPage(),
     { file: README, text: before + BEGIN + groupList() + END + after },
   ];
 }
@@ -55,7 +60,7 @@ async function commandsPage(): Promise<string> {
     "A program calls the same operations by their names, with the parameters' names in camelCase: see",
     "[library.md](library.md).\n",
     "Every command takes `--format rich|color|table|plain|json|yaml`, `--data-dir <path>`, `--config-path <path>`,",
-    "`--verbose` and `--help`. A command that asks before it does something takes `--yes`.\n",
+    "`--verbose`, `--plain-progress`, `--events` and `--help`. A command that asks before it does something takes `--yes`.\n",
   ];
   for (const [heading, groups] of headings()) {
     parts.push(`**${heading}**\n`, "| command | |", "|---|---|");

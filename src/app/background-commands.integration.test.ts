@@ -210,7 +210,7 @@ test("after kill -9 nothing of it runs, and the resumed conversation is told tha
   expect(existsSync(join(world.repository, "kept.txt"))).toBe(false);
   const agents = await world.agents();
   const [plan] = (await agents.run("plan.list", {})).plans;
-  const planId = String(plan?.id);
+  const planId = String(plan?.planId);
   await agents.run("plan.execute", { plan: planId });
   const { messages } = await world.shown(planId, "fix.4");
   const notes = messages.filter(({ content = "" }) => content.includes("background command fix/1.1 is gone"));

@@ -11,6 +11,8 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAction } from "../domain/action/action.ts";
 import { parseActor } from "../domain/actor/actor-parser.ts";
+import { AGENT_NAMES } from "../domain/names/agent-names.ts";
+import { AGENT_FIELDS } from "../domain/settings/agent-settings.ts";
 import { ACTOR_ROLES } from "../domain/names/actor-roles.ts";
 import { DECISION_TYPES } from "../domain/plan/decision.ts";
 import { BUILT_IN, THRESHOLDS } from "../domain/profile/automation-profile.ts";
@@ -79,15 +81,21 @@ describe("automation profiles", () => {
 
 describe("the configuration", () => {
   const declared = ["src/domain/settings/"];
-  const lists = ["actor.default.", "context.stage."];
+  const lists = ["actor.default.", "context.stage.", ...AGENT_NAMES.map((agent) => `acp.${agent}.`)];
 
   test("every key is asked for", () => {
     const keys = SETTINGS.map(({ key }) => key).filter((key) => !lists.some((prefix) => key.startsWith(prefix)));
-    expect(unread(keys, declared, LITERAL)).toEqual([]);
+    // How progress is printed is for the command line to ask; `watching.test.ts` sees the effect.
+    expect(SOURCES.get("src/cli/run-cli.ts")).toContain('setting("core.progress"');
+    expect(unread(keys, declared, LITERAL)).toEqual(["core.progress"]);
   });
 
   test("every field of a provider is asked for", () => {
     expect(unread(PROVIDER_FIELDS, declared, LITERAL)).toEqual([]);
+  });
+
+  test("every field of an outside agent is asked for", () => {
+    expect(unread(AGENT_FIELDS, declared, LITERAL)).toEqual([]);
   });
 
   test("every stage of context assembly that can be replaced is run by the assembly", () => {
@@ -177,7 +185,7 @@ describe("operations", () => {
     seen.add(file);
     const imported = [...text.matchAll(/(?:from|import\() ?"(\.[^"]+)"/g)]
       .map(([, path = ""]) => normalize(join(dirname(file), path)))
-      .filter((path) => path.startsWith("src/app/procedures/"));
+      .filter((path) => path.startsWith("src/app/procedures/") || path === "src/app/queries/plan-meant.ts");
     return [text, ...imported.map((path) => codeOf(path, seen))].join("\n");
   }
 

@@ -68,7 +68,7 @@ test("a plan that is continued by another process shows the same instructions, a
   world.script(...first, step("fix", { match: { tool: "delete_file" }, text: "Done." }));
   const agents = await world.restart();
   const { plans } = await agents.run("plan.list", {});
-  const planId = String(plans[0]?.id);
+  const planId = String(plans[0]?.planId);
   await agents.run("plan.execute", { plan: planId });
   const before = await world.shown(planId, "fix.2");
   const after = await world.shown(planId, "fix.3");

@@ -135,6 +135,12 @@ const SIGNS: readonly (readonly [file: string, what: string])[] = [
   ["BISECT_LOG", "bisection"],
 ];
 
+/** A merge, rebase or the like that is in progress in the work tree: until it has ended nothing can be applied. */
+export async function unfinishedIn(root: string): Promise<string | undefined> {
+  const [gitDirectory] = await linesOf(root, ["--path-format=absolute", "--git-dir"]);
+  return gitDirectory === undefined ? undefined : inProgress(gitDirectory);
+}
+
 function inProgress(gitDirectory: string): string | undefined {
   return SIGNS.find(([file]) => existsSync(join(gitDirectory, file)))?.[1];
 }

@@ -1,7 +1,7 @@
 /**
  * The reasons why a plan is not applied, undone or redone, for the user: what happened, what was kept, what to do next.
  */
-import { nextStep } from "../domain/errors/next-step.ts";
+import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { JournalKind } from "../ledger/journal.ts";
 import type { LandingConflict } from "../ledger/landing.ts";
 import { codeOf } from "./user-tree.ts";
@@ -16,6 +16,13 @@ export function requireChanges(plan: Plan, entries: readonly PlanChange[], allow
   throw new PlanError(`The plan ${plan.id} changed nothing, so there is nothing to apply.`, {
     kept: "Nothing was changed.",
     next: [nextStep("plan.apply", { plan: plan.id, allowEmpty: true }), nextStep("plan.cancel", { plan: plan.id })],
+  });
+}
+
+export function partInPlaceError(plan: Plan): PlanError {
+  return new PlanError(`The plan ${plan.id} worked in place: its changes are in your files already, all of them.`, {
+    kept: "Nothing was changed.",
+    next: [nextStep("plan.undo", { plan: plan.id }), nextStep("plan.review", { plan: plan.id, sendBack: true })],
   });
 }
 
@@ -69,19 +76,43 @@ export function conflictError(plan: Plan, kind: JournalKind, conflicts: readonly
     path === undefined ? `${resource}: ${why}` : `${resource}/${path} ${why}`,
   );
   const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
-  const next =
-    kind === "apply"
-      ? [nextStep("plan.apply", { plan: plan.id }, "resolve it, then"), nextStep("plan.revert", { plan: plan.id })]
-      : [nextStep(`plan.${kind}`, { plan: plan.id }, "resolve it, then")];
+  const isGone = conflicts.some(
+    ({ path, why }) => path === undefined && why.startsWith('"/') && why.endsWith(" is gone"),
+  );
+  const moved = isGone ? [nextStep("resource.set", { resource: "<resource>", path: "<path>" }, "if it was moved")] : [];
+  const resolve = conflictNext(plan, kind, conflicts);
   return new AgentsError(
     "merge_conflict",
     `The plan cannot be ${VERBS[kind]}: ${named.slice(0, 3).join("; ")}${more}.`,
     {
       kept: "Nothing was changed, in any resource.",
-      next,
+      next: [...moved, ...resolve],
       detail: { conflicts },
     },
   );
+}
+
+/** Reasons that are about files on disk: the branch itself could take the change. */
+const UNCOMMITTED: ReadonlySet<string> = new Set([
+  "has uncommitted changes",
+  "was deleted, which is not committed",
+  "has staged changes",
+]);
+
+function conflictNext(plan: Plan, kind: JournalKind, conflicts: readonly LandingConflict[]): NextStep[] {
+  const paths = conflicts.flatMap(({ path, why }) => (path !== undefined && UNCOMMITTED.has(why) ? [path] : []));
+  if (paths.length === conflicts.length) {
+    const named = paths.slice(0, 3).map((path) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`));
+    const files = `${named.join(" ")}${paths.length > 3 ? " …" : ""}`;
+    return [{ text: `git stash push -- ${files}` }, nextStep(`plan.${kind}`, { plan: plan.id }, "then")];
+  }
+  if (kind !== "apply") return [nextStep(`plan.${kind}`, { plan: plan.id }, "resolve it, then")];
+  return [
+    nextStep("plan.conflicts", { plan: plan.id }),
+    nextStep("plan.export", { plan: plan.id, branch: "<name>" }),
+    nextStep("plan.apply", { plan: plan.id }, "resolve it, then"),
+    nextStep("plan.revert", { plan: plan.id }),
+  ];
 }
 
 const VERBS = { apply: "applied", undo: "undone", redo: "redone" } as const satisfies Record<JournalKind, string>;

@@ -10,17 +10,28 @@ import type { JournalKind } from "../ledger/journal.ts";
 import type { PreparedLandings } from "./prepare-landings.ts";
 import { mustBeApproved } from "../domain/profile/automation-profile.ts";
 import { PlanError } from "../domain/errors/errors.ts";
-import type { PlanId } from "../domain/names/ids.ts";
+import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
+import { worksInPlace } from "../domain/resource/resource.ts";
+import { REVIEW_STEP, type PlanChange } from "../changes/plan-changes.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
 import { recordedHooks } from "../execution/checks/hooks.ts";
 import type { Store } from "../store/port.ts";
 import { approveApply, requireApplyApproval } from "../plans/apply-approval.ts";
 import { requireNotUndone } from "../plans/in-place-rules.ts";
-import { requireChanges } from "./landing-errors.ts";
-import { entriesOf, PlanLanding, recordsOf, stepsOf, type LandedPlan, type LandingOptions } from "./plan-landing.ts";
+import { partInPlaceError, requireChanges } from "./landing-errors.ts";
+import { partialLanding, type TakenPart } from "./partial-landing.ts";
+import {
+  entriesOf,
+  PlanLanding,
+  recordsOf,
+  stepsOf,
+  type LandedPlan,
+  type LandingOptions,
+  type WantedLanding,
+} from "./plan-landing.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
-import { recordSourceOf, type RecordSource, type ServiceParts } from "../plans/transition.ts";
+import { recordSourceOf, requireVersion, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { sidesOf, takeApplied, undoable } from "./undo-redo.ts";
 
 export interface ApplyOptions extends LandingOptions {
@@ -30,6 +41,10 @@ export interface ApplyOptions extends LandingOptions {
   readonly verify?: boolean;
   /** A person has just been asked and said yes: recorded as their approval where the plan's profile wants one. */
   readonly approved?: boolean;
+  /** Only these changes; all of them unless given. */
+  readonly part?: TakenPart | undefined;
+  /** The version of the plan that the yes is for: one that has changed since is refused. */
+  readonly seenVersion?: number | undefined;
 }
 
 export interface UndoOptions extends LandingOptions {
@@ -53,6 +68,7 @@ export class PlanApplier {
 
   async apply(planId: PlanId, options: ApplyOptions = {}): Promise<LandedPlan> {
     const plan = await this.#service.getPlan(planId);
+    requireVersion(plan, options.seenVersion);
     if (statusKey(plan) !== "apply/applied") requireNotUndone(plan);
     const entries = await entriesOf(this.#store, plan);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
@@ -63,10 +79,11 @@ export class PlanApplier {
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
       await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
     }
+    const sides = await this.#sidesOfApply(plan, entries, options.part);
     const lease = await this.#service.startApply(plan.id);
-    await this.#landing.requireValid(plan, lease);
-    const [from, to] = [new Set<string>(), await stepsOf(this.#store, plan)];
-    return this.#landing.run(lease, { kind: "apply", plan, entries, from, to, applied: undefined }, options);
+    // A part is validated as it will be.
+    if (sides.part === undefined) await this.#landing.requireValid(plan, lease);
+    return this.#landing.run(lease, sides, options);
   }
 
   /** Undoes the changes of an applied plan; changes that other people and plans made meanwhile stay. */
@@ -83,7 +100,7 @@ export class PlanApplier {
   async preview(
     kind: JournalKind,
     planId: PlanId,
-    options: Pick<UndoOptions, "steps"> = {},
+    options: Pick<UndoOptions, "steps"> & Pick<ApplyOptions, "part"> = {},
   ): Promise<PreparedLandings> {
     const plan = await this.#service.getPlan(planId);
     const store = this.#store;
@@ -93,10 +110,24 @@ export class PlanApplier {
       await stepsOf(store, plan),
     ];
     const facts = { kind, plan, entries, records };
-    if (kind === "apply") return this.#landing.prepare({ ...facts, from: new Set(), to: all, applied: undefined });
+    if (kind === "apply")
+      return this.#landing.prepare({ ...(await this.#sidesOfApply(plan, entries, options.part)), records });
     const wanted = { kind, all, entries, steps: options.steps };
     const { undone, applied } = await store.read((reader) => undoable(reader, plan, wanted));
     return this.#landing.prepare({ ...facts, ...sidesOf(wanted, undone), applied });
+  }
+
+  async #sidesOfApply(
+    plan: Plan,
+    entries: readonly PlanChange[],
+    taken: TakenPart | undefined,
+  ): Promise<WantedLanding> {
+    const [from, to] = [new Set<string>(), await stepsOf(this.#store, plan)];
+    const whole = { kind: "apply", plan, entries, from, to, applied: undefined } as const;
+    if (taken === undefined) return whole;
+    if ((await recordsOf(this.#store, plan)).some(worksInPlace)) throw partInPlaceError(plan);
+    const part = await partialLanding(this.#store, entries, taken, this.#recordSource.ids() as ChangesetId);
+    return { ...whole, entries: [...entries, ...part.entries], to: new Set([...to, REVIEW_STEP]), part };
   }
 
   async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {

@@ -12,6 +12,7 @@ import { land, tidyUp } from "./land.ts";
 import { hasEffect, type Landing } from "../ledger/landing.ts";
 import { movingEntries, type LandingPlan } from "./landing-plan.ts";
 import { hasMoved, validateMerged, type Began } from "./merged-validation.ts";
+import type { PartialLanding } from "./partial-landing.ts";
 import { changedInPlace, requireRecorded } from "./require-recorded.ts";
 import type { HeldChange } from "./shared-worlds.ts";
 import { lockPlaces, prepareLandings, type PreparedLandings } from "./prepare-landings.ts";
@@ -24,9 +25,10 @@ import { statusKey } from "../domain/plan/transitions.ts";
 import { recordedCommitMessage } from "../changes/commit-message.ts";
 import { netChanges } from "../changes/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../ledger/sandbox-records.ts";
-import { planChanges, recordedSteps, type PlanChange } from "../changes/plan-changes.ts";
+import { isReviewStep, planChanges, recordedSteps, type PlanChange } from "../changes/plan-changes.ts";
 import { validationGate } from "../execution/checks/validation-gate.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
+import { assertReviewed } from "../ledger/reviews.ts";
 import { commitContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Store } from "../store/port.ts";
@@ -61,8 +63,12 @@ export interface LandedPlan {
   readonly kept: readonly string[];
 }
 
+/** The sides of a landing; `part` where only some of the plan's changes are applied. */
+export type WantedLanding = Omit<LandingPlan, "records"> & { readonly part?: PartialLanding | undefined };
+
 /** A landing on its way. */
 interface RunningLanding extends LandingPlan {
+  readonly part?: PartialLanding | undefined;
   readonly lease: Lease;
   readonly tell: Tell;
   readonly signal: AbortSignal | undefined;
@@ -91,11 +97,7 @@ export class PlanLanding {
     this.#effects = parts.effects;
   }
 
-  async run(
-    lease: Lease,
-    facts: Omit<LandingPlan, "records">,
-    { tell = tellNothing, signal }: LandingOptions,
-  ): Promise<LandedPlan> {
+  async run(lease: Lease, facts: WantedLanding, { tell = tellNothing, signal }: LandingOptions): Promise<LandedPlan> {
     try {
       const records = await recordsOf(this.#store, facts.plan);
       const landing = { ...facts, records, lease, tell, signal };
@@ -169,7 +171,9 @@ export class PlanLanding {
     const own = [...Map.groupBy(entries, ({ resource }) => resource)];
     const net = new Map(own.map(([alias, changes]) => [alias, netChanges(changes)]));
     const began: Began = (alias, path) => net.get(alias)?.get(path)?.before?.hash;
-    if (validations.length === 0 || !hasMoved(records, landings, began)) return;
+    // A part of the result is not the result that was validated.
+    const isValidated = landing.part === undefined && !hasMoved(records, landings, began);
+    if (validations.length === 0 || isValidated) return;
     const signal = AbortSignal.any([lease.signal, ...(landing.signal === undefined ? [] : [landing.signal])]);
     await validateMerged({
       lease,
@@ -212,7 +216,9 @@ export class PlanLanding {
    * other.
    */
   async #prepareRecorded(landing: RunningLanding): Promise<PreparedLandings> {
-    const { kind, plan, entries } = landing;
+    const { kind, plan } = landing;
+    // The sandbox holds the whole result.
+    const entries = landing.entries.filter(({ step }) => !isReviewStep(step));
     const [recorded, prepared] = await Promise.allSettled([
       kind === "apply" ? requireRecorded(this.#data.sandboxes, plan, entries) : undefined,
       this.prepare(landing),
@@ -223,11 +229,12 @@ export class PlanLanding {
   }
 
   /** Works the merge out, without touching anything of the user's. */
-  async prepare(landing: LandingPlan): Promise<PreparedLandings> {
+  async prepare(landing: LandingPlan & Pick<WantedLanding, "part">): Promise<PreparedLandings> {
     const { kind, plan } = landing;
     const moving = movingEntries(landing);
     const changesets = [...new Set(moving.map((entry) => entry.changesetId))];
-    const decisions = decisionsOf(moving);
+    // A decision of which nothing is taken is not one that is applied.
+    const decisions = decisionsOf(moving).filter((one) => landing.part?.decisions.has(one) !== false);
     const messages = new Map<string, string>();
     for (const { alias } of landing.records) {
       const message = await recordedCommitMessage(this.#store, plan, alias);
@@ -260,7 +267,8 @@ export class PlanLanding {
     const id = this.#recordSource.ids();
     const all = await stepsOf(this.#store, plan);
     const undoneSteps = kind === "apply" ? [] : [...stepsWithout(all, landing.to)].sort();
-    const journal = { id, planId: plan.id, kind, holder: lease.holder, undoneSteps, landings };
+    const { part } = landing;
+    const journal = { id, planId: plan.id, kind, holder: lease.holder, undoneSteps, landings, review: part?.review };
     return this.#store.transaction(async (tx) => {
       await assertHeld(tx, lease);
       // Another process may move a plan that is not applied while this one waits for the locks to undo it.
@@ -269,6 +277,7 @@ export class PlanLanding {
           operation: `${kind}Plan`,
           expectedVersion: lease.plan.version,
         });
+      if (part !== undefined) await assertReviewed(tx, plan.id, part.revision);
       await commitContents(tx, staged);
       return insertJournal(tx, journal);
     });

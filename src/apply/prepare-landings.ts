@@ -220,7 +220,7 @@ function contentFrom(store: Store): (hash: string) => Promise<Uint8Array> {
   };
 }
 
-function notStoredError(hash: string): AgentsError {
+export function notStoredError(hash: string): AgentsError {
   return new AgentsError("store_corrupt", `The recorded content ${hash} is not in the store.`, {
     kept: "Nothing was changed.",
   });

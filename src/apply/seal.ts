@@ -3,16 +3,19 @@
  * caller holds the kernel locks of the resources and so knows that no owner is at work; a lease that lapsed meanwhile,
  * or that a dead process left, is taken over on the way.
  */
-import { sealJournal, type Journal } from "../ledger/journal.ts";
+import { sealJournal, type Journal, type JournalReview } from "../ledger/journal.ts";
 import type { Landed } from "./land.ts";
 import { sealStep } from "./step-landing.ts";
 import { operationBetween, type HashedEntryInput } from "../domain/plan/change-entry.ts";
 import type { ChangesetId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { standingChanges } from "../changes/standing-changes.ts";
-import { planChanges } from "../changes/plan-changes.ts";
+import { planChanges, REVIEW_STEP } from "../changes/plan-changes.ts";
+import { nextWave } from "../changes/step-records.ts";
 import { insertChangeset } from "../ledger/changesets.ts";
+import { findDecisions, insertDecision } from "../ledger/decisions.ts";
 import { acquireLease, endLease, findLease, LEASE_TTL_MS, revokeLease, type LeaseFacts } from "../ledger/leases.ts";
+import { insertStep } from "../ledger/steps.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Store, Tx } from "../store/port.ts";
 import { defaultHolder, transition, type RecordSource } from "../plans/transition.ts";
@@ -37,6 +40,8 @@ export async function sealLanding(
     const lease = { kind: "end", held } as const;
     const request = { planId: journal.planId, lease };
     if (journal.kind === "apply") {
+      if (journal.review !== undefined && outcome === "done")
+        await recordReview(tx, recordSource, { plan: before, review: journal.review, epoch: held.epoch });
       const failure = { message: reasonOf(landed), category: "transient" } as const;
       const move =
         outcome === "done"
@@ -58,6 +63,32 @@ export async function sealLanding(
     });
     return (await transition(tx, recordSource, { ...request, operation, undone })).plan;
   });
+}
+
+/** From here on the plan's record leads to exactly the part that was applied. */
+async function recordReview(
+  tx: Tx,
+  { ids }: RecordSource,
+  applied: { readonly plan: Plan; readonly review: JournalReview; readonly epoch: number },
+): Promise<void> {
+  const { plan, review, epoch } = applied;
+  const { id: planId, attempt } = plan;
+  const root = (await findDecisions(tx, planId, attempt)).find(({ parent }) => parent === undefined);
+  const decision = await insertDecision(tx, ids, {
+    planId,
+    attempt,
+    type: "user_intervention",
+    phase: plan.phase,
+    step: undefined,
+    question: "Which of the changes are applied?",
+    chosen: review.chosen,
+    parent: root?.id,
+    needs: [],
+  });
+  const { changeset, entries } = review;
+  await insertChangeset(tx, { id: changeset, planId, entries: entries.map((entry) => ({ ...entry, decision })) });
+  const result = { order: [await nextWave(tx, plan)], changeset };
+  await insertStep(tx, { planId, phase: "execute", attempt, kind: "hook", key: REVIEW_STEP, epoch, result });
 }
 
 /** Whether the whole plan is undone once the landing is done: no step that changed something is still applied. */

@@ -34,6 +34,7 @@ function journalOf(root: string, createdAt: number): { journal: Journal; landing
     undoneSteps: [],
     landings: [landing],
     kept: [],
+    review: undefined,
     createdAt,
     sealedAt: createdAt,
   };

@@ -3,6 +3,7 @@ import { refersTo } from "../domain/actor/actor-references.ts";
 import type { Actor, ActorDefinition } from "../domain/actor/actor.ts";
 import { ConflictError, ValidationError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
+import { isAgentsNamespace } from "../domain/names/agent-names.ts";
 import { nameParts, parseQualifiedName } from "../domain/names/qualified-name.ts";
 import {
   actionsUsing,
@@ -13,8 +14,10 @@ import {
   findActors,
   findGraphs,
   insertActor,
+  updateActor,
 } from "../store/tables/actors.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
+import { requireReplaceable } from "./replace-actor.ts";
 import { checkReferences, isProviders } from "./reference-checks.ts";
 import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
@@ -59,15 +62,33 @@ export class ActorService {
   }
 
   /** All of them or none: the actors of one file may need each other. */
-  async addActors(definitions: readonly ActorDefinition[]): Promise<Actor[]> {
+  async addActors(
+    definitions: readonly ActorDefinition[],
+    { replace = false }: { readonly replace?: boolean } = {},
+  ): Promise<Actor[]> {
     for (const definition of definitions) this.#refuseProviders(definition);
     return this.#store.transaction(async (tx) => {
       const at = this.#recordSource.clock();
       await checkReferences(tx, definitions, this.#providers);
       const added: Actor[] = [];
-      for (const definition of definitions) added.push(await this.#add(tx, definition, at));
+      for (const definition of definitions) {
+        const before = replace ? await findActor(tx, definition.name) : undefined;
+        added.push(
+          await (before === undefined ? this.#add(tx, definition, at) : this.#replace(tx, before, definition, at)),
+        );
+      }
       return added;
     });
+  }
+
+  async #replace(tx: Tx, before: Actor, definition: ActorDefinition, at: number): Promise<Actor> {
+    const version = before.version + 1;
+    const replaced = { ...definition, version, createdAt: before.createdAt, updatedAt: at };
+    await requireReplaceable(tx, before, replaced);
+    await updateActor(tx, definition, at);
+    const details = { actor: definition.name, type: definition.type, version };
+    await recordEvent(tx, this.#recordSource, { type: "actor.replaced", at, details });
+    return replaced;
   }
 
   async #add(tx: Tx, definition: ActorDefinition, at: number): Promise<Actor> {
@@ -75,7 +96,13 @@ export class ActorService {
       throw new ConflictError(
         `There is already an actor "${definition.name}".`,
         { expected: "no such actor", actual: definition.name, code: "already_exists" },
-        { kept: "The existing actor was not changed.", next: [nextStep("actor.show", { actor: definition.name })] },
+        {
+          kept: "The existing actor was not changed.",
+          next: [
+            nextStep("actor.show", { actor: definition.name }),
+            nextStep("actor.add", { definition: { file: "<file>" }, replace: true }),
+          ],
+        },
       );
     }
     const details = { actor: definition.name, type: definition.type };
@@ -85,6 +112,10 @@ export class ActorService {
 
   #refuseProviders({ name }: ActorDefinition): void {
     const { namespace } = nameParts(name);
+    if (isAgentsNamespace(name)) {
+      const message = `the namespace "${namespace}" belongs to agents that are known by name`;
+      throw new ValidationError(`"${name}" cannot be the name of an actor: ${message}.`, [{ path: "name", message }]);
+    }
     // The namespace "local" stays free for every user, even if a user names an endpoint "local".
     if (namespace.toLowerCase() === "local" || !isProviders(`${namespace}/`, this.#providers)) return;
     const message = `the namespace "${namespace}" belongs to the models of a provider`;

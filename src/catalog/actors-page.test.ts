@@ -6,6 +6,9 @@ import { ValidationError } from "../domain/errors/errors.ts";
 import { parseActionFile } from "./action-file.ts";
 import { parseActorFile } from "./actor-file.ts";
 import { parseProfileFile } from "./profile-file.ts";
+import { readToolFile } from "./tool-file.ts";
+import { parseToolSkill } from "../domain/tool/tool-skill.ts";
+import { parse as parseYaml } from "yaml";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 
@@ -33,6 +36,8 @@ function read({ page, code }: Example): unknown {
   if (/^(?:#.*\n)?turns:/.test(code)) return parseTranscript(code, page);
   if (/^(?:extends|auto_\w+):/m.test(code)) return parseProfileFile(code, page, []);
   if (code.includes("\ndefinition_of_done:")) return parseActionFile(code, page);
+  if (/^(?:command|module):/m.test(code) && !/^type:/m.test(code)) return readToolFile(code, page, undefined);
+  if (/^(?:builtins|includes):/m.test(code)) return parseToolSkill(parseYaml(code));
   // The steps of a tool actor alone; the rest comes after them, so that lines keep their numbers.
   if (code.startsWith("steps:")) return parseActorFile(`${code}name: example\ntype: tool\ndescription: x\n`, page, {});
   return parseActorFile(code, page, {});

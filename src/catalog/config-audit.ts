@@ -5,10 +5,10 @@ import { recordSourceOf, recordEvent } from "../plans/transition.ts";
 export async function recordConfigChange(
   store: Store,
   user: string,
-  change: { key: string; from: string | undefined; to: string; project: string | undefined },
+  change: { key: string; from: string | undefined; to: string | undefined; project: string | undefined },
 ): Promise<void> {
   const { key, from, to, project } = change;
-  const details = { key, from: from ?? null, to, project: project ?? null };
+  const details = { key, from: from ?? null, to: to ?? null, project: project ?? null };
   await store.transaction((tx) =>
     recordEvent(tx, recordSourceOf({ store, user }), { type: "config.changed", at: Date.now(), details }),
   );

@@ -1,5 +1,7 @@
 import { builtInActor, offeredActors } from "../actors/providers/built-in-actors.ts";
 import { configuredProviders, requireProvider } from "../actors/providers/providers.ts";
+import { knownAgentActor } from "../domain/actor/known-agents.ts";
+import { actorNameOf, agentNamed, AGENT_NAMES } from "../domain/names/agent-names.ts";
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
 import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { NotFoundError } from "../domain/errors/errors.ts";
@@ -27,11 +29,14 @@ export async function resolveActor(text: string, sources: ActorSources): Promise
   const registered = await sources.store.read((reader) => findActor(reader, name));
   if (registered !== undefined) return registered;
   if (builtIn !== undefined) return builtIn;
+  const agent = agentNamed(name);
+  if (agent !== undefined) return knownAgentActor(agent);
   const ref = modelNamed(name);
   // A known provider without a key is told apart from an unknown name.
   if (ref !== undefined && PROVIDER_TYPES.some((type) => type === ref.provider)) requireProvider(providers, ref);
   const offered = offeredActors(providers);
-  const known = [...(await sources.store.read(actorNames)), ...offered.map((actor) => actor.name)];
+  const agents = AGENT_NAMES.map(actorNameOf);
+  const known = [...(await sources.store.read(actorNames)), ...offered.map((actor) => actor.name), ...agents];
   const suggestion = offered.find(({ model }) => model === text)?.name ?? nearest(name, known);
   throw new NotFoundError("actor", name, {
     kept: "Nothing was written and nothing was sent.",

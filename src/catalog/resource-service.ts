@@ -186,7 +186,9 @@ function pickLink(project: QualifiedName, text: string, links: readonly ProjectR
 }
 
 /** The definition with its real path, once the disk has what its type needs. */
-async function onDisk(definition: ResourceDefinition): Promise<ResourceDefinition> {
+export async function onDisk<T extends Pick<ResourceDefinition, "type" | "path" | "branch">>(
+  definition: T,
+): Promise<T> {
   const path = await directoryAt(definition.path);
   if (definition.type === "git-checkout") {
     const problem = await checkoutProblem(path, definition.branch);

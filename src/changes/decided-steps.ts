@@ -12,7 +12,7 @@ import { stepOrder } from "../domain/actor/tool-actor.ts";
 import { exactChoices, findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/port.ts";
-import { isHookStep, planChanges, recordedSteps } from "./plan-changes.ts";
+import { isHookStep, isReviewStep, planChanges, recordedSteps } from "./plan-changes.ts";
 
 export interface DecidedToolStep {
   readonly id: string;
@@ -92,11 +92,15 @@ export async function dependants(
   if (!decisions.some(({ id }) => id === decisionId)) {
     throw new NotFoundError("decision", decisionId, { next: [nextStep("plan.tree", { plan: planId })] });
   }
-  const touches = (await planChanges(store, planId, attempt)).flatMap((change): Touch[] => {
+  const changes = await planChanges(store, planId, attempt);
+  const touches = changes.flatMap((change): Touch[] => {
     // A hook's change of a file is undone with the change it rewrote; the hook itself, and its other changes, stay.
     if (change.decision === undefined || isHookStep(change.step)) return [];
     const paths = change.fromPath === undefined ? [change.path] : [change.path, change.fromPath];
     return [{ decision: change.decision as DecisionId, resource: change.resource, paths }];
   });
-  return dependantsOf(decisionId, decisions, touches);
+  // Of a file that a review left in part, the rest holds only with all changes of the file: each depends on the others.
+  const reviewed = changes.filter(({ step }) => isReviewStep(step)).map(({ resource, path }) => `${resource}\n${path}`);
+  const tied = touches.filter(({ resource, paths }) => paths.some((path) => reviewed.includes(`${resource}\n${path}`)));
+  return dependantsOf(decisionId, decisions, [...touches, ...tied]);
 }

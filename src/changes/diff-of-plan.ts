@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FileImage } from "../domain/plan/change-entry.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
+import { countChanged, parsePatch } from "../domain/text/git-patch.ts";
 import { shown } from "../domain/text/text.ts";
 import type { ChangesetStore } from "../ledger/changesets.ts";
 import { git } from "../git/git.ts";
@@ -15,7 +16,7 @@ import { GitPack } from "../git/git-pack.ts";
 import { treesOf } from "../git/git-tree.ts";
 import { netChanges, type NetChange } from "./net-changes.ts";
 import { PLAIN_ATTRIBUTES } from "../git/own-repository.ts";
-import type { PlanChange } from "./plan-changes.ts";
+import { isReviewStep, type PlanChange } from "./plan-changes.ts";
 
 export interface PlanDiff {
   readonly files: readonly ChangedFile[];
@@ -37,7 +38,7 @@ interface ChangedFile {
 }
 
 /** A net change with the name it has in the patch. */
-interface Change extends NetChange {
+export interface ShownChange extends NetChange {
   readonly resource: string;
   readonly path: string;
   readonly shownAs: string;
@@ -46,7 +47,7 @@ interface Change extends NetChange {
 }
 
 export async function diffChanges(changesets: ChangesetStore, entries: readonly PlanChange[]): Promise<PlanDiff> {
-  const changes = changesOf(entries);
+  const changes = shownChanges(entries);
   if (changes.length === 0) return { files: [], patch: "", insertions: 0, deletions: 0 };
   const scratch = await mkdtemp(join(tmpdir(), "cleveragents-diff-"));
   try {
@@ -59,13 +60,14 @@ export async function diffChanges(changesets: ChangesetStore, entries: readonly 
     );
     const patch = await compare(scratch, trees);
     const files = changes.map((change) => describe(change, contents));
-    return { files, patch, ...countLines(patch) };
+    // Counted in the hunks: a second run of git would take as long as the first.
+    return { files, patch, ...countChanged(parsePatch(patch).flatMap(({ hunks }) => hunks)) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-function changesOf(entries: readonly PlanChange[]): Change[] {
+export function shownChanges(entries: readonly PlanChange[]): ShownChange[] {
   const resources = Map.groupBy(entries, (entry) => entry.resource);
   return [...resources]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -92,7 +94,7 @@ function creditsByPath(entries: readonly PlanChange[]): ReadonlyMap<string, Cred
   for (const { path, fromPath, step, decision } of entries) {
     for (const one of fromPath === undefined ? [path] : [path, fromPath]) {
       const known = credits.get(one) ?? { steps: new Set(), decisions: new Set() };
-      known.steps.add(step);
+      known.steps.add(isReviewStep(step) ? "review" : step);
       if (decision !== undefined) known.decisions.add(decision);
       credits.set(one, known);
     }
@@ -110,7 +112,7 @@ interface ContentFacts {
 /** A scratch repository that holds both sides as trees, bytes as they are. */
 async function makeRepository(
   scratch: string,
-  changes: readonly Change[],
+  changes: readonly ShownChange[],
   changesets: ChangesetStore,
 ): Promise<{ contents: ReadonlyMap<string, ContentFacts>; trees: readonly [before: string, after: string] }> {
   for (const directory of ["objects", "refs", "info"]) mkdirSync(join(scratch, directory));
@@ -132,7 +134,7 @@ async function makeRepository(
 
 async function packContents(
   directory: string,
-  changes: readonly Change[],
+  changes: readonly ShownChange[],
   changesets: ChangesetStore,
 ): Promise<ReadonlyMap<string, ContentFacts>> {
   const needed = new Map<string, string>();
@@ -162,35 +164,12 @@ function asBinary(path: string): string {
 async function compare(scratch: string, trees: readonly string[]): Promise<string> {
   const fixed = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
   const wanted = ["--find-renames", "--patch", "--binary"];
-  const { stdout } = await git(["--git-dir=.", "diff", ...fixed, ...wanted, ...trees, "--"], { cwd: scratch });
+  // Quoted, a name with an umlaut could not be read.
+  const plainNames = ["-c", "core.quotePath=false"];
+  const { stdout } = await git([...plainNames, "--git-dir=.", "diff", ...fixed, ...wanted, ...trees, "--"], {
+    cwd: scratch,
+  });
   return stdout.toString("utf8");
-}
-
-/**
- * Counted in the hunks, whose headers say how many lines they have: a second run of git would take as long as the
- * first.
- */
-function countLines(patch: string): { insertions: number; deletions: number } {
-  let [insertions, deletions] = [0, 0];
-  let [old, now] = [0, 0];
-  for (const line of patch.split("\n")) {
-    if (old === 0 && now === 0) {
-      const header = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
-      if (header !== null) [old, now] = [Number(header[1] ?? 1), Number(header[2] ?? 1)];
-      continue;
-    }
-    if (line.startsWith("+")) {
-      insertions += 1;
-      now -= 1;
-    } else if (line.startsWith("-")) {
-      deletions += 1;
-      old -= 1;
-    } else if (!line.startsWith("\\")) {
-      old -= 1;
-      now -= 1;
-    }
-  }
-  return { insertions, deletions };
 }
 
 function factsOf(contents: ReadonlyMap<string, ContentFacts>, { hash }: FileImage): ContentFacts {
@@ -200,7 +179,7 @@ function factsOf(contents: ReadonlyMap<string, ContentFacts>, { hash }: FileImag
 }
 
 function describe(
-  { resource, path, before, after, steps, decisions }: Change,
+  { resource, path, before, after, steps, decisions }: ShownChange,
   contents: ReadonlyMap<string, ContentFacts>,
 ): ChangedFile {
   const size = after === undefined ? 0 : factsOf(contents, after).size;

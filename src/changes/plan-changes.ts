@@ -14,6 +14,16 @@ export function isHookStep(id: string): boolean {
   return id.startsWith("hook:");
 }
 
+/**
+ * The change that a review makes when only a part of the plan is applied. Like a hook's it rewrites what the steps
+ * left, and goes when they go.
+ */
+export const REVIEW_STEP = "hook::review";
+
+export function isReviewStep(id: string): boolean {
+  return id === REVIEW_STEP;
+}
+
 /** A recorded tool call or hook that has a changeset. */
 export interface ChangingStep {
   readonly kind: "tool_call" | "hook";

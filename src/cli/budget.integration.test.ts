@@ -31,7 +31,7 @@ test("a day's budget stops calls outside of plans too, and warns before it does"
   const refused = await agents.json(...ASK);
   expect(refused).toMatchObject({ exit_code: 1, error: { code: "BUDGET_EXCEEDED" } });
   expect(refused.error?.message).toBe(
-    "A call of house/m can cost $0.2750, but only $0.2749 of today's $0.9950 budget (UTC) is left.",
+    "A call of house/m can cost $0.275, but only $0.2749 of today's $0.995 budget (UTC) is left.",
   );
   expect(refused.error?.suggestions).toEqual(["agents config set budget.per-day <dollars>", "or wait until 00:00 UTC"]);
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0";
@@ -41,7 +41,7 @@ test("a day's budget stops calls outside of plans too, and warns before it does"
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "0.995";
   const last = await agents.run(ASK);
   expect(last).toMatchObject({ code: 0, stdout: "yes\n" });
-  expect(last.stderr).toContain("warning: Today's budget (UTC) is nearly used up: $0.90 of $0.9950.");
+  expect(last.stderr).toContain("warning: Today's budget (UTC) is nearly used up: $0.90 of $0.995.");
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "none";
   expect(await agents.run(ASK)).toMatchObject({ code: 0 });
   agents.environment["CLEVERAGENTS_BUDGET_PER_DAY"] = "many";

@@ -196,5 +196,5 @@ test("plans are listed in the order in which they were made, also if the clock s
     ids.push(String((JSON.parse(stdout) as Envelope).data["plan_id"]));
   }
   const { data } = await agents.json("plan", "list");
-  expect((data["plans"] as { id: string }[]).map(({ id }) => id)).toEqual(ids.toReversed());
+  expect((data["plans"] as { plan_id: string }[]).map(({ plan_id: id }) => id)).toEqual(ids.toReversed());
 });

@@ -32,30 +32,47 @@ const CALLS: readonly (readonly string[])[] = [
   ["automation-profile", "show", "trusted"],
   ["context", "pack", "greeting", "--path", "code"],
   ["run", "say hello", "--project", "shop", "--actor", "note", "--automation-profile", "trusted", "--yes"],
+  ["tell", "last", "say bye", "--yes"],
+  ["session", "list"],
   ["plan", "list"],
+  ["mcp", "server", "list"],
+  ["tool", "list"],
+  ["skill", "list"],
   ["cleanup", "list"],
   ["audit", "verify"],
+  ["watch", "--once"],
   ["info"],
   ["diagnostics"],
   ["completion", "bash"],
+  ["help", "capping-costs"],
+  ["watch"],
+  ["upgrade", "--check"],
+  ["uninstall", "--yes"],
 ];
 
 test("every family of commands works in a process of its own, and one finds what another left", async () => {
   using agents = new Agents();
+  // The test asks no registry.
+  agents.environment["npm_config_registry"] = "http://127.0.0.1:9/";
   const repository = makeRepository(join(agents.directory, "code"));
   agents.write("note.yaml", NOTE);
   agents.write("fix.yaml", ACTION_YAML);
   const families = (paths: readonly (readonly string[])[]): string[] => [
     ...new Set(paths.map(([family = ""]) => family)),
   ];
-  expect(families(CALLS).sort()).toEqual(families(COMMANDS.map(({ path }) => path.split(" "))).sort());
+  // `agents acp` answers in a protocol and has a test of its own.
+  const all = families(COMMANDS.map(({ path }) => path.split(" "))).filter((family) => family !== "acp");
+  expect(families(CALLS).sort()).toEqual(all.sort());
   const answers = new Map<string, Envelope>();
   for (const call of CALLS) {
     const answer = await agents.processJson(...call);
     expect([call, answer.error, answer.exit_code]).toEqual([call, undefined, 0]);
     answers.set(call.join(" "), answer);
   }
-  expect(answers.get("plan list")?.data["plans"]).toMatchObject([{ phase: "apply", state: "applied" }]);
-  expect(readFileSync(join(repository, "note.txt"), "utf8")).toBe("say hello\n");
+  expect(answers.get("plan list")?.data["plans"]).toMatchObject([
+    { request: "say bye", state: "applied" },
+    { request: "say hello", state: "applied" },
+  ]);
+  expect(readFileSync(join(repository, "note.txt"), "utf8")).toBe("say bye\n");
   expect(git(repository, "status", "--porcelain")).toBe("");
 });

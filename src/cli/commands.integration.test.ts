@@ -32,6 +32,8 @@ test("every command answers with the full envelope in json, and with the same da
     ["audit", "list"],
     ["audit", "verify"],
     ["completion", "bash"],
+    ["help"],
+    ["help", "plan", "apply"],
     [],
   ];
   for (const call of calls) {
@@ -217,7 +219,7 @@ test("plan list filters, limits, matches and says what is left out", async () =>
   });
   const oldest = (await service.listPlans({ limit: 1000 })).plans.at(-1);
   const found = await agents.json("plan", "list", `^${oldest?.id}`);
-  expect(found.data["plans"]).toMatchObject([{ id: oldest?.id }]);
+  expect(found.data["plans"]).toMatchObject([{ plan_id: oldest?.id }]);
   expect((await agents.json("plan", "list", "no such thing")).data["plans"]).toEqual([]);
   expect((await agents.run(["plan", "list", "no such thing"])).stdout).toContain("No plan fits.");
   expect((await agents.json("plan", "list", "(")).exit_code).toBe(2);

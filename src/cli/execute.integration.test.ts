@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import { BUILT_IN_TOOLS } from "../execution/tools/tool-set.ts";
 import { TOOL_NAMES } from "../domain/names/tool-names.ts";
 import { READ_ONLY_TOOLS } from "../domain/validation/validation.ts";
 import { gone, running, uniqueSeconds } from "../testing/processes.ts";
@@ -44,7 +44,7 @@ test("a plan is executed in a sandbox, shown, repeated without effect, and clean
   expect((await agents.run(["plan", "diff", id], { env: { FORCE_COLOR: "1" } })).stdout).toContain(
     "\u001b[32m+hello world",
   );
-  expect((await agents.run(["plan", "diff", id, "--stat"])).stdout).toContain("4 files changed");
+  expect((await agents.run(["plan", "diff", id, "--stat"])).stdout).toContain("3 files changed");
   expect((await agents.json("plan", "artifacts", id)).data["summary"]).toEqual({
     total: 4,
     writes: 3,
@@ -186,7 +186,7 @@ test("Ctrl-C stops cleanly, and the plan can go on at once", async () => {
   const id = await world.plan(`  - { id: first, tool: write_file, params: { path: first.txt, content: "1" } }
   - { id: slow, tool: shell_execute, params: { command: "test -e $HOME/started || { sleep 60; }; echo slow > slow.txt" } }
 `);
-  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
+  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/agents-program.ts";
   const child = spawn(process.execPath, [join(ROOT, program), "--data-dir", agents.dataDir, "plan", "execute", id], {
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -310,7 +310,9 @@ test("a read-only resource is not written, and a plan of a plain directory works
 });
 
 test("the tools an actor may name are the tools there are, and those a validation may name do not write", () => {
-  expect([...TOOLS.keys()].sort()).toEqual([...TOOL_NAMES].sort());
-  const reading = [...TOOLS.values()].filter((tool) => !tool.writes && !("ask" in tool)).map(({ name }) => name);
+  expect([...BUILT_IN_TOOLS.keys()].sort()).toEqual([...TOOL_NAMES].sort());
+  const reading = [...BUILT_IN_TOOLS.values()]
+    .filter((tool) => !tool.writes && !("ask" in tool))
+    .map(({ name }) => name);
   expect(reading.sort()).toEqual([...READ_ONLY_TOOLS].sort());
 });

@@ -85,7 +85,7 @@ test("at the cap the program is refused, and the last line says so", async () =>
   expect(server.log).toEqual([]);
   expect(stderr).toContain("402 ");
   expect(stderr).toContain(
-    "gateway: 0 model calls, 0 tokens in, 0 out, $0.00 of $0.001000, 3 calls refused by the budget",
+    "gateway: 0 model calls, 0 tokens in, 0 out, $0.00 of $0.001, 3 calls refused by the budget",
   );
 });
 

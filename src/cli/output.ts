@@ -3,9 +3,10 @@ import type { OutputFormat } from "../domain/settings/settings.ts";
 import { visibleJson } from "../domain/text/text.ts";
 import { maskedError, maskedErrorChain } from "../app/base/masked-error.ts";
 import type { Message, Outcome } from "./terminal/outcome.ts";
-import { painter, render, screenFor, type HumanFormat, type Terminal } from "./terminal/render.ts";
+import { painter, render, screenFor, type Screen, type Terminal } from "./terminal/render.ts";
 import { spellNext } from "./words/spell-next.ts";
-import { joined, type Text } from "./terminal/terminal-text.ts";
+import { joined, width, wrapped, type Text } from "./terminal/terminal-text.ts";
+import type { Tone } from "./terminal/view.ts";
 
 /**
  * The last step of every command: one envelope on stdout for machines, or a view for people with errors on stderr.
@@ -13,6 +14,8 @@ import { joined, type Text } from "./terminal/terminal-text.ts";
  */
 export interface Streams {
   readonly out: (text: Text) => void;
+  /** Shows a long text in the user's pager; false where there is none. */
+  readonly page: (text: Text) => Promise<boolean>;
   readonly err: (text: Text) => void;
   readonly outTerminal: Terminal;
   readonly errTerminal: Terminal;
@@ -25,17 +28,19 @@ export interface Run {
   readonly startedAt: number;
   readonly durationMs: number;
   readonly verbose: boolean;
+  /** The envelope is the last of the lines of events. */
+  readonly events: boolean;
 }
 
 export async function writeOutcome(outcome: Outcome, run: Run, streams: Streams): Promise<number> {
   const exitCode = outcome.exitCode ?? (outcome.status === "error" ? 1 : 0);
   if (run.format === "json" || run.format === "yaml") {
     const { data, messages, status = "ok" } = outcome;
-    streams.out(await encode(envelope(run, { status, exit_code: exitCode, data, messages }), run.format));
+    streams.out(await encode(envelope(run, { status, exit_code: exitCode, data, messages }), run));
     return exitCode;
   }
   if (outcome.text !== undefined) {
-    streams.out(outcome.text);
+    if (outcome.isLong !== true || !(await streams.page(outcome.text))) streams.out(outcome.text);
     return exitCode;
   }
   const screen = screenFor(run.format, streams.outTerminal);
@@ -43,23 +48,38 @@ export async function writeOutcome(outcome: Outcome, run: Run, streams: Streams)
   const view = render(outcome.view, screen);
   const parts = [
     ...(view.length === 0 ? [] : [view]),
-    ...outcome.messages.map((message) => messageLine(message, screen.format, paint)),
+    ...outcome.messages.flatMap((message) => messageLines(message, screen, paint)),
     ...(outcome.next ?? []).map((step) => [paint("next:", "dim"), ` ${spellNext(step)}`]),
   ];
   streams.out([...joined(parts, "\n"), "\n"]);
   return exitCode;
 }
 
-function messageLine({ level, text }: Message, format: HumanFormat, paint: ReturnType<typeof painter>): Text {
-  const fancy = format === "rich" || format === "color";
-  switch (level) {
-    case "info":
-      return fancy ? [paint("✓", "good"), ` ${text}`] : `OK: ${text}`;
-    case "warning":
-      return fancy ? [paint("!", "warn"), ` ${text}`] : `WARNING: ${text}`;
-    case "error":
-      return fancy ? [paint("✗", "bad"), ` ${text}`] : `ERROR: ${text}`;
-  }
+const MARKS = {
+  info: { mark: "✓", tone: "good", word: "OK:" },
+  warning: { mark: "!", tone: "warn", word: "WARNING:" },
+  error: { mark: "✗", tone: "bad", word: "ERROR:" },
+} as const satisfies Record<Message["level"], { mark: string; tone: Tone; word: string }>;
+
+/** On a terminal, a message that is too long for a line continues below its text. */
+function messageLines({ level, text }: Message, screen: Screen, paint: ReturnType<typeof painter>): Text[] {
+  const { mark, tone, word } = MARKS[level];
+  const fancy = screen.format === "rich" || screen.format === "color";
+  return headed(fancy ? [mark, tone] : [word], text, screen.columns, paint);
+}
+
+/** Text behind a head, as wide as the terminal; nothing is broken where there is none. */
+function headed(
+  [head, tone]: readonly [string, Tone?],
+  text: string,
+  columns: number | undefined,
+  paint: ReturnType<typeof painter>,
+): Text[] {
+  const first = tone === undefined ? head : paint(head, tone);
+  const indent = width(head) + 1;
+  const lines =
+    columns === undefined ? [text] : text.split("\n").flatMap((line) => wrapped(line, Math.max(20, columns - indent)));
+  return lines.map((line, at) => (at === 0 ? [first, ` ${line}`] : " ".repeat(indent) + line));
 }
 
 /** Says what happened, what was kept and how to continue; returns the exit code. */
@@ -81,14 +101,16 @@ export async function writeError(error: unknown, run: Run, streams: Streams): Pr
       },
       messages: [{ level: "error", text: known.message }],
     };
-    streams.out(await encode(envelope(run, body), run.format));
+    streams.out(await encode(envelope(run, body), run));
     return exitCode;
   }
-  const paint = painter(screenFor(run.format, streams.errTerminal));
-  const lines: Text[] = [[paint("error:", "bad"), ` ${known.message}`]];
+  const { columns, ...screen } = screenFor(run.format, streams.errTerminal);
+  const paint = painter({ ...screen, columns });
+  const lines: Text[] = headed(["error:", "bad"], known.message, columns, paint);
   if (known instanceof ValidationError) lines.push(...known.issues.slice(0, 10).flatMap(issueLine));
-  if (known.kept !== undefined) lines.push([paint("kept:", "dim"), `  ${known.kept}`]);
-  if (known.next.length > 0) lines.push([paint("next:", "dim"), `  ${known.next.map(spellNext).join("  or  ")}`]);
+  if (known.kept !== undefined) lines.push(...headed(["kept: ", "dim"], known.kept, columns, paint));
+  // One line for each, the most likely first; a command stays in one piece, fit to be copied.
+  lines.push(...known.next.map((step): Text => [paint("next:", "dim"), `  ${spellNext(step)}`]));
   if (run.verbose) lines.push(maskedErrorChain(error, environment));
   streams.err([...joined(lines, "\n"), "\n"]);
   return exitCode;
@@ -104,7 +126,7 @@ function issueLine(issue: ValidationIssue): string[] {
 }
 
 /** Anything that is not part of the interface is a defect of ours, and is called one. */
-function asAgentsError(error: unknown): AgentsError {
+export function asAgentsError(error: unknown): AgentsError {
   if (error instanceof AgentsError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new AgentsError("internal", `Something unexpected went wrong: ${message}`, {
@@ -115,11 +137,12 @@ function asAgentsError(error: unknown): AgentsError {
 
 function envelope(run: Run, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const timing = { started: new Date(run.startedAt).toISOString(), duration_ms: Math.round(run.durationMs) };
-  return { command: run.command, ...body, timing };
+  return { ...(run.events ? { type: "result" } : {}), command: run.command, ...body, timing };
 }
 
-async function encode(value: Record<string, unknown>, format: "json" | "yaml"): Promise<string> {
-  if (format === "json") return `${visibleJson(JSON.stringify(value, null, 2))}\n`;
+async function encode(value: Record<string, unknown>, { format, events }: Run): Promise<string> {
+  if (events) return `${visibleJson(JSON.stringify(value))}\n`;
+  if (format !== "yaml") return `${visibleJson(JSON.stringify(value, null, 2))}\n`;
   const { yamlText } = await import("./terminal/yaml-text.ts");
   return yamlText(value);
 }

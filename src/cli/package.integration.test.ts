@@ -34,15 +34,21 @@ function bundled(directory: string): string[] {
   return [...new Set(names)].sort();
 }
 
-test("the package holds the program, its three doors and no source maps, in less than 12 MB", () => {
+test("the package holds the program, its three doors and no source maps, in less than 13 MB", () => {
   const { files: all, unpackedSize } = packed();
   const files = all.map(({ path }) => path);
   expect(files).toEqual(
     expect.arrayContaining([
       "LICENSE",
       "CHANGELOG.md",
+      "docs/models.md",
+      "docs/commands.md",
+      "examples/health.yaml",
+      "examples/health/src/health.js",
       "bin/agents",
+      "dist/agents.cjs",
       "dist/cli.cjs",
+      "dist/help.json",
       "dist/index.js",
       "dist/primitives.js",
       "dist/definitions.js",
@@ -53,7 +59,8 @@ test("the package holds the program, its three doors and no source maps, in less
   expect(readdirSync(join(ROOT, "dist")).filter((file) => file.endsWith(".map"))).toEqual([]);
   // Declarations are made when the package is packed; of a plain build, leave room for them.
   const declarations = files.some((file) => file.startsWith("dist/types/")) ? 0 : 1_000_000;
-  expect(unpackedSize + declarations).toBeLessThan(12_000_000);
+  // 0.4 MB of it are the pages and the examples, to which messages point.
+  expect(unpackedSize + declarations).toBeLessThan(13_000_000);
   expect(files.filter((file) => /\.test\.|^(src|test|node_modules)\//.test(file))).toEqual([]);
 });
 

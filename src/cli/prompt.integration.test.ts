@@ -55,8 +55,10 @@ test("a plan that asks says so in every view, waits for the answer, and then con
   const { stdout } = await agents.run(["plan", "status", id]);
   expect(stdout).toMatch(/asks:\s+Tabs or spaces\?/);
   expect(stdout).toMatch(/because:\s+Confidence 0\.53/);
-  expect((await agents.json("plan", "list")).data).toMatchObject({ plans: [{ id, awaiting_input: QUESTION }] });
-  expect((await agents.run(["plan", "list"])).stdout).toContain("asks");
+  expect((await agents.json("plan", "list")).data).toMatchObject({
+    plans: [{ plan_id: id, standing: "waiting for you", awaiting_input: QUESTION }],
+  });
+  expect((await agents.run(["plan", "list"])).stdout).toContain("waiting for you");
 
   for (const verb of ["execute", "resume"]) {
     expect(await agents.json("plan", verb, id)).toMatchObject({

@@ -7,19 +7,19 @@ import { expect, test } from "vitest";
 import { confinementHere } from "../confinement/availability.ts";
 import { Agents, ROOT } from "./testing/agents.ts";
 import { allowCommands } from "./testing/confinement.ts";
+import { codeBlocks } from "./testing/typed-page.ts";
 
 const confined = (await confinementHere()).kind !== "none";
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 
-/** The code blocks of a page in one language, in order. */
 function blocks(language: string, page = README): string[] {
-  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, code = ""]) => code);
+  return codeBlocks(page, language);
 }
 
 test("what the README tells a new user to type works, and so do the primitives of the library on the same data", async () => {
   using agents = new Agents();
   const shell = blocks("sh").find((block) => block.includes("agents init"));
-  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
+  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/agents-program.ts";
   await allowCommands(agents);
   const environment = { ...process.env, ...agents.environment, CLEVERAGENTS_DATA_DIR: agents.dataDir };
   const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${shell}`;
@@ -56,7 +56,7 @@ test.runIf(confined)("the session in the README is what really happens", async (
 test("without --yes, the README's request shows its strategy and names the command that continues", async () => {
   using agents = new Agents();
   const shell = blocks("sh").find((block) => block.includes("examples/health"));
-  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
+  const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/agents-program.ts";
   const environment = { ...process.env, HOME: agents.directory, CLEVERAGENTS_DATA_DIR: agents.dataDir };
   const asking = shell?.replace(" --yes", "");
   const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, program)}" "$@"; }\n${asking}`;
@@ -70,7 +70,7 @@ test.runIf(confined)("the library example of the README does the same as its ses
   const shell = blocks("sh").find((block) => block.includes("examples/health"));
   const setUp = shell?.replace(/^agents run .*$/m, "");
   const environment = { ...process.env, HOME: agents.directory, CLEVERAGENTS_DATA_DIR: agents.dataDir };
-  const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"; }\n${setUp}`;
+  const script = `set -e\nagents() { "${process.execPath}" "${join(ROOT, "src/agents-program.ts")}" "$@"; }\n${setUp}`;
   await promisify(execFile)("bash", ["-c", script], { cwd: ROOT, env: environment });
 
   const [library = ""] = blocks("ts");
@@ -88,5 +88,6 @@ test.runIf(confined)("the library example of the README does the same as its ses
 test("the README names the commands the test suite and CI run", () => {
   const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
   expect(README).toContain("npm ci && npm test");
-  expect(ci.trimEnd().split("\n").slice(-2)).toEqual(["npm ci && npm test", "npm run coverage"]);
+  const commands = ci.split("\n").filter((line) => line.startsWith("npm "));
+  expect(commands).toEqual(["npm ci && npm test", "npm run conformance -- codex pi mcp", "npm run coverage"]);
 });

@@ -2,13 +2,16 @@
  * One call of `agents`: parse, run one command, print one result, tell the truth in the exit code. It knows the process
  * only through `Io`, so that a program or a test can call it as often as it likes.
  */
-import type { NoticeEvent } from "../domain/run-event.ts";
+import type { NoticeEvent, Tell } from "../domain/run-event.ts";
+import { visibleJson } from "../domain/text/text.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../domain/settings/settings.ts";
+import type { CleverAgents } from "../app/open.ts";
 import type { Invocation } from "./invoke.ts";
 import { print } from "./terminal/gate.ts";
 import { Io, type IoParts } from "./terminal/io.ts";
 import type { Message, Outcome } from "./terminal/outcome.ts";
 import { writeError, writeOutcome, type Run, type Streams } from "./output.ts";
+import type { TableEntry } from "../app/base/operation.ts";
 import { OPERATIONS } from "../app/table/operation-table.ts";
 import type { ParsedCall, Program } from "./words/program.ts";
 import type { Environment } from "../domain/values/environment.ts";
@@ -43,6 +46,7 @@ export class CliCall {
     this.#io = io;
     this.#streams = {
       out: (text) => print(io.stdout, text),
+      page: (text) => io.page(text),
       err: (text) => print(io.stderr, text),
       outTerminal: io.outTerminal,
       errTerminal: io.errTerminal,
@@ -63,7 +67,9 @@ export class CliCall {
   }
 
   async #carryOut({ call, globals }: Understood): Promise<number> {
-    const { dataDir, configPath, format: flag, verbose } = globals;
+    if (call.command.name === "help") return this.#help(call);
+    const { dataDir, configPath, verbose, plainProgress, events } = globals;
+    const flag = events ? "json" : globals.format;
     const io = this.#io;
     const notices: NoticeEvent[] = [];
     const { composeCleverAgents } = await import("../app/open.ts");
@@ -76,9 +82,14 @@ export class CliCall {
         if (event.type === "notice") notices.push(event);
       },
     });
+    if (call.command.name === "acp") return this.#serve(agents, call);
     this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
     const { Watching } = await import("./terminal/watching.ts");
-    const watching = new Watching(io, this.#format);
+    const progress = await agents.setting("core.progress", { flag: plainProgress ? "plain" : undefined });
+    const watching = new Watching(io, this.#format, {
+      plain: progress.value === "plain",
+      ...(events ? { hear: await eventLines(this.#streams) } : {}),
+    });
     try {
       const outcome = await carryOut(call, { agents, io, format: this.#format, verbose: verbose > 0, watching });
       const messages = [...(await Promise.all(notices.map(spelled))), ...watching.messages, ...outcome.messages];
@@ -88,8 +99,26 @@ export class CliCall {
     }
   }
 
+  /** Without the application: a configuration that is broken is not in the way of a page. */
+  async #help({ words }: ParsedCall): Promise<number> {
+    const { help } = await import("./words/help.ts");
+    const asked = words.positional.flat().map(String);
+    const outcome = help(asked, this.#streams.outTerminal.columns || 80);
+    return writeOutcome(outcome, this.#described(), this.#streams);
+  }
+
+  /** Standard output belongs to the protocol: neither a result nor an error is written there. */
+  async #serve(agents: CleverAgents, call: ParsedCall): Promise<number> {
+    this.#format = "plain";
+    const { serveCommand } = await import("./serve-editor.ts");
+    await serveCommand(agents, call, this.#io);
+    return 0;
+  }
+
   /** Writes the error as the result of the call; returns the exit code. */
   fail(error: unknown): Promise<number> {
+    // The error is written where it can be read later.
+    this.#io.releaseTerminal();
     return writeError(error, this.#described(), this.#streams);
   }
 
@@ -99,9 +128,17 @@ export class CliCall {
       format: this.#format,
       startedAt: this.#startedAt,
       durationMs: performance.now() - this.#begun,
+      events: this.#argv.includes("--events"),
       verbose: this.#argv.some((word) => word === "--verbose" || /^-v+$/.test(word)),
     };
   }
+}
+
+/** Writes each event as a line of JSON. */
+async function eventLines({ out }: Streams): Promise<Tell> {
+  const { wireEvent } = await import("../app/base/wire-event.ts");
+  const { spellNext } = await import("./words/spell-next.ts");
+  return (event) => out(`${visibleJson(JSON.stringify(wireEvent(event, spellNext)))}\n`);
 }
 
 /** A notice as a message, with the steps that help. */
@@ -113,8 +150,8 @@ async function spelled({ level, text, next = [] }: NoticeEvent): Promise<Message
 
 async function carryOut(call: Understood["call"], invocation: Invocation): Promise<Outcome> {
   const { command, words } = call;
-  if (command.name === "completion")
-    return (await import("./words/completion.ts")).completion(String(words.positional[0]));
+  if (command.name === "completion") return (await import("./words/completion.ts")).completion(words, invocation);
+  if (command.name === "watch") return (await import("./watch.ts")).watch(call, invocation);
   const { VIEWS } = await import("./views/all-views.ts");
   const { isOperation } = await import("../app/table/operation-table.ts");
   const { name } = command;
@@ -128,7 +165,7 @@ async function carryOut(call: Understood["call"], invocation: Invocation): Promi
 async function parse(argv: readonly string[], streams: Streams): Promise<Understood | undefined> {
   // The one command that scripts call in loops skips the parser, which is a third of its start-up time.
   if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {
-    return { command: "version", globals: { verbose: 0 }, call: bare("version") };
+    return { command: "version", globals: { verbose: 0, plainProgress: false, events: false }, call: bare("version") };
   }
   const { buildProgram } = await import("./words/program.ts");
   const program = buildProgram(streams.out, streams.outTerminal.columns || 80);
@@ -141,12 +178,14 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Underst
 
 /** A command without words. */
 function bare(name: "version" | "overview"): ParsedCall {
-  const command = { ...OPERATIONS[name], name, path: name, parameters: [], ownOptions: [] };
+  const entry: TableEntry = OPERATIONS[name];
+  const command = { ...entry, name, path: name, parameters: entry.parameters ?? [], ownOptions: [] };
   return { command, words: { positional: [], options: {} } };
 }
 
 /** The format as far as it can be told from words that did not parse. */
 function wantedFormat(argv: readonly string[], environment: Environment): OutputFormat {
+  if (argv.includes("--events")) return "json";
   const index = argv.findIndex((word) => word === "--format" || word === "-f");
   const inline = argv.find((word) => word.startsWith("--format="))?.slice("--format=".length);
   const wanted = inline ?? (index === -1 ? environment["CLEVERAGENTS_FORMAT"] : argv[index + 1]);

@@ -44,14 +44,34 @@ test("a request becomes a plan, a diff and a commit, and can be taken out again"
     "Made resource local/my-shop-js.",
     "Made project local/my-shop-js.",
     "Made action local/run.",
-    expect.stringContaining("is executed"),
     "Not checked: no validation is attached, and the project names no test command.",
-    expect.stringContaining("is applied"),
+    expect.stringMatching(/is applied: 1 file \(\+1 −0\) to main of .*my shop\.js \(commit [0-9a-f]{10}\)\./),
   ]);
   expect(readFileSync(join(repository, "note.txt"), "utf8")).toBe(`${REQUEST}\n`);
   expect(git(repository, "log", "-1", "--format=%s")).toBe(`${REQUEST}\n`);
   await agents.json("plan", "undo", data.plan_id, "--yes");
   expect(git(repository, "ls-files")).toBe("README\n");
+});
+
+test("with --events everything that happens is a line of JSON, and the result is the last one", async () => {
+  const { agents, repository } = await world();
+  using _ = agents;
+  const words = ["--events", "run", REQUEST, "--actor", "note", "--automation-profile", "trusted", "--yes"];
+  const { code, stdout, stderr } = await agents.run(words, { cwd: repository });
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line): Record<string, unknown> => JSON.parse(line));
+  expect([code, stderr]).toEqual([0, ""]);
+  const types = lines.map(({ type }) => type);
+  expect(types).toEqual(expect.arrayContaining(["plan_made", "run_started", "step_started", "step_done", "landing"]));
+  expect(lines.find(({ type }) => type === "step_done")).toMatchObject({
+    step: "note",
+    duration_ms: expect.any(Number),
+  });
+  expect(lines.at(-1)).toMatchObject({ type: "result", command: "run", exit_code: 0, data: { state: "applied" } });
+  const wrong = await agents.run(["--events", "plan", "diff", "nothing"], { cwd: repository });
+  expect(JSON.parse(wrong.stdout)).toMatchObject({ type: "result", status: "error", exit_code: 3 });
 });
 
 test("without a terminal and without --yes it stops before it lands, and says how to go on", async () => {

@@ -32,6 +32,13 @@ async function reply(question: Question, io: Io): Promise<Reply> {
     }
     case "plan":
       return answerQuestion(question, io);
+    case "review":
+      return { kind: "text", text: await answerTo(question.text, io.asking) };
+    case "choice": {
+      const ways = `${question.alternatives.join("/")}, d1 for a diff, Enter for none`;
+      const answer = await answerTo(`${question.text} [${ways}] `, io.asking);
+      return answer === "" ? { kind: "none" } : { kind: "text", text: answer };
+    }
   }
 }
 

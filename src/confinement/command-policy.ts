@@ -12,6 +12,8 @@ export interface CommandPolicy {
   readonly hidden: readonly string[];
   /** Below the user's home, or absolute: shown read-only where they exist. */
   readonly toolDirectories: readonly string[];
+  /** Shown read-only, also below a hidden place: the folders of the plan's skills. */
+  readonly shownDirectories: readonly string[];
   /** Whether a command may make Unix sockets. */
   readonly unixSockets: boolean;
   /** Parts of the user's checkout that come along although they are not part of a plan. */
@@ -29,6 +31,7 @@ export interface CommandPolicy {
 const DEFAULT: CommandPolicy = {
   hidden: [],
   toolDirectories: TOOL_DIRECTORIES,
+  shownDirectories: [],
   unixSockets: false,
   carry: carryRulesOf(undefined),
   registries: [],

@@ -100,7 +100,7 @@ export function mountsOf(view: FileView): Mount[] {
     { kind: "link", path: "/var/tmp", to: "../tmp" } as const,
     ...(view.links ?? []).map((link) => ({ kind: "link", ...link }) as const),
     ...[...hidden, ...secrets].flatMap(nothing),
-    ...[...tools, ...view.readable].flatMap((path) => shown("read", path)),
+    ...[...tools, ...commandPolicy().shownDirectories, ...view.readable].flatMap((path) => shown("read", path)),
     ...view.writable.flatMap((path) => shown("write", path)),
   ];
   const depth = ({ path }: Mount): number => path.split("/").length;

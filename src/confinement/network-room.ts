@@ -18,9 +18,15 @@ import { loopback, USER_NAMESPACE } from "./namespaces.ts";
 /** Says its number, and ends when our end of the pipe closes. */
 const HOLD = ["/bin/sh", "-c", "echo $$; read -r _"];
 
-/** Stays until the server has arrived: a process that ends at once may be gone before its message is read. */
-const LISTEN =
-  "const s=require('net').createServer().listen(0,'127.0.0.1',()=>process.send(s.address().port,s));process.on('disconnect',()=>process.exit())";
+/**
+ * Stays until the server has arrived: a process that ends at once may be gone before its message is read. That we are
+ * gone is not always told while the server is on its way, so it is asked too.
+ */
+const LISTEN = [
+  "const s=require('net').createServer().listen(0,'127.0.0.1',()=>process.send(s.address().port,s))",
+  "process.on('disconnect',()=>process.exit())",
+  "setInterval(()=>process.connected||process.exit(),200)",
+].join(";");
 
 export class NetworkRoom implements AsyncDisposable {
   readonly #holder: ChildProcess;

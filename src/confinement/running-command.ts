@@ -109,6 +109,13 @@ export class RunningCommand implements Disposable {
     return goOn;
   }
 
+  /** All that it started and that has not ended, each by a name that no later process has. */
+  running(): ReadonlySet<string> {
+    const { first } = processesIn(contentOf(this.file));
+    const alive = first === undefined ? [] : processesBelow(first).filter(({ state }) => !["Z", "X"].includes(state));
+    return new Set(alive.map(({ pid, started }) => `${pid} ${started}`));
+  }
+
   [Symbol.dispose](): void {
     closeSync(this.descriptor);
     rmSync(this.file, { force: true });

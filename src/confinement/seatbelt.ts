@@ -23,7 +23,7 @@ export function seatbelt(): ConfinementBackend {
 }
 
 export function seatbeltProfile(view: FileView): string {
-  const { hidden } = commandPolicy();
+  const { hidden, shownDirectories } = commandPolicy();
   const places = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
   const rule = (verdict: "allow" | "deny", what: string, paths: readonly string[]): string[] =>
     paths.length === 0 ? [] : [`(${verdict} ${what} ${places(paths)})`];
@@ -37,7 +37,7 @@ export function seatbeltProfile(view: FileView): string {
     // Programs look at each directory on the way to where they are.
     "(allow file-read-metadata)",
     ...rule("allow", "file-read*", toolDirectories()),
-    ...rule("allow", "file-read*", view.readable),
+    ...rule("allow", "file-read*", [...shownDirectories, ...view.readable]),
     ...rule("deny", "file-read*", [...hidden, ...view.hidden]),
     ...rule("allow", "file-read* file-write*", view.writable),
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper") (literal "/dev/tty"))',

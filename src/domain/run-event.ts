@@ -9,7 +9,10 @@ import type { SandboxStrategy } from "./resource/resource.ts";
 import type { ValidatedPlace } from "./validation/validation-result.ts";
 
 /** Everything that is told while something runs, by its `type`. */
-export type RunEvent =
+export type RunEvent = SingleRunEvent | CandidatesEvent;
+
+/** The events of one plan, or outside of any. */
+export type SingleRunEvent =
   | PlanMadeEvent
   | RunStartedEvent
   | StepEvent
@@ -86,6 +89,8 @@ export type ModelEvent =
   | { readonly type: "ask_started"; readonly step: string; readonly key: string; readonly model: AskedModel }
   /** A piece of the answer to the latest `ask_started` of the step. */
   | { readonly type: "text"; readonly step: string; readonly text: string }
+  /** A piece of what the model thinks before it answers, where its provider shows that. */
+  | { readonly type: "thought"; readonly step: string; readonly text: string }
   /** The connection broke and the answer begins again: the pieces so far are void. */
   | { readonly type: "text_void"; readonly step: string }
   | {
@@ -145,6 +150,9 @@ interface AboutTool {
   readonly tool: string;
   /** The thing the call is about, such as a path; "" when one word cannot say it. */
   readonly target: string;
+  /** The file or directory that it names, and the alias of its resource where the call says that. */
+  readonly path?: string;
+  readonly resource?: string;
 }
 
 /** A `pre-commit` or `commit-msg` program of the user's repository. */
@@ -178,6 +186,8 @@ export interface SandboxEvent {
   readonly resource: string;
   readonly strategy: SandboxStrategy;
   readonly root: string;
+  /** The user's own directory that it stands for. */
+  readonly place: string;
   /** The branch it was made from. */
   readonly ref: string | undefined;
   /** The commit it was made from. */
@@ -204,7 +214,7 @@ export interface LandingEvent {
 /** A budget of money is nearly used up. */
 export interface BudgetWarningEvent {
   readonly type: "budget_warning";
-  readonly scope: "plan" | "gateway" | "day";
+  readonly scope: "plan" | "gateway" | "group" | "day";
   readonly spent: Microdollars;
   readonly cap: Microdollars;
 }
@@ -224,6 +234,28 @@ export interface ProgressEvent {
   readonly done?: number;
   readonly total?: number;
 }
+
+/** Several candidates are carried out side by side; each has a number, from 1. */
+export type CandidatesEvent =
+  | {
+      readonly type: "candidates_started";
+      readonly group: string;
+      readonly candidates: readonly { readonly candidate: number; readonly plan: string; readonly actor: string }[];
+      /** Of all of them together. */
+      readonly spent: Microdollars;
+      readonly cap: Microdollars | undefined;
+    }
+  /** An event of one of them. */
+  | { readonly type: "candidate"; readonly candidate: number; readonly plan: string; readonly event: SingleRunEvent }
+  | {
+      readonly type: "candidate_ended";
+      readonly candidate: number;
+      readonly plan: string;
+      /** "waits": for a person. "stopped": by the user, or because another candidate was chosen. */
+      readonly outcome: "ready" | "waits" | "failed" | "stopped";
+      /** Its result in a few words, or why it ended. */
+      readonly text: string;
+    };
 
 /** A sentence for the person who watches. */
 export interface NoticeEvent {

@@ -25,6 +25,7 @@ export function budgetExceededError(
   const whose = {
     day: `today's ${amount} budget (UTC)`,
     gateway: `this run's ${amount} budget`,
+    group: `the ${amount} budget of all candidates`,
     plan: `plan ${planId}'s ${amount} budget`,
   }[scope.kind];
   const left = Math.max(0, cap.amount - spent - reserved);

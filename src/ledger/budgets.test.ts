@@ -6,11 +6,14 @@ import { verifyAudit } from "../store/tables/audit-verification.ts";
 import type { Lease } from "./leases.ts";
 import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { actionInput, planAt } from "../testing/fixtures.ts";
+import { ACTION_NAME, actionInput, planAt } from "../testing/fixtures.ts";
 import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
-import { daySpending, planSpending } from "./budget-report.ts";
+import { makeCandidates } from "../plans/candidates.ts";
+import { daySpending, groupSpending, planSpending } from "./budget-report.ts";
 import { allowedBudget, ownBudget, setOwnBudget } from "./own-budget.ts";
+import { groupScopeOf } from "./candidate-records.ts";
 import { Budget, type Caps } from "./budgets.ts";
+import type { PlanId } from "../domain/names/ids.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { findProfile } from "../domain/profile/automation-profile.ts";
 import { insertProfile } from "../store/tables/profiles.ts";
@@ -269,4 +272,32 @@ describe("what a dead owner reserved", () => {
     clock.advance(3 * 3_600_000);
     expect(await read()).toMatchObject({ reserved: 0, assumed: 600 });
   });
+});
+
+test("20 calls at once of three candidates and their judge never pass the cap of the group", async () => {
+  await using temporary = await TemporaryStore.open("memory");
+  const { store } = temporary;
+  const service = new PlanLifecycleService({ store });
+  await service.createAction(actionInput());
+  const { group, plans } = await makeCandidates(
+    { store },
+    { inputs: [1, 2, 3].map(() => ({ action: ACTION_NAME })), cap: 500, judge: undefined, rule: undefined },
+  );
+  const budgets: Budget[] = [];
+  for (const { id } of plans) {
+    const lease = await service.startStrategize(id);
+    budgets.push(new Budget({ store, caps: NONE, lease }));
+  }
+  const scope = await store.read((reader) => groupScopeOf(reader, plans[0]?.id ?? ("" as PlanId)));
+  budgets.push(new Budget({ store, caps: NONE, group: scope }));
+  const calls = Array.from(
+    { length: 20 },
+    (_, index) => budgets[index % 4]?.reserve(MODEL, 100) ?? Promise.reject(new Error("no budget")),
+  );
+  const outcomes = await Promise.allSettled(calls);
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
+  const refusals = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason as BudgetError] : []));
+  expect(refusals.every(({ code, detail }) => code === "budget_exceeded" && detail["budget"] === "group")).toBe(true);
+  const sent = await store.read((reader) => groupSpending(reader, { id: group.id, cap: scope?.cap }));
+  expect(sent).toMatchObject({ calls: 5, reserved: 500 });
 });

@@ -1,8 +1,8 @@
 /**
  * The cost of a model call is reserved before the call at the most it can cost, and settled after it at its real cost.
  * A reservation is made in one transaction that takes the rows of its scopes (the plan or the run of a gateway, then
- * the day) for itself and refuses when the amounts spent, reserved and wanted would together pass a cap; so the calls
- * that are sent fit, however many callers in however many processes ask at once.
+ * the group of candidates, then the day) for itself and refuses when the amounts spent, reserved and wanted would
+ * together pass a cap; so the calls that are sent fit, however many callers in however many processes ask at once.
  *
  * A reservation whose owner died is never given back: the call may have been sent and billed. It stays reserved at its
  * upper bound and is shown as assumed. If the owner was only slow, it still settles, and its figure replaces the
@@ -17,6 +17,7 @@ import type { NextStep } from "../domain/errors/next-step.ts";
 import { recordSystemEvent } from "./system-events.ts";
 import type { Cap, Caps } from "./spending-caps.ts";
 import { planCap } from "./own-budget.ts";
+import { groupScopeOf, type GroupScope } from "./candidate-records.ts";
 import { assertHeld, type Lease } from "./leases.ts";
 
 export type { Cap, Caps } from "./spending-caps.ts";
@@ -41,8 +42,8 @@ export interface Reservation {
  * the call is made again and neither counts.
  */
 export interface Settlement {
-  /** Part of a unit of work, which may run twice. */
-  commit(tx: Tx): Promise<void>;
+  /** Part of a unit of work, which may run twice. `owner`: the plan that a call of no plan turned out to be for. */
+  commit(tx: Tx, owner?: PlanId): Promise<void>;
   /** After that commit. */
   committed(): void;
   /** When there is nothing to commit it with. */
@@ -56,7 +57,7 @@ export interface BudgetWarning {
 }
 
 export interface BudgetScope {
-  readonly kind: "plan" | "gateway" | "day";
+  readonly kind: "plan" | "gateway" | "group" | "day";
   readonly key: string;
   readonly cap: Cap | undefined;
 }
@@ -83,18 +84,21 @@ export class Budget {
   readonly #caps: Caps;
   readonly #lease: Lease | undefined;
   readonly #gateway: GatewayScope | undefined;
+  readonly #group: GroupScope | undefined;
   readonly #user: string;
   readonly #ids: IdGenerator;
 
   /**
-   * With `lease`: for the lease's plan, and only while it is held. With `gateway`: for one run of a gateway. Without
-   * both: for other calls outside of plans.
+   * With `lease`: for the lease's plan and the group it is a candidate of, and only while it is held. With `gateway`:
+   * for one run of a gateway. With `group`: for a call about all candidates. Without them: for other calls outside of
+   * plans.
    */
   constructor(parts: {
     store: Store;
     caps: Caps;
     lease?: Lease | undefined;
     gateway?: GatewayScope;
+    group?: GroupScope | undefined;
     user?: string;
     ids?: IdGenerator;
   }) {
@@ -102,6 +106,7 @@ export class Budget {
     this.#caps = parts.caps;
     this.#lease = parts.lease;
     this.#gateway = parts.gateway;
+    this.#group = parts.group;
     this.#user = parts.user ?? loginName();
     this.#ids = parts.ids ?? monotonicIds();
   }
@@ -124,7 +129,7 @@ export class Budget {
       for (const { key } of scopes) {
         await tx.run("UPDATE spending SET reserved = reserved + ? WHERE scope = ?", most ?? 0, key);
       }
-      return this.#insert(tx, spender, day, most);
+      return this.#insert(tx, spender, { day, bound: most, group: await this.#groupScope(tx, this.#lease?.planId) });
     });
     if ("id" in made) return made;
     throw budgetExceededError(made, spender, this.#lease?.planId);
@@ -154,7 +159,10 @@ export class Budget {
     const state = how.estimated ? "estimated" : "settled";
     let warnings: readonly BudgetWarning[] = [];
     return {
-      commit: async (tx) => void (warnings = await this.#endIn(tx, reservation, state, within)),
+      commit: async (tx, owner) => {
+        warnings = await this.#endIn(tx, reservation, state, within);
+        if (owner !== undefined) await billTo(tx, reservation, owner, within);
+      },
       committed: () => how.warn(warnings),
       alone: async () => how.warn(await this.#end(reservation, state, within)),
     };
@@ -199,6 +207,8 @@ export class Budget {
   /** The day always last: two transactions that take several rows never wait for each other. */
   async #scopes(tx: Tx, planId: PlanId | undefined, day: number): Promise<BudgetScope[]> {
     const scopes: BudgetScope[] = [{ kind: "day", key: `day:${day}`, cap: this.#caps.perDay }];
+    const group = await this.#groupScope(tx, planId);
+    if (group !== undefined) scopes.unshift({ kind: "group", key: `group:${group.id}`, cap: group.cap });
     if (this.#gateway !== undefined)
       scopes.unshift({ kind: "gateway", key: `gateway:${this.#gateway.id}`, cap: this.#gateway.cap });
     if (planId !== undefined)
@@ -206,15 +216,25 @@ export class Budget {
     return scopes;
   }
 
-  async #insert(tx: Tx, { provider, model }: Spender, day: number, bound: number | undefined): Promise<Reservation> {
+  async #groupScope(tx: Tx, planId: PlanId | undefined): Promise<GroupScope | undefined> {
+    return this.#group ?? (planId === undefined ? undefined : groupScopeOf(tx, planId));
+  }
+
+  async #insert(
+    tx: Tx,
+    { provider, model }: Spender,
+    parts: { readonly day: number; readonly bound: number | undefined; readonly group: GroupScope | undefined },
+  ): Promise<Reservation> {
+    const { day, bound, group } = parts;
     const id = this.#ids();
     const planId = this.#lease?.planId;
     await tx.run(
-      `INSERT INTO reservations (id, plan_id, gateway_id, epoch, day, provider, model, bound, state, at, lapses_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'reserved', now_ms(), now_ms() + ?)`,
+      `INSERT INTO reservations (id, plan_id, gateway_id, group_id, epoch, day, provider, model, bound, state, at, lapses_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'reserved', now_ms(), now_ms() + ?)`,
       id,
       planId ?? null,
       this.#gateway?.id ?? null,
+      group?.id ?? null,
       this.#lease?.epoch ?? null,
       day,
       provider,
@@ -261,6 +281,17 @@ export class Budget {
       this.#ids,
     );
   }
+}
+
+/** The settled call of no plan becomes one of this plan; its cap is not asked, because the money is spent. */
+async function billTo(tx: Tx, { id }: Reservation, planId: PlanId, cost: Microdollars | undefined): Promise<void> {
+  await tx.run("UPDATE reservations SET plan_id = ? WHERE id = ? AND plan_id IS NULL", planId, id);
+  await tx.run(
+    `INSERT INTO spending (scope, spent, reserved) VALUES (?, ?, 0)
+     ON CONFLICT (scope) DO UPDATE SET spent = spending.spent + excluded.spent`,
+    `plan:${planId}`,
+    cost ?? 0,
+  );
 }
 
 function withinBound({ bound }: Reservation, cost: Microdollars | undefined): Microdollars | undefined {

@@ -91,8 +91,8 @@ export class ChangesetStore {
     for (const entry of entries) {
       const { hashed, contents } = withHashes(entry);
       const checked = parseChangeEntry(hashed);
-      const staged: StagedContent[] = [];
-      for (const [hash, bytes] of contents) staged.push(await stageContent(this.#store, bytes, hash));
+      // Without contents nothing is waited for: what is asked for before the changeset is closed is in.
+      const staged = contents.size === 0 ? [] : await stagedContents(this.#store, contents);
       prepared.push({ checked, staged });
     }
     const append = async (tx: Tx, { checked, staged }: (typeof prepared)[number]): Promise<ChangeEntry> => {
@@ -188,15 +188,21 @@ export async function supersedeChangesets(tx: Tx, changesets: readonly Changeset
  */
 export async function insertChangeset(
   tx: Tx,
-  changeset: { readonly id: ChangesetId; readonly planId: PlanId; readonly entries: readonly HashedEntryInput[] },
+  changeset: {
+    readonly id: ChangesetId;
+    readonly planId: PlanId;
+    readonly epoch?: number;
+    readonly entries: readonly HashedEntryInput[];
+  },
 ): Promise<void> {
-  const { id, planId } = changeset;
+  const { id, planId, epoch } = changeset;
   const entries = changeset.entries.map(parseChangeEntry);
   await tx.run(
-    `INSERT INTO changesets (sequence, id, plan_id, entry_count, opened_at, closed_at)
-     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, now_ms(), now_ms() FROM changesets WHERE plan_id = ?`,
+    `INSERT INTO changesets (sequence, id, plan_id, epoch, entry_count, opened_at, closed_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, now_ms(), now_ms() FROM changesets WHERE plan_id = ?`,
     id,
     planId,
+    epoch ?? null,
     entries.length,
     planId,
   );
@@ -245,6 +251,21 @@ async function insertEntry(
     entry.decision ?? null,
     place.at,
   );
+}
+
+/** Prepares the contents of an entry outside any transaction. */
+export async function preparedEntry(
+  store: Store,
+  entry: ChangeEntryInput,
+): Promise<{ readonly hashed: HashedEntryInput; readonly staged: readonly StagedContent[] }> {
+  const { hashed, contents } = withHashes(entry);
+  return { hashed, staged: await stagedContents(store, contents) };
+}
+
+async function stagedContents(store: Store, contents: ReadonlyMap<string, Uint8Array>): Promise<StagedContent[]> {
+  const staged: StagedContent[] = [];
+  for (const [hash, bytes] of contents) staged.push(await stageContent(store, bytes, hash));
+  return staged;
 }
 
 /** The entry as it is recorded, and the contents it was given with, by their hashes. */

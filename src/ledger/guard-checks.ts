@@ -14,6 +14,7 @@ import {
   type Refusal,
   type Tightening,
 } from "../domain/profile/guards.ts";
+import { guardedTool } from "../domain/profile/outside-tools.ts";
 import type { InvocationId, PlanId } from "../domain/names/ids.ts";
 import { lastMover } from "../store/tables/audit.ts";
 import type { Reader, Tx } from "../store/port.ts";
@@ -100,7 +101,7 @@ export async function judge(
   };
   const approved = !guards.requireApprovalForWrites || (await isApproved(tx, planId, attempt, writesOf(step)));
   const rules = { guards, maxRetriesPerStep: profile.maxRetriesPerStep };
-  const refusal = judgeCall({ tool: call.tool, step, writes }, rules, counts, approved);
+  const refusal = judgeCall({ tool: guardedTool(call.tool).tool, step, writes }, rules, counts, approved);
   return refusal === undefined ? undefined : { ...refusal, error: refusedError(planId, profile, call, refusal) };
 }
 
@@ -124,8 +125,11 @@ export async function countCalls(
     step ?? "",
     planId,
   );
+  const tools = new Map<string, number>();
+  for (const { tool, calls } of rows)
+    tools.set(guardedTool(tool).tool, (tools.get(guardedTool(tool).tool) ?? 0) + calls);
   return {
-    tools: new Map(rows.map(({ tool, calls }) => [tool, calls])),
+    tools,
     step: rows.reduce((total, { own }) => total + own, 0),
   };
 }

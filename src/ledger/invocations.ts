@@ -101,6 +101,26 @@ export async function supersedeInvocations(tx: Tx, ids: readonly InvocationId[])
     await tx.run("UPDATE tool_invocations SET superseded_at = now_ms() WHERE id = ? AND superseded_at IS NULL", id);
 }
 
+/**
+ * The changesets of calls of a tool for a decision that an earlier owner of the plan began, and that did not fail: they
+ * were carried out, or may have been.
+ */
+export async function begunBefore(
+  reader: Reader,
+  call: Pick<CallStart, "decision" | "tool">,
+  epoch: number,
+): Promise<ChangesetId[]> {
+  const rows = await reader.all<{ changeset_id: ChangesetId }>(
+    `SELECT changeset_id FROM tool_invocations
+      WHERE decision_id = ? AND tool = ? AND epoch < ? AND refused_by IS NULL AND superseded_at IS NULL
+        AND (outcome IS NULL OR outcome = 'ok')`,
+    call.decision,
+    toolText(call),
+    epoch,
+  );
+  return rows.map((row) => row.changeset_id);
+}
+
 interface InvocationRow {
   readonly id: InvocationId;
   readonly changeset_id: ChangesetId;

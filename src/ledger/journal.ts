@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { HashedEntryInput } from "../domain/plan/change-entry.ts";
 import type { ChangesetId, InvocationId, PlanId } from "../domain/names/ids.ts";
-import type { JsonValue } from "../domain/values/json.ts";
+import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import type { Reader, Tx } from "../store/port.ts";
 import type { Direction, Landing } from "./landing.ts";
 
@@ -24,6 +24,14 @@ export interface LandingStep {
   readonly durationMs: number;
   readonly resultSize: number;
   readonly entries: readonly HashedEntryInput[];
+}
+
+/** The change by which a review leaves a part of the plan out; it becomes part of the record with the seal. */
+export interface JournalReview {
+  readonly changeset: ChangesetId;
+  readonly entries: readonly HashedEntryInput[];
+  /** The decision that is recorded for it. */
+  readonly chosen: JsonObject;
 }
 
 export type Journal = JournalFacts &
@@ -45,6 +53,8 @@ interface JournalFacts {
   /** Steps whose changes are undone once this is done. */
   readonly undoneSteps: readonly string[];
   readonly landings: readonly Landing[];
+  /** Undefined when the whole plan is applied. */
+  readonly review: JournalReview | undefined;
   /** The paths at which a person's change was found and left alone. */
   readonly kept: readonly string[];
   readonly createdAt: number;
@@ -64,6 +74,7 @@ interface JournalRow {
   readonly undone_steps: string;
   readonly landings: string;
   readonly kept: string;
+  readonly review: string | null;
   readonly created_at: number;
   readonly sealed_at: number | null;
 }
@@ -74,11 +85,13 @@ export async function insertJournal(
   journal: Pick<JournalFacts, "id" | "planId" | "holder" | "undoneSteps" | "landings"> & {
     readonly kind: Journal["kind"];
     readonly step?: LandingStep;
+    readonly review?: JournalReview | undefined;
   },
 ): Promise<Journal> {
   const row = await tx.get<JournalRow>(
-    `INSERT INTO journals (sequence, id, plan_id, kind, step, host, boot, holder, undone_steps, landings, kept, created_at)
-     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms() FROM journals RETURNING *`,
+    `INSERT INTO journals (sequence, id, plan_id, kind, step, host, boot, holder, undone_steps, landings, review, kept,
+       created_at)
+     SELECT COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', now_ms() FROM journals RETURNING *`,
     journal.id,
     journal.planId,
     journal.kind,
@@ -88,6 +101,7 @@ export async function insertJournal(
     journal.holder,
     JSON.stringify(journal.undoneSteps),
     JSON.stringify(journal.landings),
+    journal.review === undefined ? null : JSON.stringify(journal.review),
   );
   if (row === undefined) throw new Error("a journal was inserted and not returned");
   return readJournal(row);
@@ -223,6 +237,7 @@ function readJournal(row: JournalRow): Journal {
     outcome: row.outcome ?? undefined,
     undoneSteps: JSON.parse(row.undone_steps) as string[],
     landings: JSON.parse(row.landings) as Landing[],
+    review: row.review === null ? undefined : (JSON.parse(row.review) as JournalReview),
     kept: JSON.parse(row.kept) as string[],
     createdAt: row.created_at,
     sealedAt: row.sealed_at ?? undefined,

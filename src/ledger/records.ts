@@ -36,6 +36,20 @@ interface AnswerStep extends RecordFacts {
   readonly kind: "answer";
   readonly decision: DecisionId;
   readonly answer: JsonValue;
+  /** Of an outside agent: the answer as it went over the wire, to be given again. */
+  readonly wire?: AnswerWire;
+}
+
+export interface AnswerWire {
+  readonly round: number;
+  readonly dialect: string;
+  readonly status: number;
+  readonly contentType: string;
+  /** The hash of its content. */
+  readonly body: string;
+  /** The hash of what was asked. */
+  readonly request: string;
+  readonly conversation: string;
 }
 
 /** The context that a model was shown. */

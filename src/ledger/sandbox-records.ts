@@ -5,6 +5,7 @@
  */
 import { hostname } from "node:os";
 import type { PlanId } from "../domain/names/ids.ts";
+import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import type { SandboxStrategy } from "../domain/resource/resource.ts";
 import type { Reader, Tx } from "../store/port.ts";
 
@@ -61,6 +62,33 @@ export async function findSandboxRecords(reader: Reader, planId: PlanId, attempt
     baseCommit: row.base_commit ?? undefined,
     dirty: row.dirty === 1,
   }));
+}
+
+/** The commits that plans' sandboxes of this place started from, the newest first; none for a directory. */
+export async function basesOf(reader: Reader, path: string): Promise<string[]> {
+  const rows = await reader.all<{ base_commit: string }>(
+    `SELECT base_commit FROM sandboxes WHERE path = ? AND base_commit IS NOT NULL AND dirty = 0
+      ORDER BY made_at DESC LIMIT 1`,
+    path,
+  );
+  return rows.map(({ base_commit: commit }) => commit);
+}
+
+/** The resource is at another place now: changes of its past plans are undone and redone there. */
+export async function moveSandboxRecords(
+  tx: Tx,
+  resource: QualifiedName,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  await tx.run(
+    `UPDATE sandboxes SET path = ?, host = ? WHERE path = ?
+        AND EXISTS (SELECT 1 FROM plan_projects JOIN project_resources USING (project_key)
+                     WHERE plan_id = sandboxes.plan_id AND resource_key = ?)`,
+    to,
+    hostname(),
+    from,
+    nameKey(resource),
+  );
 }
 
 /** Plans that can still continue and work without a sandbox, which a list of sandbox directories cannot show. */

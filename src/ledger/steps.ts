@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ValidationError } from "../domain/errors/errors.ts";
 import type { JsonValue } from "../domain/values/json.ts";
-import type { PlanId } from "../domain/names/ids.ts";
+import type { DecisionId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { textProblem } from "../domain/text/text.ts";
 import type { Phase } from "../domain/plan/transitions.ts";
@@ -192,6 +192,21 @@ export async function findStepRecords(
     plan.attempt,
   );
   return rows.map(stepRecordOf);
+}
+
+/** The recorded answer that stands for the decision, also one that counts no more. */
+export async function findAnswer(
+  reader: Reader,
+  planId: PlanId,
+  decision: DecisionId,
+): Promise<Extract<StepRecord, { kind: "answer" }> | undefined> {
+  const rows = await reader.all<{ kind: "answer"; key: string; result: string }>(
+    "SELECT kind, key, result FROM steps WHERE plan_id = ? AND kind = 'answer' AND result LIKE ?",
+    planId,
+    `%${decision}%`,
+  );
+  const records = rows.map((row) => stepRecordOf(row) as Extract<StepRecord, { kind: "answer" }>);
+  return records.find((record) => record.decision === decision);
 }
 
 /** The records of one kind of an attempt's execution that count, in any order. */

@@ -4,6 +4,7 @@
  */
 import { decisionWaves } from "../changes/decided-steps.ts";
 import type { ChosenWork, Decision } from "../domain/plan/decision.ts";
+import { FIXED_STEPS } from "../domain/plan/fixed-steps.ts";
 import type { DecisionId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
@@ -13,9 +14,14 @@ import type { Tx } from "../store/port.ts";
 import { isByModel } from "./revise-strategy.ts";
 import { transition, type RecordSource } from "./transition.ts";
 
-/** Only a model can be asked for more; the steps of a tool actor are in its file. */
+/** Only a model or an outside agent can be asked for more; the steps of a tool actor are in its file. */
 export function canFollowUp(plan: Plan, decisions: readonly Decision[]): boolean {
-  return statusKey(plan) === "execute/complete" && isByModel(decisions);
+  const outside = decisions.some(({ step }) => step === FIXED_STEPS.acp);
+  return statusKey(plan) === "execute/complete" && (outside || isByModel(decisions));
+}
+
+export function isFollowUpStep(step: string): boolean {
+  return step.startsWith(FOLLOW_UP);
 }
 
 /** In the transaction that records what the user said, as the decision `said`. */
@@ -31,7 +37,7 @@ export async function followUp(
 ): Promise<Plan> {
   const { plan, decisions, said, text } = request;
   const waves = decisionWaves(decisions);
-  const earlier = decisions.filter(({ step }) => step?.startsWith(FOLLOW_UP) === true).length;
+  const earlier = decisions.filter(({ step }) => step !== undefined && isFollowUpStep(step)).length;
   const work: ChosenWork = { description: text, resources: [], complexity: "medium", risk: null };
   await insertDecision(tx, recordSource.ids, {
     planId: plan.id,

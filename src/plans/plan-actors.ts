@@ -1,12 +1,15 @@
 /**
  * The actors of a new plan: which they are, and whether the plan may have them. All of it is true as long as the plan
- * is active, because an actor that an active plan or a graph needs cannot be removed, and a definition never changes.
+ * is active, because an actor that an active plan or a graph needs cannot be removed, and is replaced only by one
+ * that the plan can work with as well.
  */
-import { ACTOR_ROLES, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
+import { ACTOR_ROLES, STEP_ACTOR_LIMIT, type Action, type ActorRole, type Actors } from "../domain/action/action.ts";
 import { actorReferences } from "../domain/actor/actor-references.ts";
+import { noStrategistError } from "../domain/actor/actor-errors.ts";
 import type { Actor } from "../domain/actor/actor.ts";
 import { actorVariables } from "../domain/actor/tool-actor.ts";
 import { AgentsError, ValidationError } from "../domain/errors/errors.ts";
+import { agentNamed } from "../domain/names/agent-names.ts";
 import { modelNamed, parseActorName } from "../domain/names/actor-name.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
@@ -17,6 +20,8 @@ import { actorNames, findActor } from "../store/tables/actors.ts";
 import type { Reader } from "../store/port.ts";
 
 export interface ActorChoice {
+  /** The actors that single steps may be given to, besides the execution actor; instead of the action's. */
+  readonly stepActors?: readonly string[] | undefined;
   readonly actors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
   /** The configured actors for roles that neither the plan nor the action fills. */
   readonly defaultActors?: Partial<Readonly<Record<ActorRole, string | undefined>>>;
@@ -40,7 +45,8 @@ export async function planActors(
     const name = actors[role];
     if (name === undefined) continue;
     const actor = await findActor(reader, name);
-    if (actor === undefined) await requireModelName(reader, name, input.providers);
+    if (role === "strategy" && (actor?.type === "acp" || agentNamed(name) !== undefined)) throw noStrategistError(name);
+    if (actor === undefined) await requireKnownName(reader, name, input.providers);
     else {
       if (role === "execution") checkVariables(action, actor);
       await collectActors(reader, actor, seen);
@@ -50,12 +56,55 @@ export async function planActors(
   return actors;
 }
 
-/** A name that stands for no registered actor must be that of a model. */
-async function requireModelName(
+/**
+ * The actors that the strategist may give steps to: the execution actor first, each once. Empty when there is no other.
+ * A strategist is a model, so a plan whose steps are fixed has none.
+ */
+export async function planStepActors(
+  reader: Reader,
+  action: Action,
+  input: ActorChoice,
+  { actors, profile }: { readonly actors: Actors; readonly profile: AutomationProfile },
+): Promise<QualifiedName[]> {
+  const given = input.stepActors?.map((name) => parseActorName(name, "step_actor")) ?? action.stepActors;
+  const all = [...(actors.execution === undefined ? [] : [actors.execution]), ...given];
+  const named = all.filter((name, index) => all.findIndex((one) => nameKey(one) === nameKey(name)) === index);
+  if (named.length < 2) return [];
+  if (named.length > STEP_ACTOR_LIMIT) throw stepActorsError(`a plan has at most ${STEP_ACTOR_LIMIT} of them`);
+  const seen = new Map<string, Actor>();
+  for (const name of named) {
+    const actor = await findActor(reader, name);
+    if (actor === undefined) await requireKnownName(reader, name, input.providers);
+    else if (actor.type === "tool") throw stepActorsError(`"${name}" is a tool actor, which has steps of its own`);
+    else await collectActors(reader, actor, seen);
+  }
+  requireAllowed([...seen.values()], profile);
+  if (actors.strategy === undefined) await requireStrategist(reader, actors.execution);
+  return named;
+}
+
+/** Without a strategy actor the execution actor decides, and only a model does. */
+async function requireStrategist(reader: Reader, name: QualifiedName | undefined): Promise<void> {
+  if (name === undefined) return;
+  const type = (await findActor(reader, name))?.type ?? (agentNamed(name) === undefined ? "llm" : "acp");
+  if (type !== "llm") throw stepActorsError(`"${name}" decides on no steps; name a model as strategy actor`);
+}
+
+function stepActorsError(problem: string): ValidationError {
+  return new ValidationError(
+    `The actors of steps do not fit: ${problem}.`,
+    [{ path: "step_actors", message: problem }],
+    { kept: "Nothing was written.", next: [nextStep("actor.list")] },
+  );
+}
+
+/** A name that stands for no registered actor must be that of a known agent or of a model. */
+async function requireKnownName(
   reader: Reader,
   name: QualifiedName,
   providers: readonly string[] | undefined,
 ): Promise<void> {
+  if (agentNamed(name) !== undefined) return;
   const provider = modelNamed(name)?.provider.toLowerCase();
   if (providers === undefined || (provider !== undefined && providers.includes(provider))) return;
   throw notFoundError("actor", name, await actorNames(reader));
@@ -109,8 +158,10 @@ async function resolveActors(reader: Reader, action: Action, input: ActorChoice)
       ],
     });
   }
-  // The strategy of a tool actor are its steps; a model that thinks about them is only asked when the caller names one.
-  const fixed = (await findActor(reader, execution))?.type === "tool";
+  // The strategy of a tool actor are its steps, and another agent has its own; a model that thinks about them is only
+  // asked when the caller names one.
+  const type = (await findActor(reader, execution))?.type ?? (agentNamed(execution) === undefined ? "llm" : "acp");
+  const fixed = type === "tool" || type === "acp";
   const resolve = (role: ActorRole): QualifiedName | undefined =>
     role === "execution" ? execution : (named(role) ?? (fixed && role === "strategy" ? undefined : configured(role)));
   return Object.fromEntries(ACTOR_ROLES.map((role) => [role, resolve(role)])) as Record<
@@ -123,7 +174,7 @@ async function resolveActors(reader: Reader, action: Action, input: ActorChoice)
  * A registered execution actor may only use arguments that the action declares: otherwise its steps would run with
  * holes in them.
  */
-function checkVariables(action: Action, actor: Actor): void {
+export function checkVariables(action: Action, actor: Actor): void {
   if (actor.type !== "tool") return;
   const declared = action.arguments.map(({ name }) => name);
   const missing = actorVariables(actor).filter((variable) => !declared.includes(variable));

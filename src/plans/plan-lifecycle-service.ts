@@ -10,14 +10,8 @@ import { shown, textProblem } from "../domain/text/text.ts";
 import type { PlanOperation, Phase, State } from "../domain/plan/transitions.ts";
 import { Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
 import { findActions, insertAction, planCounts, updateActionState } from "../store/tables/actions.ts";
-import {
-  countPlans,
-  findFailures,
-  findPlan,
-  findPlanSummaries,
-  planIdsByPrefix,
-  type PlanSummary,
-} from "../store/tables/plans.ts";
+import { findFailures, findPlan, planIdsByPrefix } from "../store/tables/plans.ts";
+import { countPlans, findPlanSummaries, type PlanSummary } from "../store/tables/plan-summaries.ts";
 import { findOwnProfiles, requireProfile } from "../store/tables/profiles.ts";
 import type { Store } from "../store/port.ts";
 import { reviseStrategy } from "./revise-strategy.ts";

@@ -10,6 +10,7 @@ import { nextStep } from "../domain/errors/next-step.ts";
 import { monotonicIds, type DecisionId, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import type { Session } from "../domain/plan/session.ts";
 import { storable, textProblem } from "../domain/text/text.ts";
 import { isTerminal, statusKey } from "../domain/plan/transitions.ts";
 import { recordSystemEvent } from "../ledger/system-events.ts";
@@ -28,6 +29,7 @@ import {
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { canFollowUp, followUp } from "./follow-up.ts";
+import { continueSession } from "./join-session.ts";
 import { isByModel, isRevisable } from "./revise-strategy.ts";
 import { insertRootDecision } from "./root-decision.ts";
 import { recordSourceOf } from "./transition.ts";
@@ -123,6 +125,10 @@ export async function promptPlan(
     readonly text: string;
     readonly answering: string | undefined;
     readonly user: string;
+    /** The session in which it is said: it must still be the one that the person saw. */
+    readonly session?: Pick<Session, "id" | "version"> | undefined;
+    /** Rejects when the words are for something that is not so any more. */
+    readonly require?: ((tx: Tx, plan: Plan) => Promise<void>) | undefined;
   },
 ): Promise<Prompted> {
   const recordSource = recordSourceOf({ store, user: said.user });
@@ -133,6 +139,8 @@ export async function promptPlan(
   return store.transaction(async (tx) => {
     const plan = await findPlan(tx, said.planId);
     if (plan === undefined) throw new NotFoundError("plan", said.planId, { next: [nextStep("plan.list")] });
+    await said.require?.(tx, plan);
+    if (said.session !== undefined) await continueSession(tx, said.session);
     const open = await openQuestion(tx, plan.id);
     if (open?.id !== said.answering) throw answeredMeanwhileError(plan, open);
     const decisions = await findDecisions(tx, plan.id, plan.attempt);

@@ -143,19 +143,23 @@ export async function transition(
 /** After these operations the plan no longer waits for an answer. */
 const WITHDRAWS: ReadonlySet<PlanOperation> = new Set(["cancelPlan", "revertPlan", "rollbackPlan"]);
 
+/** Refuses a plan that is no longer as the caller saw it. */
+export function requireVersion(plan: Plan, expectedVersion: number | undefined): void {
+  if (expectedVersion === undefined || plan.version === expectedVersion) return;
+  throw new ConflictError(
+    `The plan ${plan.id} has changed in the meantime: it is now ${plan.phase}/${plan.state}.`,
+    { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
+    { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
+  );
+}
+
 /** Where the request leads the plan; refused when its version is another, or its status has no such move. */
 export function permitted(
   plan: Plan,
   request: Pick<TransitionRequest, "operation" | "expectedVersion">,
 ): { status: PlanStatus; from: StatusKey } {
   const { expectedVersion, operation } = request;
-  if (expectedVersion !== undefined && plan.version !== expectedVersion) {
-    throw new ConflictError(
-      `The plan ${plan.id} has changed in the meantime: it is now ${plan.phase}/${plan.state}.`,
-      { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
-      { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
-    );
-  }
+  requireVersion(plan, expectedVersion);
   const from = statusKey(plan);
   const to = target(from, operation);
   const status = to === undefined ? undefined : parseStatusKey(to);

@@ -18,6 +18,7 @@ import { renderTemplate } from "../domain/values/template.ts";
 import { looserFields, tighterProfile } from "../domain/profile/tighter-profile.ts";
 import { setOwnBudget } from "../ledger/own-budget.ts";
 import { insertPlanImages, type StagedImage } from "../ledger/plan-images.ts";
+import { insertStepActors } from "../ledger/plan-step-actors.ts";
 import { setPlanEffort } from "../ledger/plan-effort.ts";
 import type { Reasoning } from "../domain/actor/reasoning.ts";
 import { actionNames, findAction } from "../store/tables/actions.ts";
@@ -30,7 +31,8 @@ import type { Reader, Tx } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { planResources, requireSandboxes } from "./in-place-rules.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
-import { planActors, type ActorChoice } from "./plan-actors.ts";
+import { planActors, planStepActors, type ActorChoice } from "./plan-actors.ts";
+import { joinSession, type SessionPlace } from "./join-session.ts";
 import { planStages } from "./stage-arguments.ts";
 import { recordEvent, type RecordSource } from "./transition.ts";
 
@@ -50,6 +52,8 @@ export interface UseActionInput extends ActorChoice {
   readonly images?: readonly StagedImage[];
   /** The budget for its models, if lower than the configured one. */
   readonly budget?: Microdollars | undefined;
+  /** The session it is part of; a plan may be part of none. */
+  readonly session?: SessionPlace | undefined;
 }
 
 /** A project for a new plan, with an alias of the caller's choice. */
@@ -89,6 +93,7 @@ export async function makePlan(
   const stages = planStages(input.contextStages ?? {});
   const { profile, source } = await resolveProfile(tx, action, input);
   const actors = await planActors(tx, action, input, profile);
+  const stepActors = await planStepActors(tx, action, input, { actors, profile });
   const plan = newPlan({
     action,
     values,
@@ -103,10 +108,13 @@ export async function makePlan(
   requireSandboxes(plan, await planResources(tx, plan), validations, "Nothing was written.");
   await insertPlan(tx, plan);
   await insertPlanStages(tx, plan.id, stages);
+  await insertStepActors(tx, plan.id, stepActors);
   const images = input.images ?? [];
   await insertPlanImages(tx, plan.id, images);
   if (input.effort !== undefined)
     await setPlanEffort(tx, { planId: plan.id, effort: input.effort, user: recordSource.user });
+  const session =
+    input.session === undefined ? undefined : await joinSession(tx, recordSource.ids, plan, input.session);
   await recordEvent(tx, recordSource, {
     type: "plan.created",
     at: plan.createdAt,
@@ -115,6 +123,7 @@ export async function makePlan(
       action: plan.action,
       projects: projects.map(({ project }) => project),
       profile: profile.name,
+      ...(session === undefined ? {} : { session }),
       ...(images.length === 0 ? {} : { images: images.map(({ facts }) => facts.sha256) }),
       ...(stages.size === 0 ? {} : { context_stages: Object.fromEntries(stages) }),
     },

@@ -40,6 +40,11 @@ export class DataDirectory {
     return join(this.path, "credentials.yaml");
   }
 
+  /** The homes of confined MCP servers, one directory for each. */
+  get mcp(): string {
+    return join(this.path, "mcp");
+  }
+
   /** The definitions of others that the user allowed. */
   get trust(): string {
     return join(this.path, "trust.json");

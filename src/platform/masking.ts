@@ -26,9 +26,12 @@ export function maskingSecretsOf<T>(environment: Environment, work: () => T): T 
   return environment === process.env ? work() : alsoMasking(secretValues(environment), work);
 }
 
-/** The same with values that are known already: a thread has other variables than the call that started its work. */
+/**
+ * The same with values that are known already: a thread has other variables than the call that started its work. Those
+ * that were masked before stay so.
+ */
 export function alsoMasking<T>(secrets: readonly string[], work: () => T): T {
-  const known = new Set([...secretsOfProcess(), ...secrets]);
+  const known = new Set([...secretsOfProcess(), ...knownSecrets(), ...secrets]);
   // The longest first, so that no secret is cut by a shorter one that is part of it.
   const longestFirst = [...known].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
   return ofCall.run(longestFirst, work);

@@ -52,6 +52,13 @@ test("one is looked for once for each PATH", () => {
   expect(findProgram("tool", first)).toBe(join(first, "tool"));
 });
 
+test("one that is installed after it was missed is found", () => {
+  const path = join(home, "a");
+  expect(findProgram("tool", path)).toBeUndefined();
+  const file = program("a");
+  expect(findProgram("tool", path)).toBe(file);
+});
+
 test("without PATH the usual places are searched; a program that is missing is told", () => {
   vi.stubEnv("PATH", undefined);
   expect(searchPath()).toBe("/usr/local/bin:/usr/bin:/bin");

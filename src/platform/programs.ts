@@ -11,8 +11,8 @@ import { nextStep } from "../domain/errors/next-step.ts";
 /** Where a system without PATH keeps its programs. */
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
-/** By PATH, because tests change it. */
-const found = new Map<string, Map<string, string | undefined>>();
+/** By PATH, because tests change it. A program that is missing is looked for again: the user may install it. */
+const found = new Map<string, Map<string, string>>();
 
 /** PATH without its relative and empty entries. */
 export function searchPath(path: string | undefined = process.env["PATH"]): string {
@@ -24,10 +24,11 @@ export function searchPath(path: string | undefined = process.env["PATH"]): stri
 
 export function findProgram(name: string, path?: string): string | undefined {
   const searched = searchPath(path);
-  const known = found.get(searched) ?? new Map<string, string | undefined>();
+  const known = found.get(searched) ?? new Map<string, string>();
   found.set(searched, known);
-  if (!known.has(name)) known.set(name, lookFor(name, searched));
-  return known.get(name);
+  const program = known.get(name) ?? lookFor(name, searched);
+  if (program !== undefined) known.set(name, program);
+  return program;
 }
 
 /** For what this product cannot do without. */

@@ -2,6 +2,7 @@ import { BudgetedModels, type PricedModels } from "../actors/models/budgeted-mod
 import { capOf } from "../domain/settings/budget-settings.ts";
 import { findSetting, type ResolvedSetting } from "../domain/settings/settings.ts";
 import { Budget, type BudgetWarning, type Cap, type Caps } from "../ledger/budgets.ts";
+import type { GroupScope } from "../ledger/candidate-records.ts";
 import type { Lease } from "../ledger/leases.ts";
 import type { Store } from "../store/port.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
@@ -31,10 +32,12 @@ export function budgetedModels(parts: {
   readonly store: Store;
   readonly caps: Caps;
   readonly lease: Lease | undefined;
+  /** For a call about all candidates of a group. */
+  readonly group?: GroupScope | undefined;
   readonly user: string;
   readonly onWarning?: (warning: BudgetWarning) => void;
 }): PricedModels {
-  const { models, store, caps, lease, user, onWarning } = parts;
-  const budget = new Budget({ store, caps, lease, user });
+  const { models, store, caps, lease, group, user, onWarning } = parts;
+  const budget = new Budget({ store, caps, lease, group, user });
   return new BudgetedModels({ models, budget, ...(onWarning === undefined ? {} : { onWarning }) });
 }

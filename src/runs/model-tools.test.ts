@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
+import { ONLY_BUILT_IN } from "../execution/tools/tool-set.ts";
 import { modelTools } from "./model-tools.ts";
 
-const PLAN = { resources: ["api"], readOnly: false, inPlace: false, network: false, commands: true };
+const PLAN = {
+  tools: ONLY_BUILT_IN,
+  resources: ["api"],
+  readOnly: false,
+  inPlace: false,
+  network: false,
+  commands: true,
+};
 const names = (...given: Parameters<typeof modelTools>): string[] => modelTools(...given).map(({ name }) => name);
 
 test("a model has 13 tools unless its actor names others; without commands it has what a command would do", () => {

@@ -1,8 +1,10 @@
 /** The texts about a plan that a model is told: its goal, its resources, its steps, and the code found for it. */
+import { openingAt } from "../actors/loop/memory.ts";
+import type { ModelMessage } from "../actors/models/model.ts";
 import type { BriefedResource, BriefedStep, Briefing } from "../actors/loop/briefing.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { modelOf } from "../actors/providers/actor-model.ts";
-import type { ModelActorDefinition } from "../catalog/stored-actor.ts";
+import type { WorkingActor } from "../catalog/stored-actor.ts";
 import type { DecidedStep } from "../changes/decided-steps.ts";
 import { placedRecords, stepSummaries } from "../changes/step-records.ts";
 import { argumentText } from "../domain/action/arguments.ts";
@@ -72,15 +74,15 @@ export async function contextFor(wish: {
   tell: Tell;
   effects: StepEffects;
   step: string;
-  actor: ModelActorDefinition;
+  actor: WorkingActor;
   port: ContextPort | undefined;
   query: string;
   resources?: readonly string[];
 }): Promise<string> {
   const { models, tell, effects, step, actor, port, query, resources = [] } = wish;
   if (port === undefined) return "";
-  // A graph of tools alone has none.
-  const model = actor.model === undefined && actor.type === "graph" ? undefined : modelOf(actor);
+  // A graph of tools alone has none, and an outside agent may have one that is configured elsewhere.
+  const model = actor.model === undefined && actor.type !== "llm" ? undefined : modelOf(actor);
   const window = model === undefined ? undefined : models.windowOf(model);
   const answer = await effects.recorded("context", "1", async () => {
     const question = {
@@ -116,4 +118,21 @@ export async function heardSoFar(store: Store, plan: Plan): Promise<number> {
     return [heard, count].filter((one) => typeof one === "number");
   });
   return Math.max(0, ...counts);
+}
+
+/** The recorded opening of the plan, where the conversation does not begin with it: undefined where it does. */
+export async function openingIn(
+  store: Store,
+  plan: Plan,
+  messages: readonly ModelMessage[],
+): Promise<string | undefined> {
+  const records = await store.read(async (reader) => [
+    ...(await placedRecords(reader, plan.id, plan.attempt, "strategize")),
+    ...(await placedRecords(reader, plan.id, plan.attempt)),
+  ]);
+  const texts = records.flatMap((record) => {
+    const { text } = (record.kind === "once" ? (record.output ?? {}) : {}) as { text?: unknown };
+    return typeof text === "string" ? [text] : [];
+  });
+  return texts.findLast((text) => openingAt(messages, text) > 0);
 }

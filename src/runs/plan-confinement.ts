@@ -1,10 +1,9 @@
 import type { AttachedValidation } from "../domain/validation/attachment.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { toolWord } from "../domain/names/tool-names.ts";
 import { missingConfinementError } from "../confinement/require-confinement.ts";
 import { findHooks } from "../execution/checks/hook-files.ts";
 import type { SandboxTarget } from "../execution/sandbox/sandbox.ts";
-import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import type { ToolSet } from "../execution/tools/tool-set.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 
 /**
@@ -17,6 +16,7 @@ export interface KnownWork {
   readonly validations: readonly AttachedValidation[];
   /** False: the hooks are skipped. */
   readonly verify: boolean;
+  readonly tools: ToolSet;
   /** Asked only where the plan may be refused. */
   readonly steps: () => Promise<readonly { readonly id: string; readonly tool: string | undefined }[]>;
 }
@@ -25,7 +25,7 @@ export async function requireConfinedCommands(plan: Plan, work: KnownWork): Prom
   if (!plan.profile.requireConfinement) return;
   const error = await missingConfinementError();
   if (error === undefined) return;
-  const steps = (await work.steps()).filter(({ tool = "" }) => TOOLS.get(toolWord(tool))?.compared === true);
+  const steps = (await work.steps()).filter(({ tool = "" }) => work.tools.get(tool)?.compared === true);
   const commands = work.validations.filter(({ validation }) => validation.check.kind === "command");
   const hooks = plan.readOnly || !work.verify ? [] : await hooksOf(work.targets);
   const names = [

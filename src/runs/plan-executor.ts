@@ -7,7 +7,8 @@ import { FILE_EFFECTS, type FileEffects } from "../apply/file-effects.ts";
 import { lockPlaces } from "../apply/prepare-landings.ts";
 import { withResourceLocks } from "../apply/resource-locks.ts";
 import { StepLander } from "../apply/step-landing.ts";
-import { ConfigurationError, PlanError, ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
+import { ConfigurationError, PlanError } from "../domain/errors/errors.ts";
+import type { QualifiedName } from "../domain/names/qualified-name.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import type { Assessment } from "../domain/plan/confidence.ts";
 import { monotonicIds, type PlanId } from "../domain/names/ids.ts";
@@ -21,11 +22,13 @@ import type { DecidedStep } from "../changes/decided-steps.ts";
 import { notInPlaceError } from "../execution/sandbox/in-place-sandbox.ts";
 import type { MadeSandboxes } from "../execution/steps/open-workspaces.ts";
 import type { LandStep } from "../execution/workspace/pending-changes.ts";
-import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import type { ToolSet } from "../execution/tools/tool-set.ts";
+import type { ToolSource } from "../execution/tools/tool-source.ts";
 import { isVersioned } from "../execution/sandbox/sandbox-facts.ts";
 import type { SandboxTarget } from "../execution/sandbox/sandbox.ts";
 import { findDecisions } from "../ledger/decisions.ts";
 import type { Lease } from "../ledger/leases.ts";
+import { stepActorsOf } from "../ledger/plan-step-actors.ts";
 import type { Store } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { afterStrategy, cameToGate } from "../plans/autonomy.ts";
@@ -33,13 +36,18 @@ import { planResources, requireNotUndone, requireSandboxes, stoppedInPlaceError 
 import type { PlanContextService } from "./plan-context-service.ts";
 import type { PlanLifecycleService, StartOptions } from "../plans/plan-lifecycle-service.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
-import { actorNamed, requireModel, type ModelActorDefinition } from "../catalog/stored-actor.ts";
+import { actorNamed, requireModel, requireWorker, type WorkingActor } from "../catalog/stored-actor.ts";
+import type { OutsideParts } from "./outside/outside-parts.ts";
 import type { PlanThinking } from "./plan-thinking.ts";
+import { interruptedError, newsOf, riskOf } from "./decided-news.ts";
 import { isByModel } from "../plans/revise-strategy.ts";
+import { requireVersion } from "../plans/transition.ts";
 import { checkAndMend } from "./check-and-mend.ts";
 import { failureOf, isFailure } from "./plan-failure.ts";
 import { requireConfinedCommands } from "./plan-confinement.ts";
 import { CodeSyntax } from "./code-syntax.ts";
+import { planTargets } from "./plan-targets.ts";
+import { planTools, type PlanTools } from "./plan-tools.ts";
 import { chosenSteps, recordStrategy } from "./tool-strategy.ts";
 
 export interface ExecuteOptions extends StartOptions {
@@ -54,7 +62,11 @@ export interface ExecuteOptions extends StartOptions {
    * from.
    */
   readonly includeDirty?: boolean;
+  /** The version of the plan whose strategy was agreed to: one that has changed since is refused. */
+  readonly seenVersion?: number | undefined;
 }
+
+type WithTools = ExecuteOptions & { readonly tools: PlanTools };
 
 /** An apply takes moments and is waited for; a plan that works in place may take hours. */
 const IN_PLACE_PATIENCE_MS = 5_000;
@@ -85,11 +97,14 @@ export class PlanExecutor {
   readonly #models: ModelsOf | undefined;
   readonly #ownInstructions: string | undefined;
   readonly #web: ReadPage | undefined;
+  readonly #outside: (() => Promise<OutsideParts>) | undefined;
+  readonly #sources: readonly ToolSource[];
 
   /**
    * `context` answers the steps' questions about their plan. `models` are asked in plans that need it, within the
    * budget of the lease's plan. `ownInstructions` is the user's file with instructions for all projects. `web`
-   * reads pages for plans that may use the network.
+   * reads pages for plans that may use the network. `sources` have the tools that are not built in. `outside` is
+   * needed by plans whose actor is an outside agent.
    */
   constructor(parts: {
     store: Store;
@@ -100,7 +115,11 @@ export class PlanExecutor {
     models?: ModelsOf | undefined;
     ownInstructions?: string | undefined;
     web?: ReadPage | undefined;
+    sources?: readonly ToolSource[];
+    outside?: (() => Promise<OutsideParts>) | undefined;
   }) {
+    this.#outside = parts.outside;
+    this.#sources = parts.sources ?? [];
     this.#web = parts.web;
     this.#ownInstructions = parts.ownInstructions;
     this.#models = parts.models;
@@ -113,8 +132,9 @@ export class PlanExecutor {
 
   async execute(planId: PlanId, options: ExecuteOptions = {}): Promise<Executed> {
     const plan = await this.#service.getPlan(planId);
+    requireVersion(plan, options.seenVersion);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") return { plan, ran: false };
-    const targets = await this.#targetsOf(plan, options);
+    const targets = await planTargets(this.#store, plan, options);
     const inPlace = targets.filter(worksInPlace);
     if (inPlace.length === 0) return this.#run(plan, targets, options);
     // From the first look on, no other plan's landing may come in between.
@@ -139,17 +159,15 @@ export class PlanExecutor {
     // Without it nothing can be done, and the plan stays as it is.
     if (targets.some(isVersioned)) await requireGit();
     const { verify = true } = options;
-    await requireConfinedCommands(plan, { targets, validations, verify, steps: () => this.#knownSteps(plan) });
-    const { stopped, made } = await this.#queue(plan, targets, options);
+    const tools = await this.#toolsOf(plan);
+    const known = { targets, validations, verify, tools: tools.set };
+    await requireConfinedCommands(plan, { ...known, steps: () => this.#knownSteps(plan) });
+    const { stopped, made } = await this.#queue(plan, targets, { ...options, tools });
     if (stopped !== undefined) return { plan: await this.#service.getPlan(planId), ran: false, stopped };
     const waves = await this.#decided(plan);
     const before = plan.phase !== "strategize" || plan.state === "complete";
     options.tell?.({ type: "decided", before, steps: waves.flat().map(newsOf) });
-    // Found out on the way it would leave the steps before it in the user's files.
-    const compared = waves.flat().find(({ tool = "" }) => TOOLS.get(tool.replaceAll("-", "_"))?.compared === true);
-    const [place] = inPlace;
-    if (compared !== undefined && place !== undefined) throw notInPlaceError(`The step "${compared.id}"`, place);
-
+    requireNoneCompared(waves, tools.set, inPlace);
     const actor = await this.#thinkerFor(plan, waves);
     const lease = await this.#service.startExecute(planId, options);
     const { signal = new AbortController().signal, tell = tellNothing } = options;
@@ -157,6 +175,7 @@ export class PlanExecutor {
     using syntax = new CodeSyntax();
     const others: unknown[] = [];
     try {
+      await tools.fix(lease);
       const thinking = actor === undefined ? undefined : await this.#think(lease, options);
       await using opened = await runToolSteps({
         lease,
@@ -164,6 +183,7 @@ export class PlanExecutor {
         targets,
         made,
         waves,
+        tools: tools.set,
         revisedWaves: () => this.#decided(plan),
         ...(actor === undefined || thinking === undefined ? {} : { work: thinking.worker(lease, actor) }),
         knowledge: context?.port,
@@ -209,19 +229,22 @@ export class PlanExecutor {
   async #queue(
     plan: Plan,
     targets: readonly SandboxTarget[],
-    options: ExecuteOptions,
+    options: WithTools,
   ): Promise<{ readonly stopped?: Assessment; readonly made?: MadeSandboxes | undefined }> {
     let made: MadeSandboxes | undefined;
+    let expectedVersion: number | undefined;
     if (plan.phase === "strategize") {
       // Guidance that came since the strategy was shown is an answer to it.
       const revised = plan.state === "complete" ? await this.#service.reviseStrategy(plan.id) : undefined;
       const known = plan.state === "complete" && revised === undefined;
-      if (!known) made = await this.#strategize(plan, targets, options);
+      if (known) expectedVersion = options.seenVersion;
+      else made = await this.#strategize(plan, targets, options);
       // A second `plan execute` comes from a person who has seen the strategy, and is the yes to it.
       const stopped = known && (await this.#cameToGate(plan)) ? undefined : await this.#gate(plan, options);
       if (stopped !== undefined) return { stopped };
     }
-    if (plan.phase === "strategize" || plan.state === "errored") await this.#service.executePlan(plan.id);
+    if (plan.phase === "strategize" || plan.state === "errored")
+      await this.#service.executePlan(plan.id, { expectedVersion });
     return { made };
   }
 
@@ -241,11 +264,11 @@ export class PlanExecutor {
     return gate.assessment;
   }
 
-  /** The steps of a tool actor or a graph are in its file; otherwise a model decides on them. */
+  /** The steps of a tool actor or a graph are in its file, and an outside agent decides at work; else a model does. */
   async #strategize(
     plan: Plan,
     targets: readonly SandboxTarget[],
-    options: ExecuteOptions,
+    options: WithTools,
   ): Promise<MadeSandboxes | undefined> {
     const actor = await this.#actorOf(plan, "execution");
     if (actor.type === "tool") {
@@ -256,15 +279,17 @@ export class PlanExecutor {
       return undefined;
     }
     const named = plan.actors.strategy === undefined ? undefined : await this.#actorOf(plan, "strategy");
-    const strategist = named === undefined ? actor : requireModel(named);
-    const fixed = actor.type === "graph" && named === undefined;
+    const fixed = named === undefined && actor.type !== "llm" ? actor.type : undefined;
+    const strategist = fixed === undefined ? requireModel(named ?? actor) : undefined;
     this.#requireModels();
     const { signal } = options;
     await using lease = await this.#service.startStrategize(plan.id, options);
     try {
+      await options.tools.fix(lease);
       const thinking = await this.#think(lease, options);
-      const made = fixed ? undefined : await this.#decide(lease, thinking, { strategist, targets, options });
-      if (fixed) await thinking.strategizeGraph(lease);
+      const made =
+        strategist === undefined ? undefined : await this.#decide(lease, thinking, { strategist, targets, options });
+      if (fixed !== undefined) await thinking.strategizeAtOnce(lease, fixed);
       await this.#service.completeStrategize(lease);
       return made;
     } catch (error) {
@@ -278,7 +303,7 @@ export class PlanExecutor {
   async #decide(
     lease: Lease<"strategize">,
     thinking: PlanThinking,
-    parts: { strategist: ModelActorDefinition; targets: readonly SandboxTarget[]; options: ExecuteOptions },
+    parts: { strategist: ReturnType<typeof requireModel>; targets: readonly SandboxTarget[]; options: WithTools },
   ): Promise<MadeSandboxes> {
     const { strategist, targets, options } = parts;
     const { signal = new AbortController().signal, tell = tellNothing } = options;
@@ -286,6 +311,7 @@ export class PlanExecutor {
     const looking = {
       directory: this.#data.sandboxes,
       targets,
+      tools: options.tools.set,
       knowledge: context?.port,
       web: this.#web,
       signal,
@@ -297,10 +323,22 @@ export class PlanExecutor {
   }
 
   /** The actor that carries out the steps that are not single tool calls, if there are any. */
-  async #thinkerFor(plan: Plan, waves: readonly (readonly DecidedStep[])[]): Promise<ModelActorDefinition | undefined> {
+  async #thinkerFor(plan: Plan, waves: readonly (readonly DecidedStep[])[]): Promise<WorkingActor | undefined> {
     if (waves.flat().every(({ tool }) => tool !== undefined)) return undefined;
     this.#requireModels();
-    return requireModel(await this.#actorOf(plan, "execution"));
+    return requireWorker(await this.#actorOf(plan, "execution"));
+  }
+
+  async #toolsOf(plan: Plan): Promise<PlanTools> {
+    const decided = (await decidedWaves(this.#store, plan.id, plan.attempt)).flat();
+    const calls = decided.flatMap(({ tool }) => tool ?? []);
+    const roles = plan.actors.strategy === undefined ? (["execution"] as const) : (["execution", "strategy"] as const);
+    const others = await this.#store.read((reader) => stepActorsOf(reader, plan.id));
+    const named = (name: QualifiedName): Promise<ActorDefinition> => this.#store.read((one) => actorNamed(one, name));
+    const actors = (): Promise<ActorDefinition[]> =>
+      Promise.all([...roles.map((role) => this.#actorOf(plan, role)), ...others.map(named)]);
+    const fixed = decided.length > 0 && calls.length === decided.length;
+    return planTools({ store: this.#store, sources: this.#sources }, plan, fixed ? calls : await actors());
   }
 
   #requireModels(): ModelsOf {
@@ -319,6 +357,7 @@ export class PlanExecutor {
       ownInstructions: this.#ownInstructions,
       signal: signal ?? new AbortController().signal,
       tell,
+      outside: this.#outside,
     });
   }
 
@@ -344,43 +383,14 @@ export class PlanExecutor {
     if (name === undefined) throw new Error(`the plan ${plan.id} has no ${role} actor`);
     return this.#store.read((reader) => actorNamed(reader, name));
   }
-
-  async #targetsOf(plan: Plan, { includeDirty = false }: ExecuteOptions): Promise<SandboxTarget[]> {
-    const links = await this.#store.read((reader) => planResources(reader, plan));
-    const issues: ValidationIssue[] = [];
-    for (const [index, { alias, project }] of links.entries()) {
-      const other = links.slice(0, index).find((link) => link.alias.toLowerCase() === alias.toLowerCase());
-      if (other === undefined) continue;
-      issues.push({ path: alias, message: `"${alias}" is a resource of ${other.project} and of ${project}` });
-    }
-    if (issues.length > 0) {
-      throw new ValidationError(`The plan's projects use one alias twice: ${issues[0]?.message}.`, issues, {
-        next: [nextStep("project.link-resource", { project: "<project>", resource: "<resource>", alias: "<another>" })],
-      });
-    }
-    return links.map(({ alias, type, sandbox, path, branch, readOnly, planReadOnly }) => ({
-      alias,
-      strategy: sandbox,
-      path,
-      branch,
-      versioned: type === "git-checkout",
-      readOnly: readOnly || planReadOnly,
-      includeDirty,
-    }));
-  }
 }
 
-function riskOf(step: DecidedStep): number | undefined {
-  return step.tool === undefined ? (step.work.risk ?? undefined) : undefined;
-}
-
-function newsOf(step: DecidedStep): { step: string; description: string } {
-  return { step: step.id, description: step.tool ?? step.work.description };
-}
-
-function interruptedError(plan: Plan): PlanError {
-  return new PlanError(`The execution of plan ${plan.id} was interrupted.`, {
-    kept: "Finished steps are recorded, and the plan continues where it stopped.",
-    next: [nextStep("plan.execute", { plan: plan.id })],
-  });
+/** Found out on the way it would leave the steps before it in the user's files. */
+function requireNoneCompared(
+  waves: readonly (readonly DecidedStep[])[],
+  tools: ToolSet,
+  [place]: readonly SandboxTarget[],
+): void {
+  const compared = waves.flat().find(({ tool = "" }) => tools.get(tool)?.compared === true);
+  if (compared !== undefined && place !== undefined) throw notInPlaceError(`The step "${compared.id}"`, place);
 }

@@ -4,10 +4,9 @@
  * `plan-briefing.ts`; its acts go through `StepEffects`.
  */
 import type { Talk } from "../actors/loop/agent-loop.ts";
-import { opening, systemPrompt, type Briefing } from "../actors/loop/briefing.ts";
-import type { ActorEffects } from "../actors/loop/actor-effects.ts";
+import { opening, type Briefing } from "../actors/loop/briefing.ts";
 import { EXPLORE_TOOL } from "../actors/loop/explorer.ts";
-import { CONTROL_TOOLS } from "../actors/loop/control-tools.ts";
+import { controlTools } from "../actors/loop/control-tools.ts";
 import { strategize, type DecidedStrategy } from "../actors/loop/strategist.ts";
 import { workOn } from "../actors/loop/worker.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
@@ -15,32 +14,46 @@ import { ModelError } from "../actors/models/model-error.ts";
 import { modelSettings } from "../actors/models/model-settings.ts";
 import type { ModelMessage, ModelRef, ModelSettings } from "../actors/models/model.ts";
 import { modelOf } from "../actors/providers/actor-model.ts";
-import { actorNamed, type ModelActorDefinition } from "../catalog/stored-actor.ts";
+import { actorNamed, type ModelActorDefinition, type WorkingActor } from "../catalog/stored-actor.ts";
 import { decidedWaves, type DecidedStep, type WorkStep } from "../changes/decided-steps.ts";
 import { placedRecords, type Order } from "../changes/step-records.ts";
 import { tokenizerNamed, tokenizerOf } from "../context/tokens/tokenizer.ts";
 import type { GraphActorDefinition } from "../domain/actor/actor.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
+import { FIXED_STEPS } from "../domain/plan/fixed-steps.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { refusalByList } from "../domain/profile/guards.ts";
 import type { Tell } from "../domain/run-event.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
-import { TOOLS } from "../execution/tools/tool-pipeline.ts";
 import type { Lease } from "../ledger/leases.ts";
-import { planImages } from "../ledger/plan-images.ts";
+import { stepActorsOf } from "../ledger/plan-step-actors.ts";
 import { planEffort } from "../ledger/plan-effort.ts";
 import { beforeDecision } from "../plans/autonomy.ts";
 import { spokenTo } from "../plans/plan-questions.ts";
 import type { Store } from "../store/port.ts";
+import { sessionOfPlan } from "../store/tables/sessions.ts";
+import { beginConversation, type Begun } from "./conversation-beginning.ts";
 import { conversationBefore } from "./conversation.ts";
 import { earlierAttempts, workSoFar } from "./earlier-attempts.ts";
 import { lastWord } from "./last-word.ts";
-import { modelTools } from "./model-tools.ts";
-import { briefedResources, contextFor, goalOf, heardSoFar, planBriefing, stepsSeenFrom } from "./plan-briefing.ts";
+import { limited } from "./limited-effects.ts";
+import { modelTools, nodeTools } from "./model-tools.ts";
+import {
+  briefedResources,
+  contextFor,
+  goalOf,
+  heardSoFar,
+  openingIn,
+  planBriefing,
+  stepsSeenFrom,
+} from "./plan-briefing.ts";
 import type { PlanContextService } from "./plan-context-service.ts";
+import { sessionBefore, sessionHandover } from "./session-conversation.ts";
+import { actorOfStep, stepActorsText } from "./step-actors.ts";
+import type { OutsideParts } from "./outside/outside-parts.ts";
+import { workOnOutside } from "./outside-step.ts";
 import { StepEffects } from "./step-effects.ts";
-import { surroundingsOf } from "./surroundings.ts";
 import { recordWork, rootDecision } from "./tool-strategy.ts";
 
 export interface ThinkingParts {
@@ -53,28 +66,18 @@ export interface ThinkingParts {
   readonly ownInstructions: string | undefined;
   readonly signal: AbortSignal;
   readonly tell: Tell;
+  /** For actors that are agents of other makers. */
+  readonly outside: (() => Promise<OutsideParts>) | undefined;
 }
 
 /** Under which the questions are recorded that come before there are steps. */
 const STRATEGY = "strategy";
-/** The one step of a plan whose graph is its strategy. */
-const GRAPH_STEP = "run-graph";
 
 /** Calls of a model that a step may take before a person should look at it; budgets end most steps that go astray. */
 const CALL_LIMIT = 200;
 
 /** A step that ended so is told to continue with its limits raised, and does not run into the same wall. */
 const GIVES_UP: ReadonlySet<string> = new Set(["stuck", "graph_failed", "graph_limit"]);
-
-/** The beginning of a conversation, recorded: a resumed run begins with the same bytes. */
-type Beginning = {
-  readonly system: string;
-  readonly text: string;
-  readonly heard: number;
-  /** The instructions in the system prompt; for people. */
-  readonly instructions: { readonly path: string; readonly bytes: number }[];
-};
-
 export class PlanThinking {
   readonly #parts: ThinkingParts;
 
@@ -90,23 +93,36 @@ export class PlanThinking {
     await using context = this.#parts.context?.executing(lease, actor.contextView ?? "strategize");
     const port = context?.port(new Map());
     const resources = await briefedResources(this.#parts.store, plan);
-    const begun = await this.#beginning(effects, plan, actor, place, async (heard) => ({
-      ...planBriefing(plan),
-      guidance: heard,
-      earlier: await earlierAttempts(this.#parts.store, plan),
-      steps: [],
-      handover: "",
-      context: await contextFor({ ...this.#parts, effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
-    }));
-    const talk = await this.#talk(plan, actor, begun.system, place);
-    await this.#orGiveUp(plan, effects, gaveUp, () =>
+    const before = await sessionBefore(this.#parts.store, plan, modelOf(actor));
+    const begun = await beginConversation({
+      ...this.#parts,
+      effects,
+      plan,
+      actor,
+      place,
+      continues: before.continues,
+      briefing: async (heard) => ({
+        ...planBriefing(plan),
+        session: before.text,
+        guidance: heard,
+        earlier: await earlierAttempts(this.#parts.store, plan),
+        steps: [],
+        handover: "",
+        context: await contextFor({ ...this.#parts, effects, step: STRATEGY, actor, port, query: goalOf(plan) }),
+      }),
+    });
+    const talk = await this.#talk(plan, actor, begun, place);
+    const actors = await this.#parts.store.read((reader) => stepActorsOf(reader, plan.id));
+    await this.#orGiveUp(plan, effects, gaveUp, async () =>
       strategize(
         {
           talk,
+          before: begun.before,
           opening: begun.message,
-          wish: `Decide how this is done: ${plan.description}`,
+          wish: `Decide how this is done: ${plan.description}${await stepActorsText(this.#parts.store, actors)}`,
           resources: resources.map(({ alias }) => alias),
-          readable: READING_TOOLS,
+          actors,
+          readable: place.environment.tools.reading,
           decision: root,
           gaveUp,
           accept: async (strategy) => {
@@ -119,10 +135,11 @@ export class PlanThinking {
     );
   }
 
-  /** The steps of a graph are its nodes, which its author has decided on: the plan has one step, to run it. */
-  async strategizeGraph(lease: Lease<"strategize">): Promise<void> {
+  /** The nodes of a graph are decided on, and another agent decides at work: the plan has one step, to run it. */
+  async strategizeAtOnce(lease: Lease<"strategize">, type: keyof typeof FIXED_STEPS): Promise<void> {
     const decision = await rootDecision(lease);
-    const step = { id: GRAPH_STEP, description: lease.plan.description, needs: [], resources: [], alternatives: [] };
+    const { description } = lease.plan;
+    const step = { id: FIXED_STEPS[type], description, needs: [], resources: [], alternatives: [] };
     const unknown = { complexity: "medium", risk: null, confidence: null, rationale: "" } as const;
     await recordWork(lease, { decision, steps: [{ ...step, ...unknown }] });
   }
@@ -139,16 +156,19 @@ export class PlanThinking {
   }
 
   /** Carries out the steps of a plan that are not single tool calls. */
-  worker(lease: Lease<"execute">, actor: ModelActorDefinition): (step: WorkStep, place: StepPlace) => Promise<string> {
+  worker(lease: Lease<"execute">, actor: WorkingActor): (step: WorkStep, place: StepPlace) => Promise<string> {
     return async (step, place) => {
       if (step.work.answer !== undefined) return step.work.answer;
       const { plan } = lease;
       const { effects, gaveUp } = await this.#effectsFor({ lease, step: step.id, order: place.order, place });
       const parts = { place, effects, gaveUp };
+      const own = await actorOfStep(this.#parts.store, plan, step, actor);
       try {
-        return await this.#orGiveUp(plan, effects, gaveUp, () =>
-          actor.type === "graph" ? this.#graph(lease, actor, step, parts) : this.#work(lease, actor, step, parts),
-        );
+        return await this.#orGiveUp(plan, effects, gaveUp, () => {
+          const at = toolsAt(plan, place);
+          if (own.type === "acp") return workOnOutside({ ...this.#parts, ...parts, lease, actor: own, step, at });
+          return own.type === "graph" ? this.#graph(lease, own, step, parts) : this.#work(lease, own, step, parts);
+        });
       } finally {
         await effects.endCommands();
       }
@@ -163,14 +183,15 @@ export class PlanThinking {
   ): Promise<string> {
     const { store } = this.#parts;
     const waves = await decidedWaves(store, plan.id, plan.attempt);
-    const { system, messages } = await this.#conversation(plan, actor, step, { place, effects, waves });
+    const { messages, ...begun } = await this.#conversation(plan, actor, step, { place, effects, waves });
     const present = waves.findIndex((wave) => wave.some(({ id }) => id === step.id));
     const taken = waves
       .slice(0, present + 1)
       .flat()
       .map(({ id }) => id);
-    const talk = await this.#talk(plan, actor, system, place);
-    const mayWrite = talk.tools.some(({ name }) => TOOLS.get(name)?.writes === true);
+    const talk = await this.#talk(plan, actor, begun, place);
+    const { tools } = place.environment;
+    const mayWrite = talk.tools.some(({ name }) => tools.get(name)?.writes === true);
     return workOn(
       {
         talk: { ...talk, responseSchema: actor.responseFormat },
@@ -180,8 +201,12 @@ export class PlanThinking {
         decision: step.decision,
         gaveUp,
         calls: CALL_LIMIT,
-        readable: READING_TOOLS,
-        names: { resources: [...place.environment.workspaces.keys()], taken },
+        readable: tools.reading,
+        names: {
+          resources: [...place.environment.workspaces.keys()],
+          taken,
+          actors: await store.read((reader) => stepActorsOf(reader, plan.id)),
+        },
         beforeEnd: (key, acts) => lastWord({ store, plan, step: step.id, place, effects, key, acts, mayWrite }),
       },
       effects,
@@ -194,55 +219,41 @@ export class PlanThinking {
     actor: ModelActorDefinition,
     step: WorkStep,
     parts: { place: StepPlace; effects: StepEffects; waves: readonly (readonly DecidedStep[])[] },
-  ): Promise<{ readonly system: string; readonly messages: readonly ModelMessage[] }> {
+  ): Promise<{ readonly messages: readonly ModelMessage[] } & Pick<Begun, "system" | "opening">> {
     const { place, effects, waves } = parts;
     const { store } = this.#parts;
     const wish = `Carry out the step "${step.id}": ${step.work.description}`;
     const before = await conversationBefore(store, plan, step.id);
-    const same = plan.actors.strategy === undefined || plan.actors.strategy === plan.actors.execution;
+    const same = before?.actor === (step.work.actor ?? plan.actors.execution);
     if (before !== undefined && same && isSameModel(before.model, modelOf(actor))) {
       effects.beginsWith(await heardSoFar(this.#parts.store, plan));
-      return { system: before.system, messages: [...before.messages, { role: "user", content: wish }] };
+      const opening = await openingIn(store, plan, before.messages);
+      return { system: before.system, opening, messages: [...before.messages, { role: "user", content: wish }] };
     }
     const { resources: used } = step.work;
     const port = place.environment.knowledge;
     const query = `${step.work.description}\n${goalOf(plan)}`;
-    const begun = await this.#beginning(effects, plan, actor, place, async (heard) => ({
-      ...planBriefing(plan),
-      guidance: heard,
-      earlier: [],
-      steps: await stepsSeenFrom(store, plan, step.id, waves),
-      handover: await workSoFar(store, plan),
-      context: await contextFor({ ...this.#parts, effects, step: step.id, actor, port, query, resources: used }),
-    }));
+    const begun = await beginConversation({
+      ...this.#parts,
+      effects,
+      plan,
+      actor,
+      place,
+      continues: undefined,
+      briefing: async (heard) => ({
+        ...planBriefing(plan),
+        session: await sessionHandover(store, plan),
+        guidance: heard,
+        earlier: [],
+        steps: await stepsSeenFrom(store, plan, step.id, waves),
+        handover: await workSoFar(store, plan),
+        context: await contextFor({ ...this.#parts, effects, step: step.id, actor, port, query, resources: used }),
+      }),
+    });
     return {
-      system: begun.system,
+      ...begun,
       messages: [begun.message, { role: "user", content: wish }],
     };
-  }
-
-  async #beginning(
-    effects: StepEffects,
-    plan: Plan,
-    actor: ModelActorDefinition,
-    place: StepPlace,
-    briefing: (heard: readonly string[]) => Promise<Briefing>,
-  ): Promise<{ readonly system: string; readonly message: ModelMessage }> {
-    const resources = await briefedResources(this.#parts.store, plan);
-    // The context is a record of its own, which must not be made within another.
-    const heard = await this.#parts.store.read((reader) => spokenTo(reader, plan));
-    const told = await briefing(heard);
-    const begun = await effects.once("opening", async (): Promise<Beginning> => {
-      const surroundings = await surroundingsOf(plan, place.environment.workspaces, this.#parts.ownInstructions);
-      const { instructions, facts, checks } = surroundings;
-      const system = systemPrompt(actor.systemPrompt, instructions, { resources, facts, checks });
-      const paths = instructions.map(({ path, text }) => ({ path, bytes: Buffer.byteLength(text) }));
-      return { system, text: opening(told), heard: heard.length, instructions: paths };
-    });
-    effects.beginsWith(begun.heard);
-    const images = await this.#parts.store.read((reader) => planImages(reader, plan.id));
-    const message = { role: "user", content: begun.text, ...(images.length === 0 ? {} : { images }) } as const;
-    return { system: begun.system, message };
   }
 
   async #graph(
@@ -266,6 +277,7 @@ export class PlanThinking {
     });
     const briefing: Briefing = {
       ...planBriefing(plan),
+      session: await sessionHandover(store, plan),
       guidance: await store.read((reader) => spokenTo(reader, plan)),
       earlier: await earlierAttempts(store, plan),
       steps: await stepsSeenFrom(store, plan, step.id, waves),
@@ -274,12 +286,11 @@ export class PlanThinking {
     };
     const { goal, definitionOfDone, constraints } = briefing;
     const state = { step: step.id, definition_of_done: definitionOfDone, constraints: [...constraints], context };
-    const surroundings = toolsAt(plan, place);
     const { runGraph } = await import("../actors/graph/run-graph.ts");
     const { output } = await runGraph(
       actor,
       {
-        goal: step.id === GRAPH_STEP ? goal : step.work.description,
+        goal: step.id === FIXED_STEPS.graph ? goal : step.work.description,
         state,
         briefing: opening(briefing),
         decision: step.decision,
@@ -290,20 +301,33 @@ export class PlanThinking {
         effects: limited(effects, (model) => this.#defaultsOf(model), await this.#effortOf(plan)),
         actorOf: (name) => store.read((reader) => actorNamed(reader, name)),
         modelOf: (one) => modelOf(one),
-        toolsFor: (names) => modelTools(names, surroundings),
+        toolsFor: (names) => nodeTools(names, toolsAt(plan, place), actor.skills),
       },
     );
     return typeof output === "string" ? output : JSON.stringify(output);
   }
 
-  async #talk(plan: Plan, actor: ModelActorDefinition, system: string, place: StepPlace): Promise<Talk> {
+  async #talk(
+    plan: Plan,
+    actor: ModelActorDefinition,
+    { system, opening: kept }: Pick<Begun, "system" | "opening">,
+    place: StepPlace,
+  ): Promise<Talk> {
     const model = modelOf(actor);
-    const tools = actor.type === "graph" ? [] : modelTools(actor.tools, toolsAt(plan, place), model.model);
+    const { reading } = place.environment.tools;
+    const several = (await this.#parts.store.read((reader) => stepActorsOf(reader, plan.id))).length > 0;
+    const at = toolsAt(plan, place);
+    const tools = actor.type === "graph" ? [] : modelTools(actor.tools, at, model.model, actor.skills);
     return {
       model,
       settings: { ...this.#defaultsOf(model), ...modelSettings(actor.options), ...(await this.#effortOf(plan)) },
       system,
-      tools: [...tools, ...(tools.some(({ name }) => READING_TOOLS.has(name)) ? [EXPLORE_TOOL] : []), ...CONTROL_TOOLS],
+      opening: kept,
+      tools: [
+        ...tools,
+        ...(tools.some(({ name }) => reading.has(name)) ? [EXPLORE_TOOL] : []),
+        ...controlTools(several),
+      ],
       memory: actor.type === "graph" ? {} : actor.memory,
       responseSchema: undefined,
       window: this.#parts.models.windowOf(model),
@@ -330,11 +354,12 @@ export class PlanThinking {
     const { store, models, signal, tell, user } = this.#parts;
     const { lease, step } = parts;
     const all = await store.read((reader) => placedRecords(reader, lease.planId, lease.plan.attempt, lease.phase));
+    const session = (await store.read((reader) => sessionOfPlan(reader, lease.planId)))?.id;
     const own = all.filter(({ id }) => id.startsWith(`${step}/`));
     const recorded = Math.max(0, ...own.map(({ order }) => order.at(-1) ?? 0));
     const gaveUp = own.filter(({ kind }) => kind === "gave_up").length;
     const both = AbortSignal.any([signal, lease.signal]);
-    const effects = new StepEffects({ ...parts, recorded, models, signal: both, tell, heard: 0, user });
+    const effects = new StepEffects({ ...parts, recorded, models, signal: both, tell, heard: 0, user, session });
     return { effects, gaveUp };
   }
 
@@ -361,33 +386,13 @@ export class PlanThinking {
   }
 }
 
-/** Tools by which nothing can be changed. */
-const READING_TOOLS: ReadonlySet<string> = new Set(
-  [...TOOLS.values()].filter(({ writes }) => !writes).map(({ name }) => name),
-);
-
-/** The same effects; answers have a limit, also where the node's author gave none, and the plan's effort. */
-function limited(
-  effects: ActorEffects,
-  defaults: (model: ModelRef) => ModelSettings,
-  wish: ModelSettings,
-): ActorEffects {
-  return {
-    signal: effects.signal,
-    ask: (key, call, about) =>
-      effects.ask(key, { ...call, settings: { ...defaults(call.model), ...call.settings, ...wish } }, about),
-    callTool: (key, call) => effects.callTool(key, call),
-    once: (key, fn) => effects.once(key, fn),
-  };
-}
-
 /** The same tools while the strategy is decided, when most of them are refused, and later. */
 function toolsAt(plan: Plan, { environment }: StepPlace): Parameters<typeof modelTools>[1] {
-  const { workspaces } = environment;
+  const { workspaces, tools } = environment;
   const inPlace = [...workspaces.values()].some(({ worksInPlace }) => worksInPlace);
   const network = plan.profile.network === "on";
   const commands = refusalByList(plan.profile.guards, "shell_execute") === undefined;
-  return { resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, network, commands };
+  return { tools, resources: [...workspaces.keys()], readOnly: plan.readOnly, inPlace, network, commands };
 }
 
 function isSameModel(a: ModelRef, b: ModelRef): boolean {

@@ -5,11 +5,10 @@
 import { globSync } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, posix, sep } from "node:path";
-import { toolWord } from "../domain/names/tool-names.ts";
 import type { Instructions } from "../domain/plan/tool-outcome.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { understoodParams, withPlainPaths } from "../execution/tools/tool-params.ts";
-import { TOOLS } from "../execution/tools/tool-pipeline.ts";
+import { BUILT_IN_TOOLS, toolKey } from "../execution/tools/tool-set.ts";
 import type { Workspace } from "../execution/workspace/workspace.ts";
 import { maskedText } from "../platform/masking.ts";
 
@@ -41,7 +40,7 @@ export async function instructionsForCall(
   call: { readonly tool: string; readonly params: JsonObject },
   workspaces: ReadonlyMap<string, Workspace>,
 ): Promise<Instructions[]> {
-  const tool = TOOLS.get(toolWord(call.tool));
+  const tool = BUILT_IN_TOOLS.get(toolKey(call.tool));
   if (tool?.paths === undefined) return [];
   const { resource, ...params } = understoodParams(tool, call.params).params;
   const [only] = workspaces.values();

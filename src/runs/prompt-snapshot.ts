@@ -1,5 +1,5 @@
 import type { ModelMessage, ModelRef, ShownPrompt } from "../actors/models/model.ts";
-import { readMessage, storedMessage } from "./stored-answer.ts";
+import { readMessage, storedMessage } from "./answers/stored-answer.ts";
 
 /**
  * Exactly what a model was shown, as bytes: JSON with its keys in order and without spaces, so that the same question

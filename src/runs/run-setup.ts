@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
-import { worksInPlace } from "../domain/resource/resource.ts";
+import { homedir } from "node:os";
+import { worksInPlace, type ResourceTypeName } from "../domain/resource/resource.ts";
 import { AgentsError, ConflictError, UsageError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { checkoutProblem, commitAt } from "../git/checkout.ts";
+import { unfinishedIn } from "../apply/git-target.ts";
 import { git } from "../git/git.ts";
 import { findWorkTree, nameOfDirectory } from "../git/work-tree.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
@@ -30,19 +33,27 @@ export interface SetupServices {
 
 /** Of plans made by `agents run`. It names no actor: each run brings its own. */
 export const RUN_ACTION = "local/run";
-const REQUEST = "request";
+export const REQUEST = "request";
 const TRIES = 20;
 
 export async function setUpRun(
   services: SetupServices,
-  wish: { readonly directory: string; readonly project: string | undefined },
+  wish: {
+    readonly directory: string;
+    readonly project: string | undefined;
+    /** Names of arguments that its actor takes besides the request. */
+    readonly arguments?: readonly string[];
+    /** Whether a directory that is in no repository is meant; asked once, when it becomes a resource. */
+    readonly isMeant?: (directory: string) => Promise<boolean>;
+  },
 ): Promise<RunSetup> {
+  const taken = [REQUEST, ...(wish.arguments ?? []).toSorted()];
   // Everything that can be refused is, before the first thing is written.
-  await findRunAction(services.plans);
+  await findRunAction(services.plans, taken);
   const scope = await (wish.project === undefined
-    ? repositoryScope(services, await repositoryAt(wish.directory))
+    ? placeScope(services, await placeAt(services.resources, wish))
     : namedScope(services.projects, wish.project));
-  const action = await runAction(services.plans);
+  const action = await runAction(services.plans, taken);
   return { project: scope.name, action: action.name, made: [...scope.made, ...action.made] };
 }
 
@@ -60,27 +71,59 @@ async function namedScope(projects: ProjectService, project: string): Promise<Na
   });
 }
 
-async function repositoryScope({ resources, projects }: SetupServices, root: string): Promise<Named> {
-  const resource = await resourceFor(resources, root);
-  const project = await projectFor(projects, resource.found, root);
+interface Place {
+  readonly type: ResourceTypeName;
+  readonly root: string;
+}
+
+async function placeScope({ resources, projects }: SetupServices, place: Place): Promise<Named> {
+  const resource = await resourceFor(resources, place);
+  const project = await projectFor(projects, resource.found, place.root);
   return { name: project.name, made: [...resource.made, ...project.made] };
 }
 
-async function repositoryAt(directory: string): Promise<string> {
-  const top = findWorkTree(await realpath(directory));
-  if (top !== undefined) return withCommit(top);
+/** The repository around the directory; else the directory itself, once the user has said that it is meant. */
+async function placeAt(
+  service: ResourceService,
+  { directory, isMeant }: { readonly directory: string; readonly isMeant?: (directory: string) => Promise<boolean> },
+): Promise<Place> {
+  const root = await realpath(directory);
+  const top = findWorkTree(root);
+  if (top !== undefined) return { type: "git-checkout", root: await readyRepository(top) };
+  const place = { type: "fs-directory", root } as const;
+  if ((await findResource(service, place)) !== undefined) return place;
+  // Plans work in a copy of all that is there.
+  const tooMuch = [await realpath(homedir()).catch(homedir), "/"].includes(root);
+  if (!tooMuch && isMeant !== undefined && (await isMeant(root))) return place;
   throw new UsageError(`${directory} is not in a git repository.`, {
     kept: "Nothing was written.",
     next: [
       { text: "cd <repository>" },
-      nextStep("resource.add", { type: "fs-directory", resource: "<name>", path: "<directory>" }),
-      nextStep("run", { request: "<request>", project: "<project>" }),
+      ...(tooMuch || isMeant === undefined
+        ? []
+        : [nextStep("run", { request: "<request>", yes: true }, "to work on the directory itself")]),
+      { text: "git init && git add --all && git commit -m Start" },
     ],
   });
 }
 
-/** Before any model is paid for work that could not be done. */
-async function withCommit(root: string): Promise<string> {
+const ENDINGS: Readonly<Record<string, string>> = {
+  merge: "git merge --continue",
+  "cherry-pick": "git cherry-pick --continue",
+  revert: "git revert --continue",
+  rebase: "git rebase --continue",
+  bisection: "git bisect reset",
+};
+
+/** Before any model is paid for work that could not be done, or not be applied. */
+async function readyRepository(root: string): Promise<string> {
+  const unfinished = await unfinishedIn(root);
+  if (unfinished !== undefined) {
+    throw new UsageError(`A ${unfinished} is in progress in ${root}, so nothing could be applied there.`, {
+      kept: "Nothing was written and nothing was sent.",
+      next: [{ text: ENDINGS[unfinished] ?? "git status" }],
+    });
+  }
   if ((await commitAt(root, "HEAD")) !== undefined) return root;
   const problem = await checkoutProblem(root, undefined);
   if (problem !== undefined) throw new UsageError(`${problem.message}.`, { kept: "Nothing was written." });
@@ -106,15 +149,22 @@ interface Made<T> {
   readonly made: readonly string[];
 }
 
-async function resourceFor(service: ResourceService, root: string): Promise<Made<ListedResource>> {
-  const look = async (): Promise<ListedResource | undefined> =>
-    (await service.listResources({ type: "git-checkout" })).find(
-      (resource) => resource.path === root && resource.branch === undefined && !worksInPlace(resource),
-    );
-  return foundOrMade(look, root, async (name) => {
-    const found = await service.addResource({ type: "git-checkout", name, arguments: { path: root } });
-    return { found, made: [`resource ${found.name}`] };
-  });
+async function resourceFor(service: ResourceService, place: Place): Promise<Made<ListedResource>> {
+  const { type, root } = place;
+  return foundOrMade(
+    () => findResource(service, place),
+    root,
+    async (name) => {
+      const found = await service.addResource({ type, name, arguments: { path: root } });
+      return { found, made: [`resource ${found.name}`] };
+    },
+  );
+}
+
+async function findResource(service: ResourceService, { type, root }: Place): Promise<ListedResource | undefined> {
+  return (await service.listResources({ type })).find(
+    (resource) => resource.path === root && resource.branch === undefined && !worksInPlace(resource),
+  );
 }
 
 /** A project of this repository alone: what else another one has is not meant by a request made here. */
@@ -152,37 +202,56 @@ async function foundOrMade<T>(
   });
 }
 
-async function runAction(service: PlanLifecycleService): Promise<Named> {
-  const found = await findRunAction(service);
+async function runAction(service: PlanLifecycleService, taken: readonly string[]): Promise<Named> {
+  const found = await findRunAction(service, taken);
   if (found !== undefined) return { name: found, made: [] };
+  const [, ...others] = taken;
   try {
     const { name } = await service.createAction({
-      name: RUN_ACTION,
+      name: runActionName(taken),
       description: `{${REQUEST}}`,
       definitionOfDone: `{${REQUEST}}`,
-      arguments: [{ name: REQUEST, type: "string", required: true, description: "The change you want", min: 1 }],
+      arguments: [
+        { name: REQUEST, type: "string", required: true, description: "The change you want", min: 1 },
+        ...others.map((one) => ({ name: one, type: "string" as const, required: true, description: "" })),
+      ],
     });
     return { name, made: [`action ${name}`] };
   } catch (error) {
-    const other = error instanceof ConflictError ? await findRunAction(service) : undefined;
+    const other = error instanceof ConflictError ? await findRunAction(service, taken) : undefined;
     if (other === undefined) throw error;
     return { name: other, made: [] };
   }
 }
 
 /**
+ * Runs that take the same arguments share an action. Its name says which; names that are too long for that, or differ
+ * only in case, are told apart by a hash.
+ */
+function runActionName([, ...others]: readonly string[]): string {
+  if (others.length === 0) return RUN_ACTION;
+  const said = others.join("-");
+  if (/^[a-z0-9_-]{1,60}$/.test(said)) return `${RUN_ACTION}-with-${said}`;
+  return `${RUN_ACTION}-with-${createHash("sha256").update(others.join("\0")).digest("hex").slice(0, 16)}`;
+}
+
+/**
  * Undefined when there is none yet; one that cannot take a request was made by the user for something else and is left
  * alone.
  */
-async function findRunAction(service: PlanLifecycleService): Promise<QualifiedName | undefined> {
-  const found = (await service.listActions()).find(({ name }) => nameKey(name) === RUN_ACTION);
+async function findRunAction(
+  service: PlanLifecycleService,
+  taken: readonly string[],
+): Promise<QualifiedName | undefined> {
+  const wanted = runActionName(taken);
+  const found = (await service.listActions()).find(({ name }) => nameKey(name) === wanted);
   if (found === undefined) return undefined;
-  const takesRequests = found.arguments.some((argument) => argument.name === REQUEST);
-  if (found.state === "available" && takesRequests) return found.name;
-  const why = takesRequests ? "archived" : `not the one for requests: it has no argument "${REQUEST}"`;
+  const missing = taken.find((name) => !found.arguments.some((argument) => argument.name === name));
+  if (found.state === "available" && missing === undefined) return found.name;
+  const why = missing === undefined ? "archived" : `not the one for requests: it has no argument "${missing}"`;
   throw new ConflictError(
-    `The action ${RUN_ACTION} is ${why}.`,
-    { expected: `an available action with the argument "${REQUEST}"`, actual: found.state },
+    `The action ${wanted} is ${why}.`,
+    { expected: `an available action with the argument "${missing ?? REQUEST}"`, actual: found.state },
     {
       kept: "Nothing was written.",
       next: [

@@ -11,13 +11,12 @@ import type { Instructions, ToolOutcome } from "../domain/plan/tool-outcome.ts";
 import type { PricedModels } from "../actors/models/budgeted-models.ts";
 import { ModelError } from "../actors/models/model-error.ts";
 import type { ModelAnswer, ShownPrompt } from "../actors/models/model.ts";
-import { monotonicIds, type DecisionId, type IdGenerator } from "../domain/names/ids.ts";
+import { monotonicIds, type DecisionId, type IdGenerator, type SessionId } from "../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/values/json.ts";
 import { storable } from "../domain/text/text.ts";
 import type { Order } from "../changes/step-records.ts";
 import type { StepPlace } from "../execution/steps/step-runner.ts";
 import type { Settlement } from "../ledger/budgets.ts";
-import { insertDecision } from "../ledger/decisions.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { insertModelCall, type ModelCallFacts } from "../ledger/model-calls.ts";
 import { stepKey } from "../ledger/records.ts";
@@ -25,12 +24,14 @@ import { isRecorded, recordedStep, runStep } from "../ledger/steps.ts";
 import { readContents, stageContent, type StagedContent } from "../store/contents/contents.ts";
 import type { Tell } from "../domain/run-event.ts";
 import { answerOf, ASKED_USER, spokenTo } from "../plans/plan-questions.ts";
+import { insertAnswer } from "./answers/answer-record.ts";
+import { aboutCall } from "./tool-news.ts";
 import { GoneCommands, goneNote } from "./gone-commands.ts";
 import { instructionsForCall } from "./project-instructions.ts";
 import { snapshotBytes } from "./prompt-snapshot.ts";
-import { recordName } from "./record-name.ts";
-import { readAnswer, storedAnswer, type StoredAnswer } from "./stored-answer.ts";
-import { callFacts, usageFacts } from "./call-facts.ts";
+import { recordName } from "./answers/record-name.ts";
+import { readAnswer, storedAnswer, type StoredAnswer } from "./answers/stored-answer.ts";
+import { callFacts, usageFacts } from "./answers/call-facts.ts";
 import { asideKey, AsideEffects, isAside } from "./aside-effects.ts";
 import { refusalOf, reviseSteps } from "./strategy-revision.ts";
 
@@ -44,6 +45,8 @@ export interface EffectsParts {
   /** How many records the step has already: what comes now comes after them. */
   readonly recorded: number;
   readonly models: PricedModels;
+  /** The plans of a session share their beginnings: providers look for what they keep by this. */
+  readonly session?: SessionId | undefined;
   /** Undefined while a strategy is made: nothing may be changed then. */
   readonly place: StepPlace | undefined;
   readonly signal: AbortSignal;
@@ -88,14 +91,13 @@ export class StepEffects implements AgentEffects {
       asking,
       async () => {
         asked = await this.#asked(key, asking.key, call, (one) => (settlement = one));
-        return plain({ order: this.#next(), answer: storedAnswer(asked.told), decision: asked.decision });
+        return plain({ order: this.next(), answer: storedAnswer(asked.told), decision: asked.decision });
       },
       async (tx, { answer }) => {
         if (asked === undefined) return;
-        await settlement?.commit(tx);
-        await asked.snapshot.commit(tx);
-        await this.#decide(tx, asked, about, readAnswer(answer as unknown as StoredAnswer));
-        await insertModelCall(tx, { ...this.#callRow(asking.key), ...asked.facts, decision: asked.decision });
+        const told = readAnswer(answer as unknown as StoredAnswer);
+        const kept = { lease, ids: this.#ids, stepKey: asking.key, about, settlement };
+        await insertAnswer(tx, { ...asked, ...kept, told });
       },
     ).catch(async (error: unknown) => {
       // The answer is lost, but not what it cost.
@@ -111,12 +113,12 @@ export class StepEffects implements AgentEffects {
     const { place, step, tell } = this.#parts;
     if (place === undefined) return { ok: false, error: "No tool can be called here." };
     const started = performance.now();
-    const about = { step, key, tool: call.tool, target: targetOf(call.params) };
+    const about = aboutCall(step, key, call);
     tell({ type: "tool_started", ...about });
     // The position counts when the call is recorded; of two at once, the one that ends first comes first.
     const id = recordName(step, key);
     const instructions = (): Promise<readonly Instructions[]> => this.#instructionsFor(call);
-    const outcome = await place.call({ ...call, key: id, order: () => this.#next(), by: id, instructions });
+    const outcome = await place.call({ ...call, key: id, order: () => this.next(), by: id, instructions });
     const error = outcome.ok ? {} : { error: outcome.error };
     tell({ type: "tool_ended", ...about, durationMs: performance.now() - started, ...error });
     if (outcome.ok) this.#gone.note(outcome.output, place.environment.workspaces);
@@ -126,7 +128,7 @@ export class StepEffects implements AgentEffects {
   /** Ends the commands that the step left in the background. */
   async endCommands(): Promise<void> {
     const { place, step } = this.#parts;
-    await place?.endCommands({ step, order: () => this.#next() });
+    await place?.endCommands({ step, order: () => this.next() });
   }
 
   /** The project's instructions for the places that the call is about, unless the conversation has them. */
@@ -197,7 +199,7 @@ export class StepEffects implements AgentEffects {
     const record = await runStep(
       lease,
       stepKey("once", name),
-      async () => plain({ order: this.#next(), output: revision.steps.map(({ id }) => id) }),
+      async () => plain({ order: this.next(), output: revision.steps.map(({ id }) => id) }),
       (tx) => reviseSteps(tx, held, { step: step.split("/", 1)[0] ?? step, revision }),
     );
     return { steps: (record as { readonly output: readonly string[] }).output };
@@ -245,12 +247,13 @@ export class StepEffects implements AgentEffects {
     const { lease, step } = this.#parts;
     const record = await runStep(lease, stepKey(kind, recordName(step, key)), async () => {
       const output = await fn();
-      return plain({ order: this.#next(), output });
+      return plain({ order: this.next(), output });
     });
     return (record as { readonly output: JsonValue }).output as T;
   }
 
-  #next(): Order {
+  /** The position of the next record of the step. */
+  next(): Order {
     this.#made += 1;
     return [...this.#parts.order, this.#made];
   }
@@ -271,13 +274,14 @@ export class StepEffects implements AgentEffects {
       answer = await models.call({
         ...call,
         signal,
-        cacheKey: lease.plan.id,
+        cacheKey: this.#parts.session ?? lease.plan.id,
         imageBytes: (sha256) => this.#content(sha256),
         settleLater,
         onWait: (wait) => tell({ type: "ask_waits", step, key, ...wait }),
         onShown: (safe) => (shown = safe),
         // The text of a step is that of its own conversation.
         onText: (text) => (isAside(key) ? undefined : tell({ type: "text", step, text })),
+        onThought: (text) => (isAside(key) ? undefined : tell({ type: "thought", step, text })),
         onRestart: () => (isAside(key) ? undefined : tell({ type: "text_void", step })),
       });
     } catch (error) {
@@ -305,32 +309,6 @@ export class StepEffects implements AgentEffects {
   async #content(hash: string): Promise<Uint8Array> {
     for await (const [, bytes] of readContents(this.#parts.lease.store, [hash])) return bytes;
     throw new Error(`the content ${hash}, which a message names, is not stored`);
-  }
-
-  async #decide(
-    tx: Parameters<typeof insertDecision>[0],
-    asked: AnsweredCall,
-    about: About,
-    told: Told,
-  ): Promise<void> {
-    const { plan, phase } = this.#parts.lease;
-    const { text, toolCalls } = told;
-    const calls = toolCalls.map(({ tool, params, raw }) => ({ tool, params: params ?? raw }));
-    await insertDecision(tx, () => asked.decision, {
-      planId: plan.id,
-      attempt: plan.attempt,
-      type: typeof about.type === "string" ? about.type : about.type(told),
-      phase,
-      step: undefined,
-      question: storable(about.question),
-      chosen: calls.length === 0 ? { text } : { calls },
-      parent: about.parent,
-      needs: [],
-      thought: {
-        ...(text.trim() === "" ? {} : { rationale: storable(text.trim(), RATIONALE_LIMIT), reasoning: text }),
-        snapshot: asked.snapshot.hash,
-      },
-    });
   }
 
   /** Tries that came to nothing may have been billed all the same. */
@@ -367,15 +345,6 @@ type Heard = {
   /** Commands that ran in the background of a process that has ended; missing in records of older versions. */
   readonly gone?: string[];
 };
-
-/** The parameter by which a person knows what a call is about. */
-function targetOf(params: JsonObject): string {
-  const { path = params["command"] ?? params["pattern"] ?? params["query"] ?? params["url"] } = params;
-  return typeof path === "string" ? path : "";
-}
-
-/** As much of what a model said as is shown as a reason; the whole is kept beside it. */
-const RATIONALE_LIMIT = 4_000;
 
 interface AnsweredCall {
   readonly told: Told;

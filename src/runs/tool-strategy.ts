@@ -127,8 +127,9 @@ export async function recordWork(
   });
 }
 
-export function workOf({ description, resources, complexity, risk, answer }: StrategyStep): ChosenWork {
-  return { description, resources, complexity, risk, ...(answer === undefined ? {} : { answer }) };
+export function workOf({ description, resources, complexity, risk, actor, answer }: StrategyStep): ChosenWork {
+  const by = actor === null || actor === undefined ? {} : { actor };
+  return { description, resources, complexity, risk, ...by, ...(answer === undefined ? {} : { answer }) };
 }
 
 export function thoughtOf({ confidence, rationale, alternatives }: StrategyStep): Thought {

@@ -15,15 +15,24 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "ledger/decisions.ts: ORDER BY id": "ids that begin with what a person typed; sorted only to be the same each time",
   "store/tables/plans.ts: ORDER BY id": "ids that begin with what a person typed; sorted only to be the same each time",
   "store/tables/validations.ts: ORDER BY validation_attachments.id": "ids that begin with what a person typed",
-  "store/tables/plans.ts: MAX(id)": "the neighbor in spelling, to shorten an id",
-  "store/tables/plans.ts: MIN(id)": "the neighbor in spelling, to shorten an id",
   "ledger/validation-runs.ts: ORDER BY attachment_id": "after the position, for results that share it",
   "ledger/sandbox-records.ts: ORDER BY plan_id": "grouped by plan; sorted only to be the same each time",
   "code-index/search/reference-graph.ts: MAX(id)": "a number that the index counts up, not an id with a time in it",
   "context/strategies/vector-store.ts: MAX(id)": "a number that the table counts up",
   "context/tokens/token-cache.ts: MAX(id)": "a number that the table counts up",
   "store/schema/migrations.ts: ORDER BY id": "the order that rows had before they were numbered",
+  "ledger/candidate-records.ts: ORDER BY id": "ids that begin with what a person typed",
+  "store/tables/sessions.ts: ORDER BY id": "ids that begin with what a person typed",
+  "ledger/changed-files.ts: ORDER BY calls.plan_id": "grouped by plan; the order within is a number",
+  "store/tables/plan-summaries.ts: ORDER BY plan_id": "grouped by plan; the order within is a number",
+  "store/tables/plan-summaries.ts: MAX(id)": "the neighbor in spelling, to shorten an id",
+  "store/tables/plan-summaries.ts: MIN(id)": "the neighbor in spelling, to shorten an id",
+  "acp/session-history.ts: sort by at":
+    "words and decisions are only shown beside each other; nothing is decided by it",
   "context/strategies/excerpts.ts: sort by at": "a position in a text",
+  "ledger/sandbox-records.ts: ORDER BY made_at":
+    "any commit of the place would do; the newest is the likeliest to be there",
+  "store/tables/audit.ts: MAX(at)": "the instant itself is asked for, to compare it with the clock",
 };
 
 const TIMELIKE = /^(?:\w+\.)?(?:id|at|\w+_id|\w+_at)$/;

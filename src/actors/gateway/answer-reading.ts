@@ -10,7 +10,7 @@ export interface ReadAnswer {
   readonly ended: boolean;
 }
 
-type Facts = Readonly<Record<string, unknown>>;
+export type Facts = Readonly<Record<string, unknown>>;
 
 /** The answer as far as it was read. */
 interface Reading {
@@ -23,12 +23,21 @@ interface Reading {
   said: Facts;
 }
 
+export function isStreamed(contentType: string): boolean {
+  return contentType.includes("text/event-stream");
+}
+
 export function readAnswer(dialect: Dialect, body: string, streamed: boolean): ReadAnswer {
   const read = READERS[dialect];
   const usage = { inputTokens: undefined, outputTokens: undefined };
   const reading: Reading = { written: "", usage, ended: false, finished: false, said: {} };
-  for (const part of (streamed ? events(body) : [parsed(body)]).flat()) read(facts(part), reading);
+  for (const part of answerParts(body, streamed)) read(part, reading);
   return { written: reading.written, claim: usageClaim(reading.usage), ended: reading.ended };
+}
+
+/** The parts of an answer: one, or the data of each event of a stream. */
+export function answerParts(body: string, streamed: boolean): Facts[] {
+  return (streamed ? events(body) : [parsed(body)]).flat().map(facts);
 }
 
 /** The data of a stream of server-sent events. */
@@ -153,15 +162,15 @@ function readGemini(part: Facts, reading: Reading): void {
   }
 }
 
-function facts(value: unknown): Facts {
+export function facts(value: unknown): Facts {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Facts) : {};
 }
 
-function list(value: unknown): readonly unknown[] {
+export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 

@@ -12,9 +12,11 @@ import { believedUsage } from "../providers/believed-usage.ts";
 import { boundOfTokens, planOutputTokens, type CountModelTokens } from "../providers/prices.ts";
 import type { Provider } from "../providers/providers.ts";
 import { asModelError } from "../providers/sdk-errors.ts";
-import { readAnswer } from "./answer-reading.ts";
+import { AgentsError } from "../../domain/errors/errors.ts";
+import { isStreamed, readAnswer } from "./answer-reading.ts";
 import type { GatewayRoute } from "./dialects.ts";
-import type { GatewayAnswer, GatewayPort, GatewayRequest } from "./gateway-port.ts";
+import type { GatewayAnswer, GatewayPort, GatewayRequest, GivenAnswer } from "./gateway-port.ts";
+import { HeldAnswer } from "./held-answer.ts";
 import { withoutProviderTools } from "./provider-tools.ts";
 import { RefusedRequestError } from "./refusals.ts";
 import { limitedRequest } from "./request-limits.ts";
@@ -65,7 +67,7 @@ export async function passFreely(incoming: Incoming, parts: ExchangeParts): Prom
     throw unreachableError(error, upstream, parts);
   });
   response.writeHead(answer.status, passedHeaders(answer));
-  const { failure } = await passedBody(answer, incoming);
+  const { failure } = await passedBody(answer, incoming, response);
   if (failure === undefined) response.end();
   else response.destroy();
 }
@@ -73,11 +75,19 @@ export async function passFreely(incoming: Incoming, parts: ExchangeParts): Prom
 export async function passBilled(incoming: Incoming, parts: ExchangeParts): Promise<void> {
   const prepared = prepare(incoming, parts);
   const verdict = await parts.port.before(prepared.request);
-  if (!verdict.pass) throw new RefusedRequestError(402, verdict.reason.message);
+  if (verdict.pass === false) throw new RefusedRequestError(402, verdict.reason.message);
+  if (verdict.pass === "given") return give(verdict.answer, incoming.response);
   const begun = performance.now();
-  const { outcome, end } = await exchanged(incoming, prepared, parts);
-  await parts.port.after(prepared.request, { ...outcome, durationMs: performance.now() - begun });
+  const held = verdict.hold === undefined ? undefined : new HeldAnswer(incoming.response, verdict.hold);
+  const { outcome, end } = await exchanged(incoming, prepared, { ...parts, held });
+  const refused = await parts.port.after(prepared.request, { ...outcome, durationMs: performance.now() - begun });
+  if (held !== undefined && refused instanceof AgentsError) throw new RefusedRequestError(402, refused.message);
   end();
+}
+
+function give({ status, contentType, body }: GivenAnswer, response: ServerResponse): void {
+  response.writeHead(status, { "content-type": contentType });
+  response.end(body);
 }
 
 type Outcome = OmitOfEach<GatewayAnswer, "durationMs">;
@@ -89,7 +99,11 @@ interface Exchanged {
   readonly end: () => void;
 }
 
-async function exchanged(incoming: Incoming, prepared: Prepared, parts: ExchangeParts): Promise<Exchanged> {
+async function exchanged(
+  incoming: Incoming,
+  prepared: Prepared,
+  parts: ExchangeParts & { readonly held: HeldAnswer | undefined },
+): Promise<Exchanged> {
   const { response, signal } = incoming;
   const { upstream, request, tokens } = prepared;
   const failed = (body: string, error: string, mayBeBilled: boolean): Outcome => ({
@@ -97,6 +111,7 @@ async function exchanged(incoming: Incoming, prepared: Prepared, parts: Exchange
     body,
     error,
     mayBeBilled,
+    unwanted: signal.aborted,
   });
   if (signal.aborted)
     return { outcome: failed("", "The client went away before anything was sent.", false), end: () => undefined };
@@ -110,17 +125,30 @@ async function exchanged(incoming: Incoming, prepared: Prepared, parts: Exchange
     };
     return { outcome: failed("", reason.message, reason.mayBeBilled), end: refuse };
   }
-  response.writeHead(answer.status, passedHeaders(answer));
-  const { body, failure } = await passedBody(answer, incoming);
-  const end = (): void => void (failure === undefined ? response.end() : response.destroy());
+  const receiver = parts.held ?? response;
+  receiver.writeHead(answer.status, passedHeaders(answer));
+  const { body, failure } = await passedBody(answer, incoming, receiver);
+  const end = (): void => void (failure === undefined ? receiver.end() : receiver.destroy());
   if (!answer.ok) return { outcome: failed(body, `The provider answers ${answer.status}.`, false), end };
-  const streamed = (answer.headers.get("content-type") ?? "").includes("text/event-stream");
+  const { status } = answer;
+  const contentType = answer.headers.get("content-type") ?? "";
+  const streamed = isStreamed(contentType);
   const { written, claim, ended } = readAnswer(request.dialect, body, streamed);
   const { input, sent } = tokens;
-  if (!ended) return { outcome: failed(body, failure ?? "The answer ended before it was complete.", true), end };
+  if (!ended) {
+    const reason = failure ?? "The answer ended before it was complete.";
+    // Nothing of it is recorded, so nothing may be done with it.
+    return { outcome: failed(body, reason, true), end: parts.held === undefined ? end : () => receiver.destroy() };
+  }
   const output = written === "" ? 0 : parts.count(written, request.model.model);
   return {
-    outcome: { answered: true, body, usage: believedUsage({ input, sent, output, most: request.bound }, claim) },
+    outcome: {
+      answered: true,
+      status,
+      contentType,
+      body,
+      usage: believedUsage({ input, sent, output, most: request.bound }, claim),
+    },
     end,
   };
 }
@@ -142,7 +170,8 @@ function prepare({ route, text }: Incoming, parts: ExchangeParts): Prepared {
   const { body: shown, masked } = maskedRequest(dialect, limited.body, parts.known);
   const tokens = requestTokens(dialect, shown, model.model, parts.count);
   const bound = boundOfTokens(provider, model.model, { ...tokens, outputTokens: limited.outputTokens });
-  return { upstream, tokens, request: { id: parts.nextId(), dialect, model, shown, masked, bound } };
+  const streams = shown["stream"] === true || route.upstream.endsWith(":streamGenerateContent");
+  return { upstream, tokens, request: { id: parts.nextId(), dialect, model, shown, streams, masked, bound } };
 }
 
 /** Gemini has it in the path. */
@@ -183,13 +212,14 @@ function passedHeaders({ headers }: Response): Record<string, string> {
 async function passedBody(
   answer: Response,
   { response, signal }: Incoming,
+  receiver: Pick<HeldAnswer | ServerResponse, "write">,
 ): Promise<{ readonly body: string; readonly failure: string | undefined }> {
   const came: Uint8Array[] = [];
   const body = (): string => Buffer.concat(came).toString("utf8");
   try {
     for await (const bytes of answer.body ?? []) {
       came.push(bytes);
-      if (!response.write(bytes)) await once(response, "drain", { signal });
+      if (!receiver.write(bytes)) await once(response, "drain", { signal });
     }
     return { body: body(), failure: undefined };
   } catch (error) {

@@ -6,7 +6,8 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server as SocketServer } from "node:net";
+import { serveTools, type ServedTools, type ToolHandler } from "../mcp/serve-tools.ts";
 import { dialectOf, routeOf, type Dialect } from "./dialects.ts";
 import { passBilled, passFreely, type ExchangeParts } from "./exchange.ts";
 import { refusal, RefusedRequestError } from "./refusals.ts";
@@ -25,6 +26,10 @@ const LIMITS: GatewayLimits = { bodyBytes: 32 * 1024 * 1024, headerBytes: 32 * 1
 
 export interface GatewayOptions extends Omit<ExchangeParts, "nextId"> {
   readonly limits?: Partial<GatewayLimits>;
+  /** A socket that listens elsewhere, such as in the network of a confined agent; else one on loopback here. */
+  readonly socket?: SocketServer | undefined;
+  /** Tools that the agent may call, by MCP at `/mcp/<server>`. */
+  readonly tools?: ReadonlyMap<string, Omit<ServedTools, "token">>;
   /** Hears of failures that are not the client's or the provider's, such as a full disk. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -38,7 +43,11 @@ export interface Gateway extends AsyncDisposable {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const limits = { ...LIMITS, ...options.limits };
   const token = `gateway-${randomBytes(24).toString("base64url")}`;
-  const door = new Door(options, limits, token);
+  await using tools = new AsyncDisposableStack();
+  const served = new Map<string, ToolHandler>();
+  for (const [name, one] of options.tools ?? [])
+    served.set(`${TOOLS_PATH}${name}`, tools.use(await serveTools({ ...one, token })));
+  const door = new Door(options, limits, token, served);
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.requestMs,
@@ -46,13 +55,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     connectionsCheckingInterval: Math.min(limits.requestMs, 10_000),
   });
   server.on("request", (request, response) => void door.serve(request, response));
-  server.listen(0, "127.0.0.1");
+  if (options.socket === undefined) server.listen(0, "127.0.0.1");
+  else server.listen(options.socket);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  const open = tools.move();
   return {
     url: `http://127.0.0.1:${port}`,
     token,
-    [Symbol.asyncDispose]: () => closed(server, door),
+    [Symbol.asyncDispose]: async () => {
+      await closed(server, door);
+      await open.disposeAsync();
+    },
   };
 }
 
@@ -65,6 +79,8 @@ async function closed(server: Server, door: Door): Promise<void> {
   await door.idle();
 }
 
+/** Where the tools are, below the url of a gateway. */
+export const TOOLS_PATH = "/mcp/";
 /** So that the path of a request can be read. */
 const BASE = "http://gateway";
 
@@ -72,10 +88,13 @@ class Door {
   readonly #options: GatewayOptions;
   readonly #limits: GatewayLimits;
   readonly #token: Buffer;
+  /** By their path. */
+  readonly #tools: ReadonlyMap<string, ToolHandler>;
   readonly #open = new Set<Promise<void>>();
   #requests = 0;
 
-  constructor(options: GatewayOptions, limits: GatewayLimits, token: string) {
+  constructor(options: GatewayOptions, limits: GatewayLimits, token: string, tools: ReadonlyMap<string, ToolHandler>) {
+    this.#tools = tools;
     this.#options = options;
     this.#limits = limits;
     this.#token = digest(token);
@@ -91,7 +110,8 @@ class Door {
     const dialect = dialectOf(url.pathname, request.headers);
     const left = new AbortController();
     response.on("close", () => left.abort());
-    const exchange = this.#pass(request, response, url, left.signal);
+    const exchange =
+      this.#tools.get(url.pathname)?.handle(request, response) ?? this.#pass(request, response, url, left.signal);
     this.#open.add(exchange);
     try {
       await exchange;

@@ -22,7 +22,7 @@ import {
 import type { AgentEffects, Asked, Told } from "./actor-effects.ts";
 import { checklistSchema, isControlTool, UPDATE_CHECKLIST } from "./control-tools.ts";
 import { Compaction, isTooLong } from "./compaction.ts";
-import { remembered } from "./memory.ts";
+import { openingAt, remembered } from "./memory.ts";
 import { carriedOut, isTold, toldOutcome } from "./tool-turn.ts";
 
 /** The parts of a conversation that stay the same through it. */
@@ -34,6 +34,8 @@ export interface Talk {
   /** Also those that cannot be used now. */
   readonly tools: readonly ModelTool[];
   readonly memory: ActorMemory;
+  /** The message with the goal and the constraints, which always stays; the first one unless given. */
+  readonly opening?: string | undefined;
   readonly responseSchema: JsonObject | undefined;
   /** Tokens that the model can read at most; undefined when that is not known. */
   readonly window: number | undefined;
@@ -181,7 +183,7 @@ async function asked(
     model: talk.model,
     system: talk.system,
     // A copy: the conversation grows while this is being recorded.
-    messages: [...remembered(messages, talk.memory, talk.count)],
+    messages: [...remembered(messages, talk.memory, talk.count, openingAt(messages, talk.opening))],
     tools: talk.tools,
     settings: talk.settings,
     ...(talk.responseSchema === undefined ? {} : { responseSchema: talk.responseSchema }),

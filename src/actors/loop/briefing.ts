@@ -33,6 +33,8 @@ export interface Briefing {
   readonly steps: readonly BriefedStep[];
   /** For a conversation that begins in the middle: the changes so far, and files that were read. */
   readonly handover: string;
+  /** The turns of the session before this plan, as far as the conversation does not have them. */
+  readonly session: string;
   /** The code that was found for this question. */
   readonly context: string;
 }
@@ -81,8 +83,9 @@ export function instructionsSection({ path, text }: Instructions): string {
 
 /** The first message: everything about the plan. The model's task comes in a message of its own. */
 export function opening(briefing: Briefing): string {
-  const { goal, definitionOfDone, constraints, guidance, earlier, steps, handover, context } = briefing;
+  const { goal, definitionOfDone, constraints, guidance, earlier, steps, handover, session, context } = briefing;
   return joined([
+    section("The session so far", session),
     section("Found for it", context),
     section("Goal", goal),
     // Where nothing else was said, the request itself is the definition.

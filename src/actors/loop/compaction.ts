@@ -2,7 +2,7 @@
  * Keeps a long conversation within what its model can read. First old results of tools are left out, which costs
  * nothing; when that is not enough the model itself sums up what happened, in a durable step, and the conversation
  * continues with its beginning, the summary and its newest part. The beginning holds the goal and the constraints: it
- * is always kept word for word.
+ * is always kept word for word. In a session it is the beginning of the present plan.
  */
 import { imageTokens } from "../../domain/values/image.ts";
 import { withoutImages } from "../models/message-images.ts";
@@ -10,6 +10,7 @@ import { ModelError } from "../models/model-error.ts";
 import type { ModelMessage } from "../models/model.ts";
 import type { About, AgentEffects } from "./actor-effects.ts";
 import type { Talk } from "./agent-loop.ts";
+import { openingAt } from "./memory.ts";
 
 /** Of the model's window: the rest is for its answer and for the next results. */
 const FULL = 0.75;
@@ -91,7 +92,9 @@ export class Compaction {
     const from = this.#newestFrom(messages, window);
     if (from <= 1) return;
     const told = messages.slice(0, from).map((message) => withoutLongResult(message, LONGEST_TOLD));
-    const [first] = messages;
+    // The newest part may have it: then it stays where it is.
+    const opening = openingAt(messages, this.#talk.opening);
+    const first = opening < from ? messages[opening] : undefined;
     const summary: ModelMessage = {
       role: "user",
       content: `The conversation so far became too long. This is its handover:\n\n${await this.#handover(key, told)}`,

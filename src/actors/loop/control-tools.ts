@@ -5,7 +5,13 @@
  */
 import * as z from "zod";
 import type { ModelTool } from "../models/model.ts";
-import { parametersOf, revisionSchema, strategySchema } from "./strategy-form.ts";
+import {
+  parametersOf,
+  revisionOfOneActor,
+  revisionSchema,
+  strategyOfOneActor,
+  strategySchema,
+} from "./strategy-form.ts";
 
 export const doneSchema = z.object({
   summary: z
@@ -40,18 +46,18 @@ export const ASK_USER = "ask_user";
 export const UPDATE_CHECKLIST = "update_checklist";
 export const EXPLORE = "explore";
 
-export const CONTROL_TOOLS: readonly ModelTool[] = [
+const CONTROL_TOOLS: readonly ModelTool[] = [
   {
     name: RECORD_STRATEGY,
     description:
       "Before the work, alone: records how the goal is reached, as steps in the order in which they read best",
-    parameters: parametersOf(strategySchema),
+    parameters: parametersOf(strategyOfOneActor),
   },
   {
     name: REVISE_STRATEGY,
     description:
       "During a step, alone: replaces the steps that have not begun, because something turned out differently",
-    parameters: parametersOf(revisionSchema),
+    parameters: parametersOf(revisionOfOneActor),
   },
   {
     name: STEP_DONE,
@@ -70,6 +76,16 @@ export const CONTROL_TOOLS: readonly ModelTool[] = [
     parameters: parametersOf(checklistSchema),
   },
 ];
+
+const SEVERAL_ACTORS: readonly ModelTool[] = CONTROL_TOOLS.map((tool) => {
+  if (tool.name === RECORD_STRATEGY) return { ...tool, parameters: parametersOf(strategySchema) };
+  return tool.name === REVISE_STRATEGY ? { ...tool, parameters: parametersOf(revisionSchema) } : tool;
+});
+
+/** `severalActors`: steps may be given to different actors, which is the same in all calls of a plan. */
+export function controlTools(severalActors: boolean): readonly ModelTool[] {
+  return severalActors ? SEVERAL_ACTORS : CONTROL_TOOLS;
+}
 
 const NAMES: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { StuckError } from "../../domain/errors/errors.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
-import { CONTROL_TOOLS } from "./control-tools.ts";
+import { controlTools } from "./control-tools.ts";
 import { strategize, type Strategist, type DecidedStrategy } from "./strategist.ts";
 import { PlayedEffects, type Played } from "../testing/played-effects.ts";
 
@@ -14,12 +14,13 @@ const STRATEGIST: Omit<Strategist, "accept"> = {
     model: { provider: "scripted", model: "x" },
     settings: {},
     system: "how to work",
-    tools: [READ, WRITE, ...CONTROL_TOOLS],
+    tools: [READ, WRITE, ...controlTools(false)],
     memory: {},
     responseSchema: undefined,
     window: undefined,
     count: (text) => text.length,
   },
+  before: [],
   opening: { role: "user", content: "The goal is to fix it" },
   wish: "Decide how this is done: Fix it",
   resources: ["api", "web"],

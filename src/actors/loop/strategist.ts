@@ -16,12 +16,16 @@ import { stepIssues, strategySchema, type StrategyStep } from "./strategy-form.t
 
 export interface Strategist {
   readonly talk: Talk;
+  /** The conversation of the session so far. */
+  readonly before: readonly ModelMessage[];
   /** Everything the model is told about the plan. */
   readonly opening: ModelMessage;
   /** The question it has to decide. */
   readonly wish: string;
   /** Aliases of the plan. */
   readonly resources: readonly string[];
+  /** The actors that single steps may be given to. */
+  readonly actors?: readonly string[];
   /** Names of the tools that only read. */
   readonly readable: ReadonlySet<string>;
   /** The decision that says what the plan is asked to do. */
@@ -50,7 +54,11 @@ const SAME_FAILURE_LIMIT = 3;
 export async function strategize(strategist: Strategist, effects: AgentEffects): Promise<void> {
   const rounds = strategist.gaveUp + 1;
   const unfit = new Unfit(UNFIT_LIMIT * rounds, strategist);
-  const messages: ModelMessage[] = [strategist.opening, { role: "user", content: strategist.wish }];
+  const messages: ModelMessage[] = [
+    ...strategist.before,
+    strategist.opening,
+    { role: "user", content: strategist.wish },
+  ];
   await converse<void>(
     {
       talk: strategist.talk,
@@ -103,7 +111,7 @@ async function control(
   if (call.tool !== RECORD_STRATEGY) {
     return { told: `There is no step yet. Call ${RECORD_STRATEGY} first.`, failed: true };
   }
-  const { steps, problems } = readStrategy(call, strategist.resources);
+  const { steps, problems } = readStrategy(call, strategist);
   if (problems !== undefined) return { told: unfit.told(problems, call), failed: true };
   if (await strategist.accept({ steps, decision: at.decision })) return { end: undefined };
   return { told: "The user has seen it and said something about it. Take that into account and record it again." };
@@ -114,7 +122,7 @@ const ANSWER_STEP = "answer";
 
 function readStrategy(
   { params }: ModelToolCall,
-  resources: readonly string[],
+  { resources, actors = [] }: Pick<Strategist, "resources" | "actors">,
 ): { readonly steps: readonly StrategyStep[]; readonly problems: string | undefined } {
   const unfit = (problems: string): ReturnType<typeof readStrategy> => ({ steps: [], problems });
   if (params === undefined) return unfit("The parameters are not a JSON object");
@@ -127,7 +135,7 @@ function readStrategy(
   if (steps.length === 0 && answer.trim() === "")
     return unfit("steps: must have at least one step, or an answer to a request that needs no change");
   if (steps.length === 0) return { steps: [answering(answer.trim())], problems: undefined };
-  const issues = stepIssues(steps, { resources });
+  const issues = stepIssues(steps, { resources, actors });
   return issues.length === 0 ? { steps, problems: undefined } : unfit(listIssues(issues.slice(0, 20)));
 }
 

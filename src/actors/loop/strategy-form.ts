@@ -26,10 +26,11 @@ const bareStep = z.object({
   confidence: share.nullable().default(null),
   rationale: z.string().max(TEXT_LIMIT).default(""),
   alternatives: z.array(line).max(20).default([]),
+  actor: z.string().nullable().default(null),
 });
 
 /** A step is explained to a model once, where it is recorded; each call carries all tools. */
-const { id, description, needs, resources, rationale, alternatives } = bareStep.shape;
+const { id, description, needs, resources, rationale, alternatives, actor } = bareStep.shape;
 const stepSchema = bareStep.extend({
   id: id.describe("short name of the step, such as write-tests"),
   description: description.describe("what has to be done, complete enough for a colleague who knows only the goal"),
@@ -37,6 +38,7 @@ const stepSchema = bareStep.extend({
   resources: resources.describe("names of the resources it works on"),
   rationale: rationale.describe("why it is done, and done so"),
   alternatives: alternatives.describe("other ways to do it"),
+  actor: actor.describe("the name of the actor that carries it out, of those you were told; otherwise the first"),
 });
 
 const atMost = { message: `must not have more than ${STEP_LIMIT} steps` };
@@ -58,7 +60,22 @@ export const revisionSchema = z.object({
     .describe("all steps still to be done after the present one, as in record_strategy; they replace those"),
 });
 
-export type StrategyStep = z.output<typeof stepSchema> & {
+/** The forms as they are sent where all steps have the same actor: a field without a choice costs tokens. */
+const { actor: _one, ...ofOneActor } = stepSchema.shape;
+const { actor: _other, ...bareOfOneActor } = bareStep.shape;
+export const strategyOfOneActor = strategySchema.extend({
+  steps: z.array(z.object(ofOneActor)).max(STEP_LIMIT, atMost).default([]),
+});
+export const revisionOfOneActor = revisionSchema.extend({
+  steps: z
+    .array(z.object(bareOfOneActor))
+    .max(STEP_LIMIT, atMost)
+    .describe("all steps still to be done after the present one, as in record_strategy; they replace those"),
+});
+
+export type StrategyStep = Omit<z.output<typeof stepSchema>, "actor"> & {
+  /** The actor that carries it out; the plan's execution actor where none is named. */
+  readonly actor?: string | null;
   /** Of a request that needs no work: the answer itself. */
   readonly answer?: string;
 };
@@ -72,14 +89,21 @@ export function parametersOf(schema: z.ZodType): JsonObject {
 /** `taken` are the ids of steps that began or are done: new steps cannot have them, but may need them. */
 export function stepIssues(
   steps: readonly StrategyStep[],
-  names: { readonly resources: readonly string[]; readonly taken?: readonly string[] },
+  names: {
+    readonly resources: readonly string[];
+    readonly taken?: readonly string[];
+    /** Those that single steps may be given to. */
+    readonly actors?: readonly string[];
+  },
 ): ValidationIssue[] {
-  const { resources, taken = [] } = names;
+  const { resources, taken = [], actors = [] } = names;
   const issues: ValidationIssue[] = [];
   const ids = steps.map(({ id }) => id);
   const known = new Set([...ids, ...taken]);
-  for (const [index, { id, needs, resources: used }] of steps.entries()) {
+  for (const [index, { id, needs, resources: used, actor: by }] of steps.entries()) {
     const at = `steps.${index}`;
+    if (typeof by === "string" && !actors.includes(by))
+      issues.push({ path: `${at}.actor`, message: unknown("actor", by, actors) });
     if (ids.indexOf(id) !== index) issues.push({ path: `${at}.id`, message: `"${id}" is the id of two steps` });
     if (taken.includes(id))
       issues.push({ path: `${at}.id`, message: `"${id}" is the id of a step that has begun; choose another` });

@@ -5,7 +5,7 @@ import { PlayedEffects, type Played } from "../testing/played-effects.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
 import type { EffectCall } from "./actor-effects.ts";
 import type { Talk } from "./agent-loop.ts";
-import { CONTROL_TOOLS } from "./control-tools.ts";
+import { controlTools } from "./control-tools.ts";
 import { EXPLORE_TOOL } from "./explorer.ts";
 import { workOn, type Work } from "./worker.ts";
 
@@ -15,7 +15,7 @@ const TALK: Talk = {
   model: { provider: "scripted", model: "x" },
   settings: { temperature: 0 },
   system: "the whole briefing",
-  tools: [...FILE_TOOLS, ...CONTROL_TOOLS],
+  tools: [...FILE_TOOLS, ...controlTools(false)],
   memory: {},
   responseSchema: undefined,
   window: undefined,

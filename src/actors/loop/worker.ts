@@ -25,8 +25,12 @@ export interface Work {
   readonly gaveUp: number;
   /** Calls of the model that the step may take. */
   readonly calls: number;
-  /** Aliases of the plan, and the ids of steps that began: for a revision of the strategy. */
-  readonly names: { readonly resources: readonly string[]; readonly taken: readonly string[] };
+  /** Aliases, the ids of steps that began, and the actors for single steps: for a revision of the strategy. */
+  readonly names: {
+    readonly resources: readonly string[];
+    readonly taken: readonly string[];
+    readonly actors?: readonly string[];
+  };
   /** Names of the tools that only read. */
   readonly readable: ReadonlySet<string>;
   /** Said once, before the step ends with the answer of this key; undefined when all is well. */

@@ -105,6 +105,8 @@ export interface ModelCall {
   readonly onWait?: (wait: AskWait) => void;
   /** Text as it arrives. */
   readonly onText?: (text: string) => void;
+  /** Its thinking as it arrives, where its provider shows that. */
+  readonly onThought?: (text: string) => void;
   /**
    * The text shown through `onText` is void: the connection broke and the answer begins again. Without it, a call of
    * which something was shown is not tried again but fails.

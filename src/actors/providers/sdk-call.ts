@@ -78,6 +78,7 @@ async function receive(call: ModelCall, provider: Provider, received: Received):
       received.addData("reasoning", part.id, dataOf(part));
     } else if (part.type === "reasoning-delta") {
       received.addThought(part.id, part.text);
+      if (part.text !== "") call.onThought?.(part.text);
       received.addData("reasoning", part.id, dataOf(part));
     } else if (part.type === "tool-input-delta") {
       received.addFragment(part.id, part.delta);

@@ -35,6 +35,7 @@ export class Transcripts {
     const transcript = this.#load(call, provider);
     const { turn, position, use } = chosenTurn(transcript, call, attempt);
     if (turn.delayMs > 0) await waited(turn.delayMs, call, sleep);
+    for (const piece of pieces(turn.thought)) call.onThought?.(piece);
     for (const piece of pieces(turn.text)) call.onText?.(piece);
     if (turn.error !== undefined) {
       throw new ModelError(turn.error, `The transcript ${transcript.file} says ${turn.error} (turn ${position + 1}).`, {

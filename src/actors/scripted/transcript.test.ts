@@ -35,6 +35,7 @@ turns:
           match: { system: "You plan", user: /health\s+end/i, tool: "read_file", result: "200" },
           times: 3,
           text: "Done.",
+          thought: "",
           toolCalls: [
             { tool: "write_file", params: { path: "a.ts", lines: [1, 2] } },
             { tool: "git_status", params: {} },
@@ -47,6 +48,7 @@ turns:
           match: {},
           times: Number.POSITIVE_INFINITY,
           text: "",
+          thought: "",
           toolCalls: [],
           delayMs: 0,
           error: "rate_limit",

@@ -28,6 +28,8 @@ export interface Turn {
   /** How often it answers in one conversation. */
   readonly times: number;
   readonly text: string;
+  /** Shown as its thinking, before the text. */
+  readonly thought: string;
   readonly toolCalls: readonly { readonly tool: string; readonly params: JsonObject }[];
   readonly delayMs: number;
   /** Fails so, after `text` was shown. */
@@ -79,6 +81,7 @@ const turnSchema = z.strictObject({
   match: matchSchema.default({}),
   times: z.custom<number | "always">(isTimes, { message: 'must be a number from 1, or "always"' }).default(1),
   text: text.optional(),
+  thought: text.default(""),
   tool_calls: z.array(callSchema).max(100).default([]),
   delay_ms: count.max(600_000).default(0),
   error: z.enum(SCRIPTED_ERRORS, { message: `must be one of ${SCRIPTED_ERRORS.join(", ")}` }).optional(),
@@ -124,6 +127,7 @@ function checkedTurn(turn: z.output<typeof turnSchema>, path: string, issues: Va
     ),
     times: times === "always" ? Number.POSITIVE_INFINITY : times,
     text: turn.text ?? "",
+    thought: turn.thought,
     toolCalls: calls.map(({ tool, parameters }, index) => ({
       tool,
       params: (parseJson(parameters, `${path}.tool_calls.${index}.parameters`, PARAMETER_LIMITS, issues) ??

@@ -7,12 +7,17 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
 import { loginName } from "../../platform/user.ts";
+import type { AcpActorDefinition } from "../../domain/actor/acp-actor.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
+import type { OpenAgent } from "../../actors/outside/agent-port.ts";
+import type { AgentSources } from "../../actors/outside/installed-agents.ts";
+import type { ModelRef } from "../../actors/models/model.ts";
 import type { FactsCatalog, LearnedFacts } from "../../actors/models/model-facts.ts";
 import type { PricedModels } from "../../actors/models/budgeted-models.ts";
 import type { ModelGateway } from "../../actors/model-gateway.ts";
 import type { CountModelTokens } from "../../actors/providers/prices.ts";
 import type { Budget, BudgetWarning, Caps } from "../../ledger/budgets.ts";
+import type { GroupScope } from "../../ledger/candidate-records.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import type { ActorService } from "../../catalog/actor-service.ts";
 import type { ContextConfiguration } from "../../context/front/context-configuration.ts";
@@ -20,12 +25,15 @@ import type { ContextPolicyService } from "../../catalog/context-policy-service.
 import type { ContextService } from "../../context/front/context-service.ts";
 import type { CommandPolicy } from "../../confinement/command-policy.ts";
 import type { GuardService } from "../../plans/guard-service.ts";
+import type { McpServerService } from "../../catalog/mcp-server-service.ts";
 import type { PlanContextService } from "../../runs/plan-context-service.ts";
 import type { PlanApplier } from "../../apply/plan-applier.ts";
 import type { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts";
 import type { ProfileService } from "../../catalog/profile-service.ts";
 import type { ProjectService } from "../../catalog/project-service.ts";
 import type { ResourceService } from "../../catalog/resource-service.ts";
+import type { SkillService } from "../../catalog/skill-service.ts";
+import type { ToolService } from "../../catalog/tool-service.ts";
 import type { ValidationService } from "../../catalog/validation-service.ts";
 import type { ConfigValues } from "../../platform/settings/config-file.ts";
 import type { Store } from "../../store/port.ts";
@@ -154,6 +162,23 @@ export class App {
     return resolveActor(name, { store: await this.store(), settings, environment: this.environment });
   }
 
+  /** Where outside agents are looked for. */
+  async agentSources(): Promise<AgentSources> {
+    return { settings: (await this.config()).global, environment: this.environment };
+  }
+
+  /** Starts outside agents. */
+  async openAgent(): Promise<OpenAgent> {
+    const { outsideAgents } = await import("../../actors/outside/outside-agents.ts");
+    return outsideAgents(await this.agentSources());
+  }
+
+  /** The model that an outside agent is given. */
+  async agentModel(actor: AcpActorDefinition): Promise<ModelRef> {
+    const { agentModelOf } = await import("../../actors/outside/agent-model.ts");
+    return agentModelOf(actor, await this.agentSources(), (await this.models()).providers);
+  }
+
   async profiles(): Promise<ProfileService> {
     const { ProfileService } = await import("../../catalog/profile-service.ts");
     return new ProfileService({ store: await this.store(), user: await this.user() });
@@ -199,6 +224,13 @@ export class App {
     return budgetedModels({ models, store, caps: await this.caps(), lease, user, onWarning });
   }
 
+  /** For a call about all candidates of a group, which counts against their budget. */
+  async groupModels(group: GroupScope, onWarning: (warning: BudgetWarning) => void): Promise<PricedModels> {
+    const { budgetedModels } = await import("../../runs/budget-caps.ts");
+    const [models, store, user] = [await this.models(), await this.store(), await this.user()];
+    return budgetedModels({ models, store, caps: await this.caps(), lease: undefined, group, user, onWarning });
+  }
+
   /** Of the plan whose lease is given, and of the day. */
   async budget(lease?: Lease): Promise<Budget> {
     const { Budget } = await import("../../ledger/budgets.ts");
@@ -208,6 +240,11 @@ export class App {
   async caps(): Promise<Caps> {
     const { configuredCaps } = await import("../../runs/budget-caps.ts");
     return configuredCaps((key) => this.setting(key));
+  }
+
+  async mcpServers(): Promise<McpServerService> {
+    const { McpServerService } = await import("../../catalog/mcp-server-service.ts");
+    return new McpServerService({ store: await this.store(), user: await this.user() });
   }
 
   async projects(): Promise<ProjectService> {
@@ -251,6 +288,16 @@ export class App {
   async resources(): Promise<ResourceService> {
     const { ResourceService } = await import("../../catalog/resource-service.ts");
     return new ResourceService({ store: await this.store(), user: await this.user() });
+  }
+
+  async skills(): Promise<SkillService> {
+    const { SkillService } = await import("../../catalog/skill-service.ts");
+    return new SkillService({ store: await this.store(), user: await this.user() });
+  }
+
+  async tools(): Promise<ToolService> {
+    const { ToolService } = await import("../../catalog/tool-service.ts");
+    return new ToolService({ store: await this.store(), user: await this.user() });
   }
 
   async validations(): Promise<ValidationService> {

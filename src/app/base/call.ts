@@ -27,12 +27,24 @@ export type Question =
   /** The plan's strategy: yes, no, or a text that says what should be different. */
   | { readonly kind: "strategy"; readonly text: string; readonly shown: readonly Shown[] }
   /** A question that the plan asks: one of the alternatives, or a text. */
-  | { readonly kind: "plan"; readonly text: string; readonly alternatives: readonly string[] };
+  | { readonly kind: "plan"; readonly text: string; readonly alternatives: readonly string[] }
+  /** A key for one change, or a reason or a comment. The answer is a text. */
+  | { readonly kind: "review"; readonly text: string; readonly shown: readonly Shown[] }
+  /** Which of several results: its number, a text such as "diff 2" to see one first, or none. Yes is the best. */
+  | {
+      readonly kind: "choice";
+      readonly text: string;
+      readonly alternatives: readonly string[];
+      readonly shown: readonly Shown[];
+    };
 
 /** The facts a person should see before answering; the surface draws them. */
 export interface Shown {
-  /** The preview of an apply, undo or redo; a plan's diff; a plan's strategy; the wishes of a definition. */
-  readonly kind: "landings" | "diff" | "strategy" | "definition";
+  /**
+   * The preview of an apply, undo or redo; a plan's diff; whether and how it was checked; a plan's strategy; the wishes
+   * of a definition; several candidates side by side; one change of a diff.
+   */
+  readonly kind: "landings" | "diff" | "checked" | "strategy" | "definition" | "comparison" | "change";
   readonly output: unknown;
 }
 
@@ -46,7 +58,7 @@ export type Reply =
 
 /** A program that calls an operation means it: confirmations are given, and a plan's question stays open. */
 export const approveEverything: Ask = (question) =>
-  Promise.resolve(question.kind === "plan" ? { kind: "none" } : { kind: "yes" });
+  Promise.resolve(question.kind === "plan" || question.kind === "review" ? { kind: "none" } : { kind: "yes" });
 
 /** Asks for a yes. Where no one can be asked, the caller must have given it beforehand. */
 export async function confirmed(call: Call, text: string, shown: readonly Shown[] = []): Promise<boolean> {

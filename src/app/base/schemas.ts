@@ -7,6 +7,15 @@ import type { NextStep } from "../../domain/errors/next-step.ts";
 /** A plan's id, or the first characters of it. */
 export const PlanReference = z.string().min(1);
 
+/**
+ * The plan that is meant: its number, its id or the first characters of it, its name, `last`, or words of its request.
+ * Without one, the newest plan of the directory that fits.
+ */
+export const PlanGiven = { plan: PlanReference.optional(), directory: z.string().optional() } as const;
+
+/** A session's number, its id or the first characters of it, or `last`. */
+export const SessionReference = z.string().min(1);
+
 /** An instant in ISO 8601, UTC. */
 export const Instant = z.string();
 
@@ -23,6 +32,8 @@ export const Document = z.strictObject({
   text: z.string(),
   file: z.string().default("the definition"),
   outside: z.boolean().default(false),
+  /** Where it lies; undefined for a text without a file. */
+  directory: z.string().optional(),
 });
 
 export function instant(at: number): string {

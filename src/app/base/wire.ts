@@ -7,18 +7,18 @@ import * as z from "zod";
 import type { NextStep } from "../../domain/errors/next-step.ts";
 import { Next } from "./schemas.ts";
 
-type Spell = (step: NextStep) => unknown;
+export type SpellStep = (step: NextStep) => unknown;
 
 /** The output of an operation as it goes out; `spell` says the next steps in the surface's own way. */
-export function toWire(schema: z.ZodType, value: unknown, spell: Spell): unknown {
+export function toWire(schema: z.ZodType, value: unknown, spell: SpellStep): unknown {
   return translate(schema, value, spell, "");
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function translate(schema: z.ZodType, value: unknown, spell: Spell, path: string): unknown {
+function translate(schema: z.ZodType, value: unknown, spell: SpellStep, path: string): unknown {
   if (value === undefined || value === null) return value;
   const inner = unwrapped(schema);
   if (inner === Next) return spell(value as NextStep);
@@ -40,7 +40,7 @@ function translate(schema: z.ZodType, value: unknown, spell: Spell, path: string
   return value;
 }
 
-function translateObject(schema: z.ZodObject, value: unknown, spell: Spell, path: string): unknown {
+function translateObject(schema: z.ZodObject, value: unknown, spell: SpellStep, path: string): unknown {
   if (!isObject(value)) return value;
   const made: Record<string, unknown> = {};
   const rest = new Set(Object.keys(value));

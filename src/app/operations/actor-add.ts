@@ -24,16 +24,20 @@ const Added = ActorParts.omit({ waves: true }).extend({
 });
 
 export const operation = defineOperation({
-  input: z.strictObject({ definition: Document, allowEnv: z.array(z.string()).default([]) }),
+  input: z.strictObject({
+    definition: Document,
+    allowEnv: z.array(z.string()).default([]),
+    replace: z.boolean().default(false),
+  }),
   output: z.union([Added, z.strictObject({ added: z.literal(false) })]),
-  run: async (app, { definition: source, allowEnv }, call) => {
+  run: async (app, { definition: source, allowEnv, replace }, call) => {
     const endpoints = await configuredEndpoints(app);
     const { text, file } = source;
     const known = [...endpoints.values()];
     const { definitions, variables } = readActorFile(text, file, app.environment, known, parameterProblems);
     const wants = actorWants(definitions, variables, (name) => endpoints.get(name) ?? `the provider ${name}`);
     if (!(await acceptDefinition(app, { ...source, wants, allowEnv }, call))) return { added: false as const };
-    const added = await (await app.actors()).addActors(definitions);
+    const added = await (await app.actors()).addActors(definitions, { replace });
     const [first] = added;
     if (first === undefined) throw new Error("The file has no actor.");
     for (const problem of definitions.flatMap(quotingProblems)) {

@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { offeredActors } from "../../actors/providers/built-in-actors.ts";
 import { configuredProviders } from "../../actors/providers/providers.ts";
+import type { AcpActorDefinition } from "../../domain/actor/acp-actor.ts";
 import type { ActorDefinition, LlmActorDefinition } from "../../domain/actor/actor.ts";
+import { knownAgentActor } from "../../domain/actor/known-agents.ts";
+import { nameParts } from "../../domain/names/qualified-name.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/names/actor-roles.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
@@ -26,14 +29,14 @@ export const operation = defineOperation({
   }),
   run: async (app, { namespace }) => {
     const actors = await (await app.actors()).listActors(namespace);
-    const models = await offeredModels(app, namespace);
+    const builtIn = [...(await offeredModels(app, namespace)), ...(await offeredAgents(app, namespace))];
     const defaults = await defaultActors(app);
     const byRole = Object.fromEntries(ACTOR_ROLES.map((role) => [role, defaults[role] ?? null]));
     return {
-      actors: [...models, ...actors].map((actor) => listed(actor, defaults)),
+      actors: [...builtIn, ...actors].map((actor) => listed(actor, defaults)),
       defaults: byRole as z.output<typeof ActorsByRole>,
       filters: { namespace: namespace ?? null },
-      summary: { total: models.length + actors.length, builtIn: models.length, custom: actors.length },
+      summary: { total: builtIn.length + actors.length, builtIn: builtIn.length, custom: actors.length },
     };
   },
 });
@@ -48,6 +51,13 @@ function listed(
     ...(actor.type === "graph" ? { nodes: actor.route.nodes.length } : {}),
     defaultFor: ACTOR_ROLES.filter((role) => defaults[role]?.toLowerCase() === actor.name.toLowerCase()),
   };
+}
+
+/** Never stored either: the agents that are installed now. */
+async function offeredAgents(app: App, namespace: string | undefined): Promise<AcpActorDefinition[]> {
+  const { installedAgents } = await import("../../actors/outside/installed-agents.ts");
+  const actors = installedAgents(await app.agentSources()).map(({ agent }) => knownAgentActor(agent));
+  return actors.filter(({ name }) => namespace === undefined || nameParts(name).namespace === namespace.toLowerCase());
 }
 
 /** Never stored: the models that can be asked are those configured now. */

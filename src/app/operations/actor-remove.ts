@@ -21,7 +21,8 @@ export const operation = defineOperation({
     const found = await app.actorNamed(actor);
     const { name } = found;
     if (!("version" in found)) {
-      throw new UsageError(`${name} is a model of a provider, not a registered actor: it cannot be removed.`, {
+      const is = found.type === "acp" ? "an agent that is known by name" : "a model of a provider";
+      throw new UsageError(`${name} is ${is}, not a registered actor: it cannot be removed.`, {
         kept: "Nothing was changed.",
         next: [nextStep("config.list")],
       });

@@ -10,7 +10,7 @@ import { modelSettings } from "../../actors/models/model-settings.ts";
 import type { ModelAnswer, ModelRef, ModelSettings } from "../../actors/models/model.ts";
 import { modelOf } from "../../actors/providers/actor-model.ts";
 import type { ActorDefinition, GraphActorDefinition, LlmActorDefinition } from "../../domain/actor/actor.ts";
-import { UsageError } from "../../domain/errors/errors.ts";
+import { ConfigurationError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
@@ -107,6 +107,12 @@ interface Done {
 /** The actor with the caller's wishes for this question. */
 function asked(actor: ActorDefinition, input: z.output<typeof Input>): LlmActorDefinition | GraphActorDefinition {
   const { provider, model, system } = input;
+  if (actor.type === "acp") {
+    throw new ConfigurationError(`The actor "${actor.name}" works on plans: it cannot be asked outside of one.`, {
+      kept: "Nothing was sent.",
+      next: [nextStep("run", { request: "<request>", actor: actor.name })],
+    });
+  }
   // Also refuses an actor that cannot be asked, before anything is sent.
   const ref =
     actor.type === "graph" && actor.model === undefined && model === undefined

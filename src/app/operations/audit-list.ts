@@ -2,6 +2,7 @@ import * as z from "zod";
 import { listAudit, type AuditRow } from "../../store/tables/audit.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, Json } from "../base/schemas.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({ plan: z.string().optional(), limit: z.int().min(1).max(100_000).default(50) }),
@@ -24,8 +25,9 @@ export const operation = defineOperation({
     filters: z.strictObject({ plan: z.string().nullable() }),
     summary: z.strictObject({ shown: z.int() }),
   }),
-  run: async (app, { plan, limit }) => {
-    const chain = plan === undefined ? undefined : (await (await app.plans()).getPlan(plan)).id;
+  run: async (app, { plan, limit }, call) => {
+    const chain =
+      plan === undefined ? undefined : (await planMeant(app, { plan }, { operation: "audit.list" }, call)).id;
     const rows = await (await app.store()).read((reader) => listAudit(reader, limit, chain));
     return {
       entries: rows.map((row) => ({

@@ -23,9 +23,14 @@ export const operation = defineOperation({
     const project = await settingProject(app, input.project);
     const problem = setting.problem(value);
     if (problem !== undefined) {
-      throw new ValidationError(`"${shown}" cannot be the value of ${key}: ${problem}`, [
-        { path: key, message: problem },
-      ]);
+      throw new ValidationError(
+        `"${shown}" cannot be the value of ${key}: ${problem}`,
+        [{ path: key, message: problem }],
+        {
+          kept: "Nothing was changed.",
+          next: [nextStep(/^(none)?$/.test(value) ? "config.unset" : "config.get", { key })],
+        },
+      );
     }
     if (project !== undefined && !setting.perProject) {
       throw new UsageError(`${key} cannot be set for a single project.`, {

@@ -4,13 +4,19 @@ import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { RUN_ACTION } from "../../runs/run-setup.ts";
 import { defineOperation } from "../base/operation.ts";
 import { NextSteps } from "../base/schemas.ts";
+import { Waiting, waitingPlans } from "../queries/inbox.ts";
 
 const RUN = nextStep("run", { request: "<what you want done>" });
+/** Waiting plans that are named. */
+const SHOWN = 5;
 const HELP: NextStep = { text: "agents --help" };
 
 /** Where things stand and what to do next, for a person who has just arrived. */
 export const operation = defineOperation({
-  input: z.strictObject({}),
+  input: z.strictObject({
+    /** Where the caller is: plans of this repository come first. */
+    directory: z.string().optional(),
+  }),
   output: z.discriminatedUnion("initialised", [
     z.strictObject({ initialised: z.literal(false), nextSteps: NextSteps }),
     z.strictObject({
@@ -18,10 +24,12 @@ export const operation = defineOperation({
       actions: z.int(),
       projects: z.int(),
       plans: z.strictObject({ active: z.int(), stopped: z.int(), applied: z.int(), cancelled: z.int() }),
+      /** Plans that wait for their user. */
+      waiting: z.array(Waiting),
       nextSteps: NextSteps,
     }),
   ]),
-  run: async (app) => {
+  run: async (app, { directory }) => {
     if (!existsSync(app.paths.database)) {
       return { initialised: false as const, nextSteps: [RUN, nextStep("init"), HELP] };
     }
@@ -37,6 +45,7 @@ export const operation = defineOperation({
       actions: actions.length,
       projects: projects.length,
       plans: { active, stopped, applied: of("applied"), cancelled: of("cancelled") },
+      waiting: await waitingPlans(app, directory, SHOWN),
       nextSteps: nextSteps({ actions, projects, stopped, active }),
     };
   },

@@ -1,15 +1,26 @@
 import * as z from "zod";
+import { chooseIfOpen } from "../../plans/candidates.ts";
 import { defineOperation } from "../base/operation.ts";
-import { PlanReference } from "../base/schemas.ts";
+import { PlanGiven } from "../base/schemas.ts";
 import { Applied, applyPlan, NotApplied } from "../procedures/land-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({
-    plan: PlanReference,
+    ...PlanGiven,
+    accepted: z.boolean().default(false),
     allowEmpty: z.boolean().default(false),
     verify: z.boolean().default(true),
   }),
   output: z.discriminatedUnion("applied", [Applied, NotApplied]),
-  run: async (app, { plan, ...options }, call) =>
-    applyPlan(app, await (await app.plans()).getPlan(plan), options, call),
+  run: async (app, { plan: named, directory, ...options }, call) => {
+    const seen = await planMeant(
+      app,
+      { plan: named, directory },
+      { operation: "plan.apply", standings: ["ready to review"], matters: true },
+      call,
+    );
+    const parts = { store: await app.store(), user: await app.user() };
+    return applyPlan(app, seen, { ...options, onYes: () => chooseIfOpen(parts, seen.id) }, call);
+  },
 });

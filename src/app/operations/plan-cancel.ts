@@ -6,11 +6,12 @@ import { PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { planActivity } from "../../ledger/activity.ts";
 import { maskedText } from "../../platform/masking.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Instant, instant, NextSteps, PlanReference } from "../base/schemas.ts";
+import { Instant, instant, NextSteps, PlanGiven } from "../base/schemas.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference, reason: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, reason: z.string().optional() }),
   output: z.strictObject({
     planId: z.string(),
     phase: z.enum(PHASES),
@@ -22,9 +23,9 @@ export const operation = defineOperation({
     changedInPlace: InPlace,
     recovery: NextSteps,
   }),
-  run: async (app, { plan: named, reason }) => {
+  run: async (app, { plan: named, directory, reason }, call) => {
     const service = await app.plans();
-    const seen = await service.getPlan(named);
+    const seen = await planMeant(app, { plan: named, directory }, WANTED, call);
     const plan = await service.cancelPlan(seen.id, { reason });
     const { activity, places } = await (
       await app.store()
@@ -49,6 +50,13 @@ export const operation = defineOperation({
     };
   },
 });
+
+const WANTED = {
+  operation: "plan.cancel",
+  standings: ["not started", "working", "waiting for you", "stopped", "ready to review", "answered"],
+  verb: "Cancel",
+  matters: true,
+} as const;
 
 /** Makes the same plan again, with the same actors: those of its action may be others. */
 function sameAgain(plan: Plan, action: Action): NextStep {

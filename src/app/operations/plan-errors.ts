@@ -3,13 +3,14 @@ import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { isRecoverable, MAX_REVERSIONS, PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Instant, instant, Next, NextSteps, PlanReference } from "../base/schemas.ts";
+import { Instant, instant, Next, NextSteps, PlanGiven } from "../base/schemas.ts";
 import { planSituation } from "../queries/plan-situation.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 const Hint = z.strictObject({ action: z.string(), message: z.string(), cliCommand: Next });
 
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference }),
+  input: z.strictObject({ ...PlanGiven }),
   output: z.strictObject({
     planId: z.string(),
     phase: z.enum(PHASES),
@@ -29,9 +30,9 @@ export const operation = defineOperation({
     recoveryHints: z.array(Hint),
     nextSteps: NextSteps,
   }),
-  run: async (app, input) => {
+  run: async (app, input, call) => {
     const service = await app.plans();
-    const plan = await service.getPlan(input.plan);
+    const plan = await planMeant(app, input, { operation: "plan.errors", standings: ["stopped"] }, call);
     const failures = await service.listFailures(plan.id);
     const situation = await (await app.store()).read((reader) => planSituation(reader, plan));
     const hints = isRecoverable(plan) ? recoveryHints(plan, situation.next) : [];

@@ -1,24 +1,32 @@
 import * as z from "zod";
 import { setPlanEffort } from "../../ledger/plan-effort.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Effort, PlanReference } from "../base/schemas.ts";
+import { Effort, PlanGiven } from "../base/schemas.ts";
+import { offerBrought } from "../procedures/accept-repository.ts";
 import { announceConfinement, Executed, executePlan, StrategyReady } from "../procedures/execute-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
   input: z.strictObject({
-    plan: PlanReference,
+    ...PlanGiven,
     effort: Effort.optional(),
     includeDirty: z.boolean().default(false),
     verify: z.boolean().default(true),
   }),
   output: z.discriminatedUnion("outcome", [StrategyReady, Executed]),
-  run: async (app, { plan: named, effort, includeDirty, verify }, call) => {
-    const plan = await (await app.plans()).getPlan(named);
+  run: async (app, { plan: named, directory, effort, includeDirty, verify }, call) => {
+    const plan = await planMeant(
+      app,
+      { plan: named, directory },
+      { operation: "plan.execute", standings: ["not started", "stopped", "waiting for you"] },
+      call,
+    );
     if (effort !== undefined) {
       const change = { planId: plan.id, effort, user: await app.user() };
       await (await app.store()).transaction((tx) => setPlanEffort(tx, change));
     }
     const commands = await announceConfinement(app, plan, call);
+    await offerBrought(app, plan, call, false);
     return executePlan(app, { id: plan.id, commands, includeDirty, verify }, call);
   },
 });

@@ -9,6 +9,9 @@ import { Instant, instant, Json, NextSteps } from "../base/schemas.ts";
 import { DECISION_STATES } from "../queries/decision-tree.ts";
 import { calledOutput } from "../queries/called-output.ts";
 import { explainedBy, type Explained, type ExplainedFile } from "../queries/explained-decision.ts";
+import { isId, planMeant } from "../queries/plan-meant.ts";
+import type { App } from "../base/app.ts";
+import type { Call } from "../base/call.ts";
 
 const Named = z.strictObject({ id: z.string(), step: z.string().nullable() });
 
@@ -96,7 +99,9 @@ const Output = z.strictObject({
 /** One decision: what was decided and why, what it needed, the tool calls made for it, and the files they changed. */
 export const operation = defineOperation({
   input: z.strictObject({
-    id: z.string(),
+    /** The plan that is meant, or a decision's id. */
+    id: z.string().optional(),
+    directory: z.string().optional(),
     decision: z.string().optional(),
     output: z.boolean().default(false),
     showContext: z.boolean().default(false),
@@ -104,8 +109,9 @@ export const operation = defineOperation({
     showAlternatives: z.boolean().default(false),
   }),
   output: Output,
-  run: async (app, input) => {
-    const explained = await explainedBy(app, input.id, input.decision);
+  run: async (app, input, call) => {
+    const [first, second] = await meant(app, input, call);
+    const explained = await explainedBy(app, first, second);
     const { plan, outcome, context } = explained;
     if (input.showContext && context === undefined) {
       throw new NotFoundError("context of decision", outcome.decision.id, {
@@ -117,6 +123,28 @@ export const operation = defineOperation({
     return { ...explanation(explained, input), ...output };
   },
 });
+
+interface Given {
+  readonly id?: string | undefined;
+  readonly directory?: string | undefined;
+  readonly decision?: string | undefined;
+}
+
+/** A plan and a decision of it. A word that names no plan is a step of the newest plan here. */
+async function meant(
+  app: App,
+  { id, decision, directory }: Given,
+  call: Call,
+): Promise<readonly [string, string | undefined]> {
+  const wanted = { operation: "plan.explain" } as const;
+  if (id !== undefined && isId(id)) return [id, decision];
+  try {
+    return [(await planMeant(app, { plan: id, directory }, wanted, call)).id, decision];
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || id === undefined || decision !== undefined) throw error;
+    return [(await planMeant(app, { directory }, wanted, call)).id, id];
+  }
+}
 
 interface Shows {
   readonly showContext: boolean;

@@ -3,8 +3,9 @@ import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { callsOf } from "../../domain/profile/guards.ts";
 import type { GuardReport } from "../../plans/guard-service.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Instant, instant, NextSteps, PlanReference } from "../base/schemas.ts";
+import { Instant, instant, NextSteps, PlanGiven } from "../base/schemas.ts";
 import { GuardFacts, guardFacts } from "../queries/guard-facts.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 const Limit = z.int().min(0).max(1_000_000);
 
@@ -38,7 +39,7 @@ const Output = z.strictObject({
  */
 export const operation = defineOperation({
   input: z.strictObject({
-    plan: PlanReference,
+    ...PlanGiven,
     denyTools: z.array(z.string()).default([]),
     maxCalls: Limit.optional(),
     maxCallsPerStep: Limit.optional(),
@@ -46,8 +47,8 @@ export const operation = defineOperation({
     allowApply: z.boolean().default(false),
   }),
   output: Output,
-  run: async (app, input) => {
-    const { id } = await (await app.plans()).getPlan(input.plan);
+  run: async (app, input, call) => {
+    const { id } = await planMeant(app, input, { operation: "plan.guard" }, call);
     const service = await app.guards();
     const { denyTools: denied, maxCalls: maxToolCalls, maxCallsPerStep: maxToolCallsPerStep } = input;
     if (denied.length > 0 || maxToolCalls !== undefined || maxToolCallsPerStep !== undefined) {

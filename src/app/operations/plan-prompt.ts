@@ -1,10 +1,20 @@
 import * as z from "zod";
 import { defineOperation } from "../base/operation.ts";
-import { PlanReference } from "../base/schemas.ts";
+import { PlanGiven } from "../base/schemas.ts";
 import { guidePlan, Prompted } from "../procedures/prompt-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
+
+const WANTED = {
+  operation: "plan.prompt",
+  standings: ["waiting for you", "working", "stopped", "ready to review"],
+  exact: true,
+} as const;
 
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference, text: z.string() }),
+  input: z.strictObject({ ...PlanGiven, text: z.string() }),
   output: Prompted,
-  run: async (app, { plan, text }) => guidePlan(app, (await (await app.plans()).getPlan(plan)).id, text),
+  run: async (app, { plan: named, directory, text }, call) => {
+    const plan = await planMeant(app, { plan: named, directory }, WANTED, call);
+    return guidePlan(app, plan.id, text);
+  },
 });

@@ -1,10 +1,16 @@
 import * as z from "zod";
 import { defineOperation } from "../base/operation.ts";
-import { PlanReference } from "../base/schemas.ts";
+import { PlanGiven } from "../base/schemas.ts";
 import { NotRedone, Redone, redoPlan } from "../procedures/land-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference }),
+  input: z.strictObject({ ...PlanGiven }),
   output: z.discriminatedUnion("redone", [Redone, NotRedone]),
-  run: async (app, { plan }, call) => redoPlan(app, await (await app.plans()).getPlan(plan), call),
+  run: async (app, given, call) =>
+    redoPlan(
+      app,
+      await planMeant(app, given, { operation: "plan.redo", standings: ["undone"], matters: true }, call),
+      call,
+    ),
 });

@@ -3,16 +3,22 @@ import { ConflictError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { isTerminal, statusKey } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";
-import { PlanReference } from "../base/schemas.ts";
+import { PlanGiven } from "../base/schemas.ts";
 import { announceConfinement, Executed, executePlan, StrategyReady } from "../procedures/execute-plan.ts";
 import { Applied, applyPlan, NotApplied } from "../procedures/land-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 /** Continues what was begun; a decision that is the user's to make is not made here. */
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference }),
+  input: z.strictObject({ ...PlanGiven }),
   output: z.union([StrategyReady, Executed, Applied, NotApplied]),
-  run: async (app, { plan: named }, call) => {
-    const plan = await (await app.plans()).getPlan(named);
+  run: async (app, given, call) => {
+    const plan = await planMeant(
+      app,
+      given,
+      { operation: "plan.resume", standings: ["not started", "stopped", "waiting for you"] },
+      call,
+    );
     if (isTerminal(plan) || plan.state === "constrained") {
       throw new ConflictError(
         `The plan ${plan.id} is ${statusKey(plan)}: there is nothing to continue.`,

@@ -2,13 +2,21 @@ import * as z from "zod";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
 import { defineOperation } from "../base/operation.ts";
-import { NextSteps, PlanReference } from "../base/schemas.ts";
+import { NextSteps, PlanGiven } from "../base/schemas.ts";
+import { planMeant } from "../queries/plan-meant.ts";
+
+const WANTED = {
+  operation: "plan.revert",
+  standings: ["stopped", "ready to review", "answered"],
+  verb: "Plan again",
+  matters: true,
+} as const;
 
 const Status = z.strictObject({ phase: z.enum(PHASES), state: z.enum(STATES) });
 
 /** Acts on the plan as it was seen: when it moved on meanwhile, that is a conflict and not a second reversion. */
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference, reason: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, reason: z.string().optional() }),
   output: Status.extend({
     planId: z.string(),
     from: Status,
@@ -16,9 +24,9 @@ export const operation = defineOperation({
     reversions: z.int(),
     nextSteps: NextSteps,
   }),
-  run: async (app, { plan: named, reason }) => {
+  run: async (app, { plan: named, directory, reason }, call) => {
     const service = await app.plans();
-    const seen = await service.getPlan(named);
+    const seen = await planMeant(app, { plan: named, directory }, WANTED, call);
     const plan = await service.revertPlan(seen.id, { reason, expectedVersion: seen.version });
     return {
       planId: plan.id,

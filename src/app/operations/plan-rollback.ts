@@ -7,7 +7,8 @@ import { findCheckpoints, requireCheckpoint, rollbackImpact, type Checkpoint } f
 import { permitted } from "../../plans/transition.ts";
 import { confirmed } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Instant, instant, NextSteps, PlanReference } from "../base/schemas.ts";
+import { Instant, instant, NextSteps, PlanGiven } from "../base/schemas.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 const CheckpointFacts = z.strictObject({
   id: z.string(),
@@ -19,7 +20,7 @@ const CheckpointFacts = z.strictObject({
 
 /** Without a checkpoint it lists them; with one it discards everything after it, of the plan as it was seen. */
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference, checkpoint: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, checkpoint: z.string().optional() }),
   output: z.union([
     z.strictObject({
       planId: z.string(),
@@ -42,9 +43,14 @@ export const operation = defineOperation({
       nextSteps: NextSteps,
     }),
   ]),
-  run: async (app, { plan: named, checkpoint: wanted }, call) => {
+  run: async (app, { plan: named, directory, checkpoint: wanted }, call) => {
     const service = await app.plans();
-    const seen = await service.getPlan(named);
+    const seen = await planMeant(
+      app,
+      { plan: named, directory },
+      { operation: "plan.rollback", standings: ["stopped", "ready to review", "answered"] },
+      call,
+    );
     const store = await app.store();
     if (wanted === undefined) {
       const checkpoints = await store.read((reader) => findCheckpoints(reader, seen));

@@ -1,10 +1,14 @@
 import * as z from "zod";
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { stepActorsOf } from "../../ledger/plan-step-actors.ts";
+import { groupOfPlan } from "../../ledger/candidate-records.ts";
 import { planEffort } from "../../ledger/plan-effort.ts";
 import { isRecoverable, isTerminal, PHASES } from "../../domain/plan/transitions.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { STANDINGS } from "../../domain/plan/standing.ts";
 import type { PlanQuestion } from "../../ledger/questions.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Instant, instant, Json, NextSteps, PlanReference } from "../base/schemas.ts";
+import { Instant, instant, Json, NextSteps, PlanGiven } from "../base/schemas.ts";
 import { commandsHere, ConfinementFacts } from "../procedures/confinement-here.ts";
 import { InPlace } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
@@ -12,6 +16,7 @@ import { phaseProgress, PROGRESS } from "../queries/plan-progress.ts";
 import { planSituation } from "../queries/plan-situation.ts";
 import { planValidations, ValidationSummary } from "../queries/plan-validations.ts";
 import { PlanCost, planCost } from "../queries/spending.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 const QuestionFacts = z.strictObject({
   question: z.string(),
@@ -24,8 +29,10 @@ const QuestionFacts = z.strictObject({
 });
 
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference }),
+  input: z.strictObject({ ...PlanGiven }),
   output: PlanFacts.extend({
+    /** Where it stands, as people say it. */
+    standing: z.enum(STANDINGS),
     inPlace: InPlace,
     reversions: z.int(),
     progress: z.array(z.strictObject({ step: z.enum(PHASES), status: z.enum(PROGRESS) })),
@@ -57,15 +64,20 @@ export const operation = defineOperation({
     cancelReason: z.string().nullable(),
     undoneAt: Instant.nullable(),
     undoneSteps: z.array(z.string()),
+    /** The group that it is a candidate of, and the plan that was chosen there. */
+    /** The actors that single steps may be given to; empty where all steps are the execution actor's. */
+    stepActors: z.array(z.string()).readonly(),
+    candidateOf: z.strictObject({ groupId: z.string(), chosenPlan: z.string().nullable() }).nullable(),
     error: z.strictObject({ message: z.string(), category: z.string(), recoverable: z.boolean() }).nullable(),
     nextSteps: NextSteps,
   }),
-  run: async (app, input) => {
+  run: async (app, input, call) => {
     const service = await app.plans();
-    const plan = await service.getPlan(input.plan);
+    const plan = await planMeant(app, input, { operation: "plan.status" }, call);
     const store = await app.store();
     const failure = isRecoverable(plan) ? (await service.listFailures(plan.id)).at(-1) : undefined;
     const situation = await store.read((reader) => planSituation(reader, plan));
+    const group = await store.read((reader) => groupOfPlan(reader, plan.id));
     const { activity, usage, inPlace, lease, question, undoneSteps } = situation;
     const validated = await planValidations(store, plan);
     // In place no command runs.
@@ -74,6 +86,7 @@ export const operation = defineOperation({
     const now = Date.now();
     return {
       ...planFacts(plan),
+      standing: situation.standing,
       inPlace,
       reversions: plan.reversionCount,
       ...phaseProgress(plan, now),
@@ -101,8 +114,10 @@ export const operation = defineOperation({
       cancelReason: plan.cancelReason ?? null,
       undoneAt: undoneAt(plan),
       undoneSteps,
+      stepActors: await store.read((reader) => stepActorsOf(reader, plan.id)),
+      candidateOf: group === undefined ? null : { groupId: group.id, chosenPlan: group.chosen?.plan ?? null },
       error: failure === undefined ? null : { message: failure.message, category: failure.category, recoverable: true },
-      nextSteps: situation.next,
+      nextSteps: [...(group === undefined ? [] : [nextStep("plan.compare", { id: plan.id })]), ...situation.next],
     };
   },
 });

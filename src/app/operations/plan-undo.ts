@@ -1,11 +1,24 @@
 import * as z from "zod";
 import { defineOperation } from "../base/operation.ts";
-import { PlanReference } from "../base/schemas.ts";
+import { PlanGiven } from "../base/schemas.ts";
 import { NotUndone, Undone, undoPlan } from "../procedures/land-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
-  input: z.strictObject({ plan: PlanReference, decision: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, decision: z.string().optional() }),
   output: z.discriminatedUnion("undone", [Undone, NotUndone]),
-  run: async (app, { plan, decision }, call) =>
-    undoPlan(app, { plan: await (await app.plans()).getPlan(plan), decision }, call),
+  run: async (app, { plan: named, directory, decision }, call) =>
+    undoPlan(
+      app,
+      {
+        plan: await planMeant(
+          app,
+          { plan: named, directory },
+          { operation: "plan.undo", standings: ["applied"], matters: true },
+          call,
+        ),
+        decision,
+      },
+      call,
+    ),
 });

@@ -20,6 +20,8 @@ export const operation = defineOperation({
     automationProfile: z.string().optional(),
     strategyActor: z.string().optional(),
     executionActor: z.string().optional(),
+    /** Actors that the strategist may give single steps to, besides the execution actor; instead of the action's. */
+    stepActors: z.array(z.string()).readonly().optional(),
     /** Modules by the stage of context assembly that they replace. */
     stages: z.record(z.string(), z.string()).default({}),
     /** Where the modules' relative paths begin. */
@@ -56,6 +58,7 @@ export const operation = defineOperation({
       automationProfile,
       configuredProfile: await configuredProfile(app, projects),
       actors: { strategy: input.strategyActor, execution: input.executionActor },
+      stepActors: input.stepActors,
       defaultActors: await defaultActors(app),
       providers: await app.providers(),
       contextStages,

@@ -4,49 +4,66 @@
  * continues from there.
  */
 import * as z from "zod";
-import type { Reasoning } from "../../domain/actor/reasoning.ts";
-import { mustBeApproved } from "../../domain/profile/automation-profile.ts";
-import { AwaitingInputError, UsageError } from "../../domain/errors/errors.ts";
+import { UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
-import type { Plan } from "../../domain/plan/plan.ts";
+import type { PlanId } from "../../domain/names/ids.ts";
+import { CANDIDATE_LIMIT, CHOICE_RULES } from "../../domain/plan/candidate.ts";
 import { isTerminal } from "../../domain/plan/transitions.ts";
-import { decidedWaves } from "../../changes/decided-steps.ts";
-import { openQuestion } from "../../ledger/questions.ts";
-import { shouldApply } from "../../plans/autonomy.ts";
-import { setUpRun, uncommittedFiles } from "../../runs/run-setup.ts";
+import { notChosen } from "../../ledger/candidate-records.ts";
+import { setUpRun } from "../../runs/run-setup.ts";
+import { sessionOfPlan } from "../../store/tables/sessions.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 import { defineOperation } from "../base/operation.ts";
-import { Effort } from "../base/schemas.ts";
+import { Effort, SessionReference } from "../base/schemas.ts";
+import { CarriedOn, carryOn } from "../procedures/carry-on.ts";
 import {
-  announceConfinement,
-  Executed,
-  executePlan,
-  StrategyReady,
-  type ExecutePlanOptions,
-  type ExecuteOutcome,
-} from "../procedures/execute-plan.ts";
-import { Applied, applyPlan } from "../procedures/land-plan.ts";
-import { configuredProfile, defaultActors, runActor, runBudget } from "../procedures/plan-defaults.ts";
-import { givenImages } from "../procedures/given-images.ts";
+  continuedGroup,
+  makeCandidatePlans,
+  tryAll,
+  TriedAll,
+  type CandidateOptions,
+  type RunCandidates,
+} from "../procedures/candidate-plans.ts";
+import { makeRunPlan, type RunPlan, type Wish } from "../procedures/make-run-plan.ts";
 import { guidePlan } from "../procedures/prompt-plan.ts";
-import { diffOfPlan } from "../queries/diff-facts.ts";
+import { worded } from "../procedures/prompt-request.ts";
+import { requireFitting, tellSession, ToldRunning, toldRunning } from "../procedures/tell-session.ts";
+import { sessionNamed } from "../queries/session-facts.ts";
 
 const Made = z.object({
   /** Things that were missing and now exist, such as a project. */
   made: z.array(z.string()).readonly(),
   /** Files of the checkout that are not committed and so not part of the plan. */
   uncommitted: z.int(),
+  /** The session that the plan is part of; null for a plan that was made without one. */
+  sessionId: z.string().nullable(),
 });
 
 export const operation = defineOperation({
   input: z.strictObject({
-    request: z.string(),
+    /** May be empty where a plan continues. */
+    request: z.string().default(""),
+    /** A prompt of an MCP server, as server/name: its text is the request, and comes before any other. */
+    prompt: z.string().optional(),
     /** Where the repository is; needed unless a project is named. */
     directory: z.string(),
     project: z.string().optional(),
-    actor: z.string().optional(),
+    /** Several: one candidate for each. */
+    actor: z
+      .union([z.string(), z.array(z.string()).readonly()])
+      .transform((one): readonly string[] => (typeof one === "string" ? [one] : one))
+      .optional(),
+    /** How many candidates; as many as there are actors unless given. */
+    bestOf: z.int().min(1, "must be at least 1").max(CANDIDATE_LIMIT, `must be at most ${CANDIDATE_LIMIT}`).optional(),
+    /** A model that recommends one of the candidates. */
+    judge: z.string().optional(),
+    choose: z.enum(CHOICE_RULES).optional(),
+    /** Values for the arguments of the prompt, or else for those that a tool actor takes. */
+    arguments: z.record(z.string(), z.unknown()).optional(),
     strategyActor: z.string().optional(),
+    /** Actors that the strategist may give single steps to, besides the one that does the rest. */
+    stepActors: z.array(z.string()).readonly().optional(),
     budget: z.string().optional(),
     effort: Effort.optional(),
     automationProfile: z.string().optional(),
@@ -58,162 +75,88 @@ export const operation = defineOperation({
     applyAnyway: z.boolean().default(false),
     /** Continue the newest unfinished plan here instead of making one; the request is what comes next. */
     continue: z.boolean().default(false),
+    /** The id of the session that begins with it, for a caller who had to name it before; made unless given. */
+    newSession: z.string().optional(),
+    /** Say the request in this session, instead of beginning one. */
+    session: SessionReference.optional(),
   }),
   output: z.union([
-    StrategyReady.extend({ ...Made.shape, executed: z.literal(false).optional() }),
-    Executed.extend({ ...Made.shape, applied: z.literal(false).optional() }),
-    Executed.extend({ ...Applied.shape, changes: Executed.shape.changes, ...Made.shape }),
+    ToldRunning.extend(Made.shape),
+    CarriedOn[0].extend(Made.shape),
+    CarriedOn[1].extend(Made.shape),
+    CarriedOn[2].extend(Made.shape),
+    TriedAll.extend(Made.shape),
   ]),
-  run: async (app, input, call) => {
-    const { plan, made, uncommitted } = await (input.continue
-      ? continuedPlan(app, input, call)
-      : makePlan(app, input, call));
-    const executed = await carryOut(app, plan, input, call);
-    if (executed.outcome === "strategy") return { ...executed, made, uncommitted };
-    const outcome = { ...executed, made, uncommitted };
-    // A request that needed no change is answered, and that is all.
-    if (executed.obstacle !== null || (executed.changes.files === 0 && executed.answer !== null)) return outcome;
-    // A person sees the failed check and decides; a yes given beforehand does not cover it.
-    if (executed.checked.outcome === "failed" && call.answers !== "person" && !input.applyAnyway) return outcome;
-    const agreed = await mayApply(app, plan);
-    if (!agreed && call.answers === "none") return outcome;
-    const seen = await (await app.plans()).getPlan(plan.id);
-    const shown = call.answers === "person" ? [{ kind: "diff" as const, output: await diffOfPlan(app, seen) }] : [];
-    const options = { allowEmpty: false, verify: input.verify, agreed, shown };
-    const applied = await applyPlan(app, seen, options, call);
-    if (!applied.applied) return { ...outcome, applied: false as const };
-    return { ...outcome, ...applied, changes: executed.changes };
+  run: async (app, given, call) => {
+    const input = await worded(app, given, call);
+    const { actor, ...rest } = input;
+    const wish = { ...rest, actor: actor?.[0] };
+    if (input.session !== undefined) return toldInSession(app, { ...wish, session: input.session }, input, call);
+    const found = await (input.continue
+      ? continuedPlan(app, wish, input, call)
+      : ((await makeCandidatePlans(app, wish, input, call)) ?? makeRunPlan(app, wish, call)));
+    const { made, uncommitted, session = null } = found;
+    if ("group" in found) {
+      const tried = await tryAll(app, found.group, input, call);
+      return { ...tried, made, uncommitted, sessionId: await sessionIdOf(app, tried.chosen?.planId) };
+    }
+    const { plan } = found;
+    return { ...(await carryOn(app, plan, input, call)), made, uncommitted, sessionId: session };
   },
 });
 
-interface Wish extends ExecutePlanOptions {
-  readonly request: string;
-  readonly directory: string;
-  readonly project?: string | undefined;
-  readonly actor?: string | undefined;
-  readonly strategyActor?: string | undefined;
-  readonly budget?: string | undefined;
-  readonly effort?: Reasoning | undefined;
-  readonly automationProfile?: string | undefined;
-  readonly images: readonly string[];
-}
-
-async function makePlan(
+/** As `tell` does, with the choices that a new plan takes. */
+async function toldInSession(
   app: App,
-  wish: Wish,
+  wish: Wish & { readonly session: string; readonly applyAnyway: boolean },
+  options: CandidateOptions & { readonly continue: boolean },
   call: Call,
-): Promise<{ readonly plan: Plan; readonly made: readonly string[]; readonly uncommitted: number }> {
-  const request = wish.request.trim();
-  if (request === "") {
-    throw new UsageError("Say what you want done.", {
-      kept: "Nothing was written.",
-      next: [nextStep("run", { request: "make the health endpoint answer 200 when the database is down" })],
-    });
-  }
-  const actor = await runActor(app, wish.actor);
-  const defaults = await defaultActors(app);
-  const strategy = wish.strategyActor ?? defaults.strategy;
-  const budget = await runBudget(app, wish.budget, strategy === undefined ? [actor] : [actor, strategy]);
-  const images = await givenImages(app, wish, [actor, wish.strategyActor], call.signal);
-  const plans = await app.plans();
-  const services = { plans, projects: await app.projects(), resources: await app.resources() };
-  const { project, action, made } = await setUpRun(services, { directory: wish.directory, project: wish.project });
-  const plan = await plans.useAction({
-    action,
-    projects: [project],
-    arguments: { request },
-    automationProfile: wish.automationProfile,
-    configuredProfile: await configuredProfile(app, [project]),
-    actors: { execution: actor, strategy: wish.strategyActor },
-    defaultActors: defaults,
-    providers: await app.providers(),
-    budget,
-    effort: wish.effort,
-    images,
-  });
-  call.tell({ type: "plan_made", plan: plan.id, project, made });
-  const clean = wish.project !== undefined || wish.includeDirty;
-  const uncommitted = clean ? 0 : await uncommittedFiles(wish.directory);
-  if (uncommitted > 0) {
-    const files = uncommitted === 1 ? "1 uncommitted file is" : `${uncommitted} uncommitted files are`;
-    const text = `${files} not part of this plan. Use --include-dirty to start from ${uncommitted === 1 ? "it" : "them"}.`;
-    call.tell({ type: "notice", level: "warning", text });
-  }
-  return { plan, made, uncommitted };
+) {
+  const session = await sessionNamed(app, wish.session, wish.directory);
+  await requireFitting(session, wish, options);
+  const told = await tellSession(app, session, { ...wish, text: wish.request }, call);
+  const { plan, made, uncommitted, isWorkedOn } = told;
+  const facts = { made, uncommitted, sessionId: session.id };
+  return isWorkedOn ? { ...toldRunning(plan), ...facts } : { ...(await carryOn(app, plan, wish, call)), ...facts };
 }
 
 /** The newest plan of the directory's project that is not at its end, told what comes next. */
 async function continuedPlan(
   app: App,
   wish: Wish,
+  options: CandidateOptions,
   call: Call,
-): Promise<{ readonly plan: Plan; readonly made: readonly string[]; readonly uncommitted: number }> {
-  if (wish.images.length > 0) {
-    throw new UsageError("Images go with a new request; a plan that continues has those it began with.", {
+): Promise<RunPlan | RunCandidates> {
+  const { images, arguments: given } = wish;
+  if (images.length > 0 || given !== undefined) {
+    const which = images.length > 0 ? "Images" : "Arguments";
+    throw new UsageError(`${which} go with a new request; a plan that continues has those it began with.`, {
       kept: "Nothing was written.",
-      next: [nextStep("run", { request: wish.request.trim() || "<request>", images: wish.images })],
+      next: [nextStep("run", { request: wish.request.trim() || "<request>", images })],
     });
   }
   const plans = await app.plans();
   const services = { plans, projects: await app.projects(), resources: await app.resources() };
   const { project } = await setUpRun(services, { directory: wish.directory, project: wish.project });
-  const found = (await plans.listPlans({ project, limit: 50 })).plans.find(({ status }) => !isTerminal(status));
+  const passedOver = await (await app.store()).read(notChosen);
+  const found = (await plans.listPlans({ project, limit: 50 })).plans.find(
+    ({ id, status }) => !isTerminal(status) && !passedOver.has(id),
+  );
   if (found === undefined) {
     throw new UsageError(`The project ${project} has no plan that could continue.`, {
       kept: "Nothing was written.",
       next: [nextStep("run", { request: wish.request.trim() || "<request>" })],
     });
   }
+  const group = await continuedGroup(app, found.id, { ...options, request: wish.request }, call);
+  if (group !== undefined) return { group, made: [], uncommitted: 0, session: undefined };
   call.tell({ type: "notice", level: "info", text: `Continuing plan ${found.id}.` });
   if (wish.request.trim() !== "") await guidePlan(app, found.id, wish.request);
-  return { plan: await plans.getPlan(found.id), made: [], uncommitted: 0 };
+  const session = await (await app.store()).read((reader) => sessionOfPlan(reader, found.id));
+  return { plan: await plans.getPlan(found.id), made: [], uncommitted: 0, session: session?.id };
 }
 
-/** Until it is executed, or a person is needed and there is none: shows and asks what the profile wants asked. */
-async function carryOut(
-  app: App,
-  plan: Plan,
-  { includeDirty, verify }: ExecutePlanOptions,
-  call: Call,
-): Promise<ExecuteOutcome & { readonly executed?: false }> {
-  const commands = await announceConfinement(app, plan, call);
-  for (;;) {
-    const outcome = await executePlan(app, { id: plan.id, commands, includeDirty, verify }, call).catch(
-      async (error: unknown) => {
-        if (!(error instanceof AwaitingInputError) || !(await answerQuestion(app, plan, call))) throw error;
-        return undefined;
-      },
-    );
-    if (outcome === undefined) continue;
-    // The strategy is there, and the profile wants it looked at: executing again is the yes.
-    if (outcome.outcome === "executed" || call.answers === "none") return outcome;
-    const shown = [{ kind: "strategy" as const, output: outcome }];
-    const reply = await call.ask({ kind: "strategy", text: "Run this plan?", shown });
-    if (reply.kind === "yes") continue;
-    if (reply.kind !== "text") return { ...outcome, executed: false };
-    await guidePlan(app, plan.id, reply.text);
-  }
-}
-
-/** False when there is no answer. */
-async function answerQuestion(app: App, { id }: Plan, call: Call): Promise<boolean> {
-  const open = await (await app.store()).read((reader) => openQuestion(reader, id));
-  // Another process answered first.
-  if (open === undefined) return true;
-  const reply = await call.ask({ kind: "plan", text: open.question, alternatives: open.alternatives });
-  if (reply.kind !== "text" || reply.text === "") return false;
-  await guidePlan(app, id, reply.text);
-  return true;
-}
-
-/** The profile lets the plan apply its changes without asking. */
-async function mayApply(app: App, { id, attempt }: Plan): Promise<boolean> {
-  const plan = await (await app.plans()).getPlan(id);
-  if (mustBeApproved(plan.profile)) return false;
-  const store = await app.store();
-  const steps = (await decidedWaves(store, id, attempt)).flat();
-  const risks = steps.map((step) =>
-    step.tool === undefined ? { risk: step.work.risk ?? undefined } : { tool: step.tool },
-  );
-  return (await shouldApply(store, plan, risks)).go;
+async function sessionIdOf(app: App, plan: string | undefined): Promise<string | null> {
+  if (plan === undefined) return null;
+  return (await (await app.store()).read((reader) => sessionOfPlan(reader, plan as PlanId)))?.id ?? null;
 }

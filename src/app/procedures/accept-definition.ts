@@ -18,6 +18,8 @@ import { confirmed, type Call } from "../base/call.ts";
 
 export interface OfferedDefinition {
   readonly text: string;
+  /** Of everything that is accepted, where that is more than the text. */
+  readonly hash?: string;
   /** As messages call it. */
   readonly file: string;
   /** It may come from another person. */
@@ -38,7 +40,7 @@ export async function acceptDefinition(app: App, offered: OfferedDefinition, cal
   const { text, file, outside, wants, allowEnv } = offered;
   if (wantsNothing(wants)) return true;
   const { dataDir } = app.paths;
-  const hash = createHash("sha256").update(text).digest("hex");
+  const hash = offered.hash ?? createHash("sha256").update(text).digest("hex");
   const trust = readTrust(dataDir);
   const known = new Set(trust.variables.map(pairText));
   const allowed = new Set(allowEnv);
@@ -51,7 +53,8 @@ export async function acceptDefinition(app: App, offered: OfferedDefinition, cal
     if (open.length > 0) throw variablesRefusedError(file, open);
     // The user's own file, named in the user's own script: its commands run in the sandbox, and its endpoint is on this
     // machine.
-    const harmless = !outside && !leavesMachine(wants) && wants.unsafe.length === 0;
+    const harmless =
+      !outside && !leavesMachine(wants) && wants.unsafe.length === 0 && (wants.modules ?? []).length === 0;
     if (call.answers === "none" && !harmless) throw notAskedError(file, wants);
   }
   await allow(dataDir, { files: [hash], variables: wants.variables });

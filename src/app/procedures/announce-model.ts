@@ -7,13 +7,15 @@ import { actorNamed } from "../../catalog/stored-actor.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { stepActorsOf } from "../../ledger/plan-step-actors.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
 
 /** The models of a plan's actors, without repetition; none for a plan of fixed tool calls. */
-export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef[]> {
+export async function modelsOfPlan(app: App, { id, actors }: Plan): Promise<ModelRef[]> {
   const store = await app.store();
-  const names = [actors.strategy, actors.execution].filter((name) => name !== undefined);
+  const others = await store.read((reader) => stepActorsOf(reader, id));
+  const names = [actors.strategy, actors.execution, ...others].filter((name) => name !== undefined);
   const found: ActorDefinition[] = [];
   for (const name of names) {
     // As the plan itself finds it: a provider that was removed since is an error about the provider.
@@ -21,14 +23,14 @@ export async function modelsOfPlan(app: App, { actors }: Plan): Promise<ModelRef
     const actor = await store.read((reader) => actorNamed(reader, name)).catch(ifNotFound);
     if (actor !== undefined) found.push(actor);
   }
-  return modelsOfActors(found);
+  return modelsOfActors(app, found);
 }
 
-export function modelsOfActors(actors: readonly ActorDefinition[]): ModelRef[] {
+export async function modelsOfActors(app: App, actors: readonly ActorDefinition[]): Promise<ModelRef[]> {
   const refs = new Map<string, ModelRef>();
   for (const actor of actors) {
     if (actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) continue;
-    const ref = modelOf(actor);
+    const ref = actor.type === "acp" ? await app.agentModel(actor) : modelOf(actor);
     refs.set(`${ref.provider}/${ref.model}`, ref);
   }
   return [...refs.values()];

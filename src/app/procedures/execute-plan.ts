@@ -4,6 +4,9 @@ import { dirname, join } from "node:path";
 import * as z from "zod";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { DataDirectory } from "../../platform/data-directory.ts";
+import { readTrust } from "../../platform/settings/trust-file.ts";
+import type { Store } from "../../store/port.ts";
+import { OwnToolSource } from "../../runs/own-tool-source.ts";
 import { pageReader } from "../../platform/web-page.ts";
 import { privateHostsOf } from "../../domain/settings/web-settings.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
@@ -21,6 +24,7 @@ import { leftOut } from "../../execution/sandbox/unapplied-files.ts";
 import { planAnswer } from "../../changes/plan-answer.ts";
 import { planChanges } from "../../changes/plan-changes.ts";
 import { planSpending, type Spending } from "../../ledger/budget-report.ts";
+import type { ToolSource } from "../../execution/tools/tool-source.ts";
 import { PlanExecutor } from "../../runs/plan-executor.ts";
 import type { App } from "../base/app.ts";
 import type { Call } from "../base/call.ts";
@@ -31,6 +35,10 @@ import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 import { planValidations, ValidationFacts, ValidationSummary } from "../queries/plan-validations.ts";
 import { planCost, SpendingFacts } from "../queries/spending.ts";
+import { outsideParts } from "./outside-work.ts";
+import { planMcp } from "./plan-mcp.ts";
+import { planSkills } from "./plan-skills.ts";
+import { offerRepositoryServers } from "./repository-servers.ts";
 import { localModels, modelsOfPlan, whileLearning } from "./announce-model.ts";
 import { commandsHere, ConfinementFacts, type CommandsHere } from "./confinement-here.ts";
 
@@ -94,6 +102,8 @@ export type ExecuteOutcome = z.output<typeof StrategyReady> | z.output<typeof Ex
 export interface ExecutePlanOptions {
   readonly includeDirty: boolean;
   readonly verify: boolean;
+  /** The version of the plan whose strategy was agreed to. */
+  readonly seenVersion?: number | undefined;
 }
 
 /**
@@ -134,25 +144,33 @@ function isExecuted(plan: Plan): boolean {
   return plan.phase === "apply" || statusKey(plan) === "execute/complete";
 }
 
-export async function executePlan(
-  app: App,
-  { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecutePlanOptions,
-  call: Call,
-): Promise<ExecuteOutcome> {
-  const { projects } = await (await app.plans()).getPlan(id);
-  await app.commandPolicy(projects.map(({ project }) => project));
-  const store = await app.store();
-  const executor = new PlanExecutor({
-    store,
+async function planExecutor(app: App, sources: readonly ToolSource[]): Promise<PlanExecutor> {
+  return new PlanExecutor({
+    store: await app.store(),
     service: await app.plans(),
     data: new DataDirectory(app.paths.dataDir),
     context: await app.planContext(),
     web: pageReader(privateHostsOf((await app.setting("web.private-hosts")).value)),
     ownInstructions: join(dirname(app.paths.config), "AGENTS.md"),
+    outside: () => outsideParts(app),
+    sources,
     models: (lease, tell) => app.budgetedModels(lease, (warning) => tell({ type: "budget_warning", ...warning })),
   });
-  const before = await spendingBefore(app, id);
+}
+
+export async function executePlan(
+  app: App,
+  { id, commands, ...options }: { readonly id: PlanId; readonly commands: CommandsHere } & ExecutePlanOptions,
+  call: Call,
+): Promise<ExecuteOutcome> {
   const asked = await (await app.plans()).getPlan(id);
+  await app.commandPolicy(asked.projects.map(({ project }) => project));
+  const store = await app.store();
+  if (!isExecuted(asked)) await offerRepositoryServers(app, asked, call);
+  const mcp = await planMcp(app, asked, call);
+  await using _servers = mcp.servers;
+  const executor = await planExecutor(app, [ownTools(app, store), mcp.tools, planSkills(app, asked)]);
+  const before = await spendingBefore(app, id);
   // A plan that is executed already asks no model, no matter which actor it has now.
   const refs = isExecuted(asked) ? [] : await modelsOfPlan(app, asked);
   const models = refs.map(({ provider, model }) => `${provider}/${model}`);
@@ -190,6 +208,10 @@ export async function executePlan(
     obstacle: validated.obstacle ?? null,
     nextSteps: executedNext(plan.id, files.length, validated.obstacle !== undefined),
   };
+}
+
+function ownTools({ paths }: App, store: Store): OwnToolSource {
+  return new OwnToolSource({ store, accepted: () => new Set(readTrust(paths.dataDir).files) });
 }
 
 function executedNext(plan: PlanId, files: number, blocked: boolean): NextStep[] {

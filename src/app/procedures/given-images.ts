@@ -55,7 +55,7 @@ async function requireSight(app: App, actors: readonly (string | undefined)[], s
   for (const name of actors) {
     if (name === undefined) continue;
     const actor = await app.actorNamed(name);
-    if (actor.type === "tool" || (actor.type === "graph" && actor.model === undefined)) {
+    if (actor.type === "tool" || actor.type === "acp" || (actor.type === "graph" && actor.model === undefined)) {
       throw imageError(`The actor ${actor.name} does not ask one model, so it cannot be shown images.`);
     }
     const ref = modelOf(actor);

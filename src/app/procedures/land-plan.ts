@@ -12,6 +12,7 @@ import { planChanges } from "../../changes/plan-changes.ts";
 import type { App } from "../base/app.ts";
 import { confirmed, type Call, type Shown } from "../base/call.ts";
 import { Instant, instant, NextSteps } from "../base/schemas.ts";
+import { acceptedPart } from "../queries/accepted-part.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
 import { HeldFacts, LandingFacts, landingFacts, landingPreview } from "../queries/landing-facts.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
@@ -21,6 +22,8 @@ export const Applied = PlanFacts.extend({
   applied: z.literal(true),
   artifacts: z.int(),
   changes: z.strictObject({ insertions: z.int(), deletions: z.int() }),
+  /** How many changes of the plan were left out, because its review did not accept them. */
+  changesLeft: z.int(),
   appliedAt: Instant,
   landings: z.array(LandingFacts),
   keptFiles: z.array(z.string()).readonly(),
@@ -35,34 +38,46 @@ export const NotApplied = z.strictObject({ applied: z.literal(false) });
 export type ApplyOutcome = z.output<typeof Applied> | z.output<typeof NotApplied>;
 
 export interface LandPlanOptions {
+  /** Only what was accepted in the plan's review. */
+  readonly accepted?: boolean;
   readonly allowEmpty: boolean;
   readonly verify: boolean;
   /** It was agreed to before: do not ask, and do not record an approval. */
   readonly agreed?: boolean;
   /** Shown before the question, besides the preview. */
   readonly shown?: readonly Shown[];
+  /** Done after the yes and before anything is written; when it rejects, nothing is. */
+  readonly onYes?: () => Promise<unknown>;
 }
 
 export async function applyPlan(app: App, seen: Plan, options: LandPlanOptions, call: Call): Promise<ApplyOutcome> {
   const store = await app.store();
   const diff = await diffOf(store, await planChanges(store, seen.id, seen.attempt));
-  const { insertions, deletions } = diff;
-  const artifacts = diff.files.length;
+  const part = options.accepted === true ? await acceptedPart(store, seen) : undefined;
+  const { insertions, deletions } = part?.amount ?? diff;
+  const artifacts = part?.amount.files ?? diff.files.length;
   const applier = await app.applier(seen.projects.map(({ project }) => project));
   const asked = options.agreed !== true;
   if (asked) {
     const places = (await store.read((reader) => placesOf(reader, seen))).map(({ path }) => path).join(", ");
-    const amount = `${artifacts} ${artifacts === 1 ? "file" : "files"} (+${insertions} −${deletions})`;
+    const files = `${artifacts} ${artifacts === 1 ? "file" : "files"} (+${insertions} −${deletions})`;
+    const amount = part === undefined ? files : `${part.amount.taken} of ${part.amount.all} changes, ${files}`;
     const question = places === "" ? `Apply ${amount}?` : `Keep ${amount} as they are in ${places}?`;
-    const shown = [...(options.shown ?? []), ...(await previewed(call, () => applier.preview("apply", seen.id)))];
+    const shown = [
+      ...(options.shown ?? []),
+      ...(await previewed(call, () => applier.preview("apply", seen.id, { part: part?.taken }))),
+    ];
     if (!(await confirmed(call, question, shown))) return { applied: false };
   }
+  await options.onYes?.();
   const { allowEmpty, verify } = options;
   const tell = await warningBeforeCommands(seen, call);
   const applied = await applier.apply(seen.id, {
     allowEmpty,
     verify,
+    part: part?.taken,
     approved: asked && call.answers === "person",
+    seenVersion: asked ? seen.version : undefined,
     tell,
     signal: call.signal,
   });
@@ -72,6 +87,7 @@ export async function applyPlan(app: App, seen: Plan, options: LandPlanOptions, 
     applied: true,
     artifacts,
     changes: { insertions, deletions },
+    changesLeft: part === undefined ? 0 : part.amount.all - part.amount.taken,
     appliedAt: instant(plan.updatedAt),
     landings: landings.map(landingFacts),
     keptFiles: kept,

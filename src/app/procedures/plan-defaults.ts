@@ -3,6 +3,7 @@ import { ACTOR_ROLES, type ActorRole } from "../../domain/action/action.ts";
 import { defaultActorKey } from "../../domain/settings/actor-settings.ts";
 import { capOf, capProblem } from "../../domain/settings/budget-settings.ts";
 import { ConfigurationError, UsageError } from "../../domain/errors/errors.ts";
+import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
 import { allowedBudget } from "../../ledger/own-budget.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
@@ -25,7 +26,7 @@ export async function runActor(app: App, named: string | undefined): Promise<str
   const { value } = await app.setting(defaultActorKey("execution"));
   const wanted = named ?? value;
   // An unknown actor is an error, raised before anything is written.
-  if (wanted !== undefined) return (await app.actorNamed(wanted)).name;
+  if (wanted !== undefined) return (await usableActor(app, wanted)).name;
   const { configuredProviders } = await import("../../actors/providers/providers.ts");
   const providers = configuredProviders((await app.config()).global, app.environment);
   const offered = providers.flatMap(({ name, models }) => models.slice(0, 1).map((model) => `${name}/${model}`));
@@ -61,6 +62,16 @@ export async function runActor(app: App, named: string | undefined): Promise<str
   });
 }
 
+/** An agent that is not installed, or has no model, is an error before anything is written too. */
+async function usableActor(app: App, name: string): Promise<ActorDefinition> {
+  const actor = await app.actorNamed(name);
+  if (actor.type !== "acp" || actor.program.agent === undefined) return actor;
+  const { requireAgent } = await import("../../actors/outside/installed-agents.ts");
+  requireAgent(actor, await app.agentSources());
+  await app.agentModel(actor);
+  return actor;
+}
+
 /** The first named project that has a value of its own decides; several that disagree are an error. */
 export async function configuredProfile(
   app: App,
@@ -89,12 +100,25 @@ export async function configuredProfile(
 /** A plan's own budget: it may be tighter than what is configured for all plans, not looser. */
 export async function givenBudget(app: App, text: string | undefined): Promise<Microdollars | undefined> {
   if (text === undefined) return undefined;
-  const problem = capProblem(text);
-  if (problem !== undefined) {
-    throw new UsageError(`A budget ${problem}, not "${text}".`, { kept: "Nothing was written." });
-  }
+  const wanted = parsedBudget(text);
   const { perPlan } = await app.caps();
-  return allowedBudget(capOf(text), { configured: perPlan });
+  return allowedBudget(wanted, { configured: perPlan });
+}
+
+function parsedBudget(text: string): Microdollars | undefined {
+  const problem = capProblem(text);
+  if (problem === undefined) return capOf(text);
+  throw new UsageError(`A budget ${problem}, not "${text}".`, { kept: "Nothing was written." });
+}
+
+/** The budget of all candidates together. The cap that is configured for a plan still holds for each of them. */
+export async function groupBudget(
+  app: App,
+  text: string | undefined,
+  actors: readonly string[],
+): Promise<Microdollars | undefined> {
+  if (text === undefined) return runBudget(app, undefined, actors);
+  return parsedBudget(text);
 }
 
 /**
@@ -111,7 +135,7 @@ export async function runBudget(
   const models = await app.models();
   const much = { inputTokens: 1_000_000, outputTokens: 1_000_000, estimated: true };
   const found = await Promise.all(actors.map((name) => app.actorNamed(name)));
-  const costs = modelsOfActors(found).map((ref) => models.costOf(ref, much));
+  const costs = (await modelsOfActors(app, found)).map((ref) => models.costOf(ref, much));
   if (costs.includes(undefined) || !costs.some((cost) => cost !== undefined && cost > 0)) return undefined;
   return capOf((await app.setting("budget.per-run")).value);
 }

@@ -5,7 +5,10 @@
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
+import type { Session } from "../../domain/plan/session.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import type { Tx } from "../../store/port.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { promptPlan } from "../../plans/plan-questions.ts";
 import type { App } from "../base/app.ts";
@@ -25,11 +28,23 @@ export const Prompted = z.strictObject({
   nextSteps: NextSteps,
 });
 
-export async function guidePlan(app: App, planId: PlanId, text: string): Promise<z.output<typeof Prompted>> {
+/**
+ * `seen` is the question that the person was shown; without it, the words are for the one that is open now. `session`
+ * is the session as the person saw it, for words that are said in one. `require` rejects when the words are for
+ * something that is not so any more.
+ */
+export async function guidePlan(
+  app: App,
+  planId: PlanId,
+  text: string,
+  seen?: string,
+  session?: Pick<Session, "id" | "version">,
+  require?: (tx: Tx, plan: Plan) => Promise<void>,
+): Promise<z.output<typeof Prompted>> {
   const store = await app.store();
-  const open = await store.read((reader) => openQuestion(reader, planId));
+  const answering = seen ?? (await store.read((reader) => openQuestion(reader, planId)))?.id;
   const user = await app.user();
-  const prompted = await promptPlan(store, { planId, text, answering: open?.id, user });
+  const prompted = await promptPlan(store, { planId, text, answering, user, session, require });
   const { plan, decision, answered, revises, continues } = prompted;
   const worked = answered === undefined && plan.state === "processing";
   return {

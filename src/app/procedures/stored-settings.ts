@@ -2,8 +2,9 @@
 import { recordConfigChange } from "../../catalog/config-audit.ts";
 import { parseQualifiedName } from "../../domain/names/qualified-name.ts";
 import { findSetting, shownValue, type ResolvedSetting, type Setting } from "../../domain/settings/settings.ts";
-import { setConfigValue } from "../../platform/settings/config-file.ts";
-import { credentialsFile, isCredential, setCredential } from "../../platform/settings/credentials.ts";
+import { maskSecrets } from "../../domain/secrets/redaction.ts";
+import { removeConfigValue, setConfigValue } from "../../platform/settings/config-file.ts";
+import { credentialsFile, isCredential, removeCredential, setCredential } from "../../platform/settings/credentials.ts";
 import type { App } from "../base/app.ts";
 
 /**
@@ -32,6 +33,31 @@ export async function storeSetting(
   }
   await setConfigValue(config, { key: setting.key, value, project }, record);
   return { previous, file: config };
+}
+
+/** Removes a value where it is kept; undefined when there is none. A key that is not a setting has no secret. */
+export async function removeSetting(
+  app: App,
+  {
+    key,
+    setting,
+    project,
+  }: { readonly key: string; readonly setting: Setting | undefined; readonly project: string | undefined },
+): Promise<{ readonly previous: string; readonly file: string } | undefined> {
+  const store = await app.store();
+  const user = await app.user();
+  let previous = "";
+  const record = async (old: string): Promise<void> => {
+    previous = setting === undefined ? maskSecrets(old).text : shownValue(setting, old);
+    await recordConfigChange(store, user, { key, from: previous, to: undefined, project });
+  };
+  const { config, dataDir } = app.paths;
+  const credential = isCredential(key);
+  const file = credential ? credentialsFile(dataDir) : config;
+  const removed = await (credential
+    ? removeCredential(dataDir, key, record)
+    : removeConfigValue(config, { key, project }, record));
+  return removed ? { previous, file } : undefined;
 }
 
 /** A setting as it may be seen: the values of keys are hidden. */

@@ -14,6 +14,8 @@ export const ActionFacts = z.strictObject({
   longDescription: z.string().nullable(),
   definitionOfDone: z.string(),
   actors: ActorsByRole,
+  /** Those that the strategist may give single steps to. */
+  stepActors: z.array(z.string()).readonly(),
   arguments: z.array(
     z.strictObject({
       name: z.string(),
@@ -44,6 +46,7 @@ export function actionFacts(action: Action): z.output<typeof ActionFacts> {
     longDescription: action.longDescription ?? null,
     definitionOfDone: action.definitionOfDone,
     actors: actorsByRole(action.actors),
+    stepActors: action.stepActors,
     arguments: action.arguments.map((argument) => ({
       name: argument.name,
       type: argument.type,

@@ -2,9 +2,12 @@
  * The facts of an actor: its model, tools and graph, or its steps. A model of a provider is an actor that is built in.
  */
 import * as z from "zod";
+import type { AcpActorDefinition } from "../../domain/actor/acp-actor.ts";
 import type { Actor, ActorDefinition, GraphEdge, GraphNode, Route } from "../../domain/actor/actor.ts";
+import { agentEndpoint } from "../../domain/actor/known-agents.ts";
 import { actorVariables, stepOrder, type ToolActorDefinition } from "../../domain/actor/tool-actor.ts";
-import type { ToolName } from "../../domain/names/tool-names.ts";
+import type { ToolRef } from "../../domain/names/tool-names.ts";
+import { maskSecrets } from "../../domain/secrets/redaction.ts";
 import { maskedJson } from "../../platform/masking.ts";
 import { Instant, instant, Json } from "../base/schemas.ts";
 
@@ -13,7 +16,7 @@ const Strings = z.array(z.string()).readonly();
 
 export const ActorFacts = z.strictObject({
   name: z.string(),
-  type: z.enum(["llm", "graph", "tool"]),
+  type: z.enum(["llm", "graph", "tool", "acp"]),
   builtin: z.boolean(),
   description: z.string(),
   /** Of a tool actor: the arguments its steps take. */
@@ -76,6 +79,22 @@ const GraphFacts = z.strictObject({
   limits: z.strictObject({ maxVisits: z.int(), maxRounds: z.int() }),
 });
 
+const AgentFacts = z.strictObject({
+  /** Null for a program that is not known by name. */
+  name: z.string().nullable(),
+  speaks: z.enum(["acp", "run"]),
+  /** Null where it is looked for when it is started. */
+  command: Strings.nullable(),
+  environment: z.record(z.string(), z.string()),
+  endpoint: z.string(),
+  /** The version of the Agent Client Protocol that is asked for first; null for a program that does not speak it. */
+  protocol: z.int().nullable(),
+  mode: z.string().nullable(),
+  askingMode: z.string().nullable(),
+  subAgents: z.boolean(),
+  limits: z.strictObject({ rounds: z.int(), minutes: z.int() }),
+});
+
 /** The facts that only this type of actor has. */
 export const ActorParts = z.strictObject({
   /** Of a tool actor, in the order of its file. */
@@ -94,6 +113,8 @@ export const ActorParts = z.strictObject({
   graphStructure: GraphFacts.nullable().optional(),
   /** Null for all that a plan allows. */
   tools: Strings.nullable().optional(),
+  /** Of an agent of another maker. */
+  agent: AgentFacts.optional(),
 });
 
 export const ActorAccess = z.strictObject({
@@ -112,12 +133,14 @@ export function actorFacts(actor: ActorDefinition | Actor): z.output<typeof Acto
 
 function modelFacts(actor: ActorDefinition): Partial<z.output<typeof ActorFacts>> {
   if (actor.type === "tool") return { variables: actorVariables(actor) };
+  const { provider = null, model = null, systemPrompt, contextView = null } = actor;
+  if (actor.type === "acp") return { provider, model, systemPrompt, contextView };
   const { maxMessages, maxTokens } = actor.memory;
   return {
-    provider: actor.provider ?? null,
-    model: actor.model ?? null,
-    systemPrompt: actor.systemPrompt,
-    contextView: actor.contextView ?? null,
+    provider,
+    model,
+    systemPrompt,
+    contextView,
     memory: { maxMessages: maxMessages ?? null, maxTokens: maxTokens ?? null },
     responseFormat: actor.responseFormat ?? null,
   };
@@ -137,6 +160,27 @@ export function actorParts(actor: ActorDefinition): z.output<typeof ActorParts> 
     },
     graphStructure: actor.type === "graph" ? graphFacts(actor.route) : null,
     tools: toolsOf(actor) ?? null,
+    ...(actor.type === "acp" ? { agent: agentFacts(actor) } : {}),
+  };
+}
+
+function agentFacts(actor: AcpActorDefinition): z.output<typeof AgentFacts> {
+  const { program, mode = null, askingMode = null, subAgents, limits } = actor;
+  const about = { mode, askingMode, subAgents, limits };
+  if (program.agent === undefined) {
+    const { speaks, command, environment, endpoint } = program;
+    const shown = Object.entries(environment).map(([name, value]) => [name, maskSecrets(value).text] as const);
+    const protocol = speaks === "acp" ? actor.protocol : null;
+    return { ...about, name: null, speaks, protocol, command, environment: Object.fromEntries(shown), endpoint };
+  }
+  return {
+    ...about,
+    name: program.agent,
+    speaks: "acp",
+    protocol: actor.protocol,
+    command: null,
+    environment: {},
+    endpoint: agentEndpoint(actor),
   };
 }
 
@@ -152,21 +196,25 @@ function stepFacts(actor: ToolActorDefinition): z.output<typeof StepFacts>[] {
 }
 
 /** How an actor can change files, and whether it sends anything off the machine. */
-export function actorAccess(actor: ActorDefinition, writes: (tool: ToolName) => boolean): z.output<typeof ActorAccess> {
+export function actorAccess(actor: ActorDefinition, writes: (tool: ToolRef) => boolean): z.output<typeof ActorAccess> {
   const tools = toolsOf(actor);
   const filesystem = tools === undefined || tools.some(writes) ? "write" : tools.length > 0 ? "read" : "none";
   if (actor.type === "tool") return { unsafe: false, filesystem, network: "none" };
+  // It has tools of its own.
+  if (actor.type === "acp") return { unsafe: actor.unsafe, filesystem: "write", network: "model endpoint" };
   return { unsafe: actor.unsafe, filesystem, network: "model endpoint" };
 }
 
 /** Undefined for all that the plan allows. */
-function toolsOf(actor: ActorDefinition): readonly ToolName[] | undefined {
+function toolsOf(actor: ActorDefinition): readonly ToolRef[] | undefined {
   if (actor.type === "tool") return actor.steps.map(({ tool }) => tool);
+  // Those of ours; an agent is offered none that it is not given.
+  if (actor.type === "acp") return actor.tools ?? [];
   // The nodes of a graph have the tools they name, and no others.
   return actor.type === "llm" ? actor.tools : [...new Set(actor.route.nodes.flatMap(toolsOfNode))];
 }
 
-function toolsOfNode(node: GraphNode): readonly ToolName[] {
+function toolsOfNode(node: GraphNode): readonly ToolRef[] {
   if (node.type === "llm") return node.tools;
   return node.type === "tool" || node.type === "validation" ? [node.tool] : [];
 }

@@ -3,6 +3,7 @@ import type { ToolInvocation } from "../../domain/plan/decision.ts";
 import { isJsonObject } from "../../domain/values/json.ts";
 import { keptOutput } from "../../execution/steps/recorded-calls.ts";
 import { told } from "../../execution/tools/tool-pipeline.ts";
+import { ONLY_BUILT_IN } from "../../execution/tools/tool-set.ts";
 import { ChangesetStore } from "../../ledger/changesets.ts";
 import type { ToolCallStep } from "../../ledger/records.ts";
 import { findStepsOfKind } from "../../ledger/steps.ts";
@@ -25,8 +26,14 @@ async function returnedText(store: Store, call: ToolInvocation, record: ToolCall
   if (record?.output === undefined) return end?.outcome === "failed" ? end.error : "(nothing is recorded of it)";
   const hash = keptOutput(record);
   const whole = hash === undefined ? undefined : await new ChangesetStore(store).content(hash);
-  const { text = "" } = told({ tool, params: isJsonObject(params) ? params : {}, forModel: true }, record.output);
+  const { text = "" } = told(
+    { tool, params: isJsonObject(params) ? params : {}, forModel: true },
+    record.output,
+    ONLY_BUILT_IN,
+  );
   if (whole === undefined) return text;
+  // The text of a built-in tool begins with a line about the call.
+  if (tool.includes("/")) return Buffer.from(whole).toString("utf8");
   const [firstLine = ""] = text.split("\n", 1);
   return `${firstLine}\n${Buffer.from(whole).toString("utf8")}`;
 }

@@ -31,7 +31,15 @@ const NodeFacts = z.strictObject({
   rationale: z.string().nullable(),
   alternatives: z.array(z.string()).readonly(),
   /** Of a step that a model carries out. */
-  work: z.strictObject({ description: z.string(), complexity: z.string(), risk: z.number().nullable() }).nullable(),
+  work: z
+    .strictObject({
+      description: z.string(),
+      complexity: z.string(),
+      risk: z.number().nullable(),
+      /** The actor that the strategist gave it to; null for the plan's execution actor. */
+      actor: z.string().nullable(),
+    })
+    .nullable(),
   state: z.enum(DECISION_STATES),
   undone: z.boolean(),
   changes: z.int(),
@@ -205,8 +213,8 @@ function firstLine(text: string): string {
 
 function workOf({ type, step, chosen }: Decision): DecisionNode["work"] {
   if (type !== "strategy_choice" || step === undefined || isCall(chosen)) return null;
-  const { description, complexity, risk } = chosen as ChosenWork;
-  return { description, complexity, risk };
+  const { description, complexity, risk, actor = null } = chosen as ChosenWork;
+  return { description, complexity, risk, actor };
 }
 
 /** The tools that are called for it. */

@@ -1,5 +1,8 @@
 /** Where a plan stands: who works on it, what it asks, what it recorded. Read on one snapshot. */
 import type { Plan } from "../../domain/plan/plan.ts";
+import { standingOf } from "../../domain/plan/standing.ts";
+import { groupOfPlan } from "../../ledger/candidate-records.ts";
+import { changedFileCounts } from "../../ledger/changed-files.ts";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 import { planActivity } from "../../ledger/activity.ts";
 import { findLease } from "../../ledger/leases.ts";
@@ -18,8 +21,17 @@ export async function planSituation(reader: Reader, plan: Plan) {
   const undoneSteps = await findUndoneSteps(reader, plan.id);
   const inPlace = await placesOf(reader, plan);
   const changedInPlace = inPlace.length > 0 && activity.changes > 0;
+  const chosen = (await groupOfPlan(reader, plan.id))?.chosen;
+  const standing = standingOf(plan, {
+    undone: plan.undoneAt !== undefined,
+    asks: question !== undefined,
+    isWorkedOn: plan.state === "processing" && lease?.lapsed === false,
+    passedOver: chosen !== undefined && chosen.plan !== plan.id,
+    hasChanges: (await changedFileCounts(reader, [plan.id])).has(plan.id),
+  });
   const next: NextStep[] = nextSteps(plan, { asks: question !== undefined, undoneSteps, changedInPlace });
   return {
+    standing,
     question,
     activity,
     undoneSteps,

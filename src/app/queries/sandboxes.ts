@@ -12,7 +12,10 @@ export const SandboxFacts = z.strictObject({
   why: z.string(),
 });
 
-export function sandboxFacts(sandbox: KeptSandbox): z.output<typeof SandboxFacts> {
-  const { planId, attempt, alias, path = null, home, leftOver, removable, why } = sandbox;
+/** `chosen`: the candidate that was applied instead of the sandbox's plan. */
+export function sandboxFacts(sandbox: KeptSandbox, chosen?: string): z.output<typeof SandboxFacts> {
+  const { planId, attempt, alias, path = null, home, leftOver } = sandbox;
+  const { removable, why } =
+    chosen === undefined ? sandbox : { removable: true, why: `the candidate ${chosen} was applied instead` };
   return { planId, attempt, resource: alias, path, sandbox: home, leftOver, removable, why };
 }

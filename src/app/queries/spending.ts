@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { PlanId } from "../../domain/names/ids.ts";
 import type { Microdollars } from "../../domain/money/money.ts";
-import { daySpending, planSpending, type Spending } from "../../ledger/budget-report.ts";
+import { daySpending, NO_SPENDING, planSpending, type Spending } from "../../ledger/budget-report.ts";
 import type { App } from "../base/app.ts";
 
 export const SpendingFacts = z.strictObject({
@@ -34,6 +34,14 @@ export async function planCost(app: App, planId: PlanId): Promise<z.output<typeo
     day: await daySpending(reader, caps),
   }));
   return { ...spendingFacts(plan), today: { date: day.date, ...spendingFacts(day) } };
+}
+
+/** Of several plans together, each of which has a cap of its own. */
+export const CostSum = SpendingFacts.omit({ capUsd: true });
+
+export function costSum(spending: Omit<Spending, "cap"> = NO_SPENDING): z.output<typeof CostSum> {
+  const { capUsd: _, ...sum } = spendingFacts({ ...spending, cap: undefined });
+  return sum;
 }
 
 export function spendingFacts(spending: Spending): z.output<typeof SpendingFacts> {

@@ -56,6 +56,7 @@ export const CATALOG_TABLE = {
         value: "name",
         many: true,
       },
+      { name: "replace", about: "in the place of actors that have the name already", kind: "flag" },
     ],
     example: { definition: { file: "greeter.yaml" } },
     load: () => import("../operations/actor-add.ts"),
@@ -154,6 +155,14 @@ export const CATALOG_TABLE = {
     parameters: [RESOURCE_TYPE, RESOURCE, ...TYPE_ARGUMENTS, DESCRIPTION],
     example: { type: "git-checkout", resource: "api", path: ".", branch: "main" },
     load: () => import("../operations/resource-add.ts"),
+  },
+  "resource.set": {
+    summary: "Say where a resource is now that was moved on the disk",
+    role: "operator",
+    writes: true,
+    parameters: [RESOURCE, { name: "path", about: "where it is now", value: "path", kind: "path", required: true }],
+    example: { resource: "api", path: "../api" },
+    load: () => import("../operations/resource-set.ts"),
   },
   "resource.list": {
     summary: "List resources",

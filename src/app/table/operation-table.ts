@@ -2,12 +2,24 @@
 import type * as z from "zod";
 import { CATALOG_TABLE } from "./catalog-table.ts";
 import { CONTEXT_TABLE } from "./context-table.ts";
+import { EXTENSION_TABLE } from "./extension-table.ts";
+import { MCP_TABLE } from "./mcp-table.ts";
 import { MODELS_TABLE } from "./models-table.ts";
 import { PLAN_TABLE } from "./plan-table.ts";
+import { SESSION_TABLE } from "./session-table.ts";
 import { SYSTEM_TABLE } from "./system-table.ts";
 
 /** Every operation by its name: what it does, its parameters, an example, and who may call it. */
-export const OPERATIONS = { ...CATALOG_TABLE, ...PLAN_TABLE, ...CONTEXT_TABLE, ...MODELS_TABLE, ...SYSTEM_TABLE };
+export const OPERATIONS = {
+  ...CATALOG_TABLE,
+  ...EXTENSION_TABLE,
+  ...PLAN_TABLE,
+  ...SESSION_TABLE,
+  ...CONTEXT_TABLE,
+  ...MODELS_TABLE,
+  ...MCP_TABLE,
+  ...SYSTEM_TABLE,
+};
 
 /** The name of an operation: "plan.use". */
 export type OperationName = keyof typeof OPERATIONS;

@@ -24,6 +24,7 @@ import { fill, readTree } from "../../execution/testing/trees.ts";
 import { alteredStore } from "../../testing/altered-store.ts";
 import { profileAnywhere } from "../../testing/profile-anywhere.ts";
 import { FILE_EFFECTS, type FileEffects } from "../file-effects.ts";
+import type { TakenPart } from "../partial-landing.ts";
 import { findUndoneSteps } from "../../ledger/journal.ts";
 
 /** Thrown when the world stops: no effect after it happens. */
@@ -127,7 +128,7 @@ export class LandingWorld implements Disposable {
   async run(
     deed: "apply" | "undo" | "redo",
     stopping?: Stopping,
-    options: { readonly steps?: ReadonlySet<string> } = {},
+    options: { readonly steps?: ReadonlySet<string>; readonly part?: TakenPart } = {},
   ): Promise<boolean> {
     return this.#alive(stopping, async (store, effects) => {
       const service = new PlanLifecycleService({ store });

@@ -66,6 +66,8 @@ async function discardTyped(input: Asking["input"]): Promise<boolean> {
   };
   input.setRawMode?.(true);
   input.on("data", note);
+  // After an earlier question the input is paused, and would keep what was typed for the next one.
+  input.resume();
   let rounds = 0;
   do {
     typed = "";

@@ -1,4 +1,4 @@
-import type { AskWait, HookEvent, RunEvent, ValidationEvent } from "../../domain/run-event.ts";
+import type { AskWait, CandidatesEvent, HookEvent, RunEvent, ValidationEvent } from "../../domain/run-event.ts";
 import { dollars } from "../../domain/money/money.ts";
 import { duration, thousands, tokensText } from "./format.ts";
 import { oneLine } from "./terminal-text.ts";
@@ -42,6 +42,7 @@ export function plainLine(event: RunEvent): string | undefined {
       return line(event.event, checkName(event), event.resource, took(event.durationMs));
     case "ask_started":
     case "text":
+    case "thought":
     case "text_void":
     case "answer_text":
     case "answer_void":
@@ -57,7 +58,27 @@ export function plainLine(event: RunEvent): string | undefined {
     case "progress":
     case "run_started":
       return undefined;
+    case "candidates_started":
+    case "candidate":
+    case "candidate_ended":
+      return candidatesLine(event);
   }
+}
+
+function candidatesLine(event: CandidatesEvent): string | undefined {
+  switch (event.type) {
+    case "candidates_started":
+      return event.candidates.map((one) => candidateLine(one.candidate, `plan ${one.plan} by ${one.actor}`)).join("\n");
+    case "candidate":
+      return plainLine(event.event)?.replaceAll(/^/gm, candidateLine(event.candidate, ""));
+    case "candidate_ended":
+      return candidateLine(event.candidate, `${event.outcome.padEnd(8)} ${oneLine(event.text)}`);
+  }
+}
+
+/** Lines of several candidates come mixed: each begins with the number of its candidate. */
+function candidateLine(candidate: number, text: string): string {
+  return `[${candidate}] ${text}`;
 }
 
 export const CHECK_MARKS = { open: "[ ]", doing: "[>]", done: "[x]" } as const;

@@ -1,5 +1,4 @@
 import { print, type Sink } from "./gate.ts";
-import type { Io } from "./io.ts";
 
 /**
  * Progress on stderr: one line that is drawn over on a terminal, a plain line now and then elsewhere. Nothing for what
@@ -21,11 +20,6 @@ interface ProgressParts {
   readonly now?: () => number;
   /** Whether a line can be drawn over. */
   readonly terminal: boolean;
-}
-
-/** On the stderr of a call. */
-export function progressOn({ stderr, env }: Io, what: string): Progress {
-  return progressOf(what, { stream: stderr, terminal: stderr.isTTY === true && env["TERM"] !== "dumb" });
 }
 
 export function progressOf(what: string, parts: ProgressParts): Progress {

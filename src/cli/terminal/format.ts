@@ -1,6 +1,3 @@
-import type { State } from "../../domain/plan/transitions.ts";
-import { toned, type Cell, type Tone } from "./view.ts";
-
 /** Small pieces that several commands show the same way. */
 
 function instant(at: number): string {
@@ -10,20 +7,6 @@ function instant(at: number): string {
 /** For people, in a column: seconds are enough. */
 export function shortInstant(at: number): string {
   return instant(at).slice(0, 19).replace("T", " ");
-}
-
-const STATE_TONES = {
-  queued: "dim",
-  processing: "strong",
-  complete: "good",
-  applied: "good",
-  constrained: "warn",
-  errored: "bad",
-  cancelled: "dim",
-} as const satisfies Record<State, Tone>;
-
-export function stateCell(state: State): Cell {
-  return toned(state, STATE_TONES[state]);
 }
 
 export function count(quantity: number, singular: string, plural = `${singular}s`): string {
@@ -69,4 +52,15 @@ export function duration(milliseconds: number): string {
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+}
+
+/** "now", "12 min", "3 h", "2 d", "5 weeks": how long ago, for a column. */
+export function age(milliseconds: number): string {
+  const minutes = Math.floor(Math.max(0, milliseconds) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h`;
+  const days = Math.floor(hours / 24);
+  return days < 21 ? `${days} d` : `${Math.floor(days / 7)} weeks`;
 }

@@ -80,6 +80,8 @@ const TONES = {
   warn: colors.yellow,
   dim: colors.dim,
   strong: colors.bold,
+  "good word": (text) => colors.inverse(colors.green(text)),
+  "bad word": (text) => colors.inverse(colors.red(text)),
 } as const satisfies Record<Tone, (text: string) => string>;
 
 function moved(movement: Movement): string {
@@ -90,9 +92,27 @@ function moved(movement: Movement): string {
       return "\u001b[K";
     case "erase below":
       return "\u001b[J";
+    case "home":
+      return "\u001b[H";
+    // A screen of its own without a cursor; what stood there before comes back afterwards.
+    case "enter screen":
+      return "\u001b[?1049h\u001b[?25l";
+    case "leave screen":
+      return "\u001b[?25h\u001b[?1049l";
     case "up":
       return `\u001b[${movement.lines}A`;
   }
+}
+
+/** Where a protocol for another program is written, every byte as it is; never to a terminal. */
+export function exactOutput(stream: Output): Writable {
+  const write = ungated.get(stream) ?? ((text: string) => stream.write(text));
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      write(chunk.toString("utf8"));
+      done();
+    },
+  });
 }
 
 /**

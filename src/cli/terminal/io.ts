@@ -7,8 +7,11 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Asking } from "./confirm.ts";
-import { gated, type Output } from "./gate.ts";
+import type { ServeEditor } from "./editor-door.ts";
+import { coded, exactOutput, gated, type Output } from "./gate.ts";
+import { pagerOf } from "./pager.ts";
 import type { Terminal } from "./render.ts";
+import type { Text } from "./terminal-text.ts";
 import type { Environment } from "../../domain/values/environment.ts";
 
 export interface IoParts {
@@ -24,6 +27,17 @@ export interface IoParts {
    * Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given.
    */
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
+  /** The agent of editors, which `agents acp` starts. */
+  readonly serveEditor?: ServeEditor | undefined;
+  /**
+   * Calls the listener before the process ends, also by SIGTERM or SIGHUP, until the returned function is called; never
+   * when it is not given.
+   */
+  readonly onExit?: ((listener: () => void) => () => void) | undefined;
+  /** From now on a reader that went away does not end the process: its work ends where it can go on. */
+  readonly outliveReader?: (() => void) | undefined;
+  /** Shows a text in a pager until the user leaves it; false when it cannot be started. */
+  readonly startPager?: ((command: string, text: string, environment: Environment) => Promise<boolean>) | undefined;
   /** Everything on standard input; read from `stdin` when it is not given. */
   readonly readInput?: (() => string) | undefined;
 }
@@ -36,6 +50,7 @@ export class Io {
   /** Where the user can be asked something. */
   readonly asking: Asking;
   readonly #parts: IoParts;
+  #release: (() => void) | undefined;
 
   constructor(parts: IoParts) {
     this.#parts = parts;
@@ -65,6 +80,37 @@ export class Io {
     return { isTTY: isTTY === true, columns, environment: this.env };
   }
 
+  /**
+   * Shows a text in the user's pager, as git would; false where there is no terminal, no pager, or none is wanted: then
+   * nothing was shown. The pager gets a text that has passed the gate. `waits`: less does not end by itself where all
+   * fits on the screen.
+   */
+  async page(text: Text, { waits = false } = {}): Promise<boolean> {
+    const { startPager } = this.#parts;
+    const command = pagerOf(this.env);
+    if (startPager === undefined || command === undefined || !this.outTerminal.isTTY) return false;
+    const environment = waits ? { ...this.env, LESS: `${this.env["LESS"] ?? "R"} -+F` } : this.env;
+    return startPager(command, coded(text), environment);
+  }
+
+  /** A view takes the whole terminal: `restore` is called once, when it is given back or before the process ends. */
+  holdTerminal(restore: () => void): void {
+    let stop: (() => void) | undefined;
+    const release = (): void => {
+      if (this.#release !== release) return;
+      this.#release = undefined;
+      stop?.();
+      restore();
+    };
+    this.#release = release;
+    stop = this.#parts.onExit?.(release);
+  }
+
+  /** Gives it back; without a view that holds it, nothing happens. */
+  releaseTerminal(): void {
+    this.#release?.();
+  }
+
   /** A path as the user wrote it, made absolute. */
   path(file: string): string {
     return resolve(this.cwd, file);
@@ -73,6 +119,14 @@ export class Io {
   async readInput(): Promise<string> {
     const { readInput, stdin } = this.#parts;
     return readInput === undefined ? text(stdin as Readable) : readInput();
+  }
+
+  /** Hands the two streams of the process to the agent of editors, until the editor closes its end. */
+  async serveEditor(parts: Omit<Parameters<ServeEditor>[0], "input" | "output">): Promise<void> {
+    const { serveEditor, outliveReader, stdin } = this.#parts;
+    if (serveEditor === undefined) throw new Error("the agent of editors is not part of this program");
+    outliveReader?.();
+    await serveEditor({ ...parts, input: stdin as Readable, output: exactOutput(this.stdout) });
   }
 
   /** Until the returned function is called, an interrupt calls the listener. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { liveView, type LiveView } from "./live-view.ts";
+import { liveView, type LiveParts, type LiveView } from "./live-view.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
 
 const ESCAPE = "\u001b";
@@ -42,8 +42,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
+function onTerminal(terminal: FakeTerminal): LiveParts {
+  return { stream: terminal, screen: { format: "plain", columns: 60 }, terminal: true, now: () => now };
+}
+
 function drawn(terminal: FakeTerminal, cap?: number): LiveView {
-  return liveView({ stream: terminal, screen: { format: "plain", columns: 60 }, terminal: true, cap, now: () => now });
+  return liveView({ ...onTerminal(terminal), cap });
 }
 
 function pass(milliseconds: number): void {
@@ -92,9 +96,10 @@ test("a terminal shows each step, what it is doing, and what it has cost", () =>
   pass(500);
   view.end();
   expect(terminal.shown).toEqual([
+    "  second  edit_file src/health.ts",
     "✓ first  Do first                                    before",
-    "✓ second  Do second                               1×  2.4 s",
-    "  2.5 s · 12,345 tokens in, 67 out · $0.25 of $1.00 ███░░░…",
+    "✓ second  Do second                           1 call  2.4 s",
+    "  2.5 s · $0.25 of $1.00 ███░░░░░░░ · 12,345 tokens in, 67…",
   ]);
 });
 
@@ -114,13 +119,38 @@ test("a call that is sent again counts the seconds down", () => {
   view.end();
 });
 
+test("the words of an answer, and the calls after it, stay above the drawn lines in their order", () => {
+  const terminal = new FakeTerminal(44);
+  const view = liveView({ ...onTerminal(terminal), screen: { format: "plain", columns: 44 } });
+  view.on(step("one", "started"));
+  view.on({ type: "text", step: "one", text: "I look at the endpoint first, and then" });
+  view.on({ type: "text", step: "one", text: " at its test.\n\tSo." });
+  view.on(answered("one", 1));
+  view.on({ type: "tool_ended", step: "one", ...about, durationMs: 3 });
+  view.on({ type: "tool_ended", step: "one", ...about, durationMs: 3, error: "The text is not in it." });
+  view.on(answered("one", 1));
+  view.on({ type: "text", step: "one", text: "1\n2\n3\n4\n5\n6\n7\n8\n9\n10" });
+  view.on(answered("one", 1));
+  view.end();
+  expect(terminal.shown.slice(0, -2)).toEqual([
+    "  one  I look at the endpoint first, and",
+    "       then at its test.",
+    "           So.",
+    "  one  edit_file src/health.ts",
+    "  one  edit_file src/health.ts: The text is",
+    "       not in it.",
+    ...["1", "2", "3", "4", "5", "6", "7", "8"].map((line, at) => (at === 0 ? `  one  ${line}` : `       ${line}`)),
+    "       … 2 more lines",
+  ]);
+});
+
 test("text, failures and models that are waited for show in the line of their step", () => {
   const terminal = new FakeTerminal();
   const view = drawn(terminal);
   view.on(step("one", "started"));
   const second = (): string | undefined => {
     pass(100);
-    return terminal.shown[0];
+    return terminal.shown.find((line) => /^[▸✗] one/.test(line));
   };
   view.on({ type: "context_assembled", step: "one", tokens: 3_412, files: 9 });
   expect(second()).toContain("read 3,412 tokens of code");
@@ -148,7 +178,7 @@ test("text, failures and models that are waited for show in the line of their st
   view.on(validation("tests", "failed"));
   view.on(validation("lint", "passed"));
   view.end();
-  expect(terminal.shown.map((line) => line.slice(0, 20).trimEnd())).toEqual([
+  expect(terminal.shown.slice(1).map((line) => line.slice(0, 20).trimEnd())).toEqual([
     "✗ one  Do one",
     "▸ pre-commit code",
     "✗ tests code",
@@ -164,7 +194,7 @@ test("an unknown price is never shown as none", () => {
   view.on(answered("one", undefined));
   view.on(answered("one", 20_000));
   view.end();
-  expect(terminal.shown.at(-1)).toBe("  0 ms · 24,690 tokens in, 134 out · $0.02 and more");
+  expect(terminal.shown.at(-1)).toBe("  0 ms · $0.02 and more · 24,690 tokens in, 134 out");
 });
 
 test("what is said stands above the drawn lines, and the last state stays", () => {

@@ -1,12 +1,14 @@
 import { performance } from "node:perf_hooks";
 import type { AskWait, ChecklistEvent, ModelEvent, RunEvent, StepEvent } from "../../domain/run-event.ts";
 import { dollars, type Microdollars } from "../../domain/money/money.ts";
-import { called, CHECK_MARKS, checkName, plainLine, waitText } from "./event-line.ts";
+import { called, CHECK_MARKS, checkName, waitText } from "./event-line.ts";
+import { plainView, SAID_LIMIT } from "./plain-view.ts";
 import { count, duration, thousands, tokensText } from "./format.ts";
+import { visible } from "../../domain/text/text.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
-import { fit, oneLine, width, type Text } from "./terminal-text.ts";
-import type { Tone } from "./view.ts";
+import { fit, oneLine, pad, width, wrapped, type Text } from "./terminal-text.ts";
+import { cellText, toned, type Cell, type Tone } from "./view.ts";
 
 /**
  * The display while a plan is carried out: on a terminal a few lines that are drawn over, with each step, what it is
@@ -34,25 +36,14 @@ export interface LiveParts {
 }
 
 export function liveView(parts: LiveParts): LiveView {
-  return parts.terminal ? new DrawnView(parts) : plainView(parts);
-}
-
-function plainView({ stream }: LiveParts): LiveView {
-  return {
-    on: (event) => {
-      const line = plainLine(event);
-      if (line !== undefined) print(stream, `${line}\n`);
-    },
-    say: (text) => print(stream, `${text}\n`),
-    end: () => undefined,
-  };
+  return parts.terminal ? new DrawnView(parts) : plainView(parts.stream);
 }
 
 /** The subjects of questions that are asked before there are steps. */
 const STRATEGY = "strategy";
 const FRAME_MS = 100;
-/** More of an answer than one line can show need not be kept for it. */
-const SAID_LIMIT = 1_000;
+/** Of an answer this many lines stay on the screen. */
+const SAID_LINES = 8;
 const MARKS = { waiting: "·", running: "▸", done: "✓", recorded: "✓", failed: "✗" } as const;
 const TONES = {
   waiting: "dim",
@@ -136,6 +127,7 @@ class DrawnView implements LiveView {
       case "context_assembled":
       case "ask_started":
       case "text":
+      case "thought":
       case "text_void":
       case "ask_answered":
       case "ask_failed":
@@ -147,6 +139,9 @@ class DrawnView implements LiveView {
         break;
       case "tool_ended":
         if (event.error !== undefined) this.#doing(event.step, `${event.tool} failed: ${event.error}`);
+        this.#leave(event.step, [
+          event.error === undefined ? toned(called(event), "dim") : toned(`${called(event)}: ${event.error}`, "bad"),
+        ]);
         break;
       case "hook":
       case "validation": {
@@ -169,6 +164,9 @@ class DrawnView implements LiveView {
       case "progress":
       case "run_started":
       case "notice":
+      case "candidates_started":
+      case "candidate":
+      case "candidate_ended":
         break;
     }
   }
@@ -210,8 +208,11 @@ class DrawnView implements LiveView {
         this.#doing(event.step, `asking ${event.model.provider}/${event.model.model}`);
         break;
       case "text":
-        step.said = (step.said + event.text).slice(-SAID_LIMIT);
+        step.said = (step.said + event.text).slice(0, SAID_LIMIT);
         this.#doing(event.step, lastLine(step.said));
+        break;
+      case "thought":
+        if (step.said === "") this.#doing(event.step, "thinking");
         break;
       case "text_void":
         step.said = "";
@@ -224,6 +225,7 @@ class DrawnView implements LiveView {
         if (event.cost === undefined) this.#priceKnown = false;
         else this.#cost += event.cost;
         step.calls += 1;
+        this.#leaveWords(event.step, step);
         break;
       case "ask_waits":
         this.#doing(event.step, "");
@@ -233,6 +235,34 @@ class DrawnView implements LiveView {
         this.#doing(event.step, event.error);
         break;
     }
+  }
+
+  /** The words of an answer stay above the drawn lines, in the order in which things happened. */
+  #leaveWords(id: string, step: LiveStep): void {
+    const lines = step.said.trim().split("\n");
+    step.said = "";
+    if (lines.join("") === "") return;
+    const more = lines.length > SAID_LINES ? [toned(`… ${count(lines.length - SAID_LINES, "more line")}`, "dim")] : [];
+    this.#leave(id, [...lines.slice(0, SAID_LINES), ...more]);
+  }
+
+  #leave(id: string, lines: readonly Cell[]): void {
+    const columns = this.#columns();
+    const head = `  ${id}  `;
+    const room = Math.max(20, columns - 1 - width(head));
+    const texts = lines.flatMap((line) =>
+      wrapped(visible(cellText(line)).replaceAll("\t", "    "), room).map((text) =>
+        typeof line === "string" ? text : this.#paint(text, line.tone),
+      ),
+    );
+    this.#erase();
+    const rows = texts.map((text, at) => [this.#paint(at === 0 ? head : pad("", width(head)), "dim"), text, "\n"]);
+    print(this.#parts.stream, rows);
+    this.#draw();
+  }
+
+  #columns(): number {
+    return this.#parts.stream.columns || this.#parts.screen.columns || 80;
   }
 
   #turn(id: string, state: LiveStep["state"], tookMs: number): void {
@@ -271,7 +301,7 @@ class DrawnView implements LiveView {
   }
 
   #lines(): Text[] {
-    const columns = this.#parts.stream.columns || this.#parts.screen.columns || 80;
+    const columns = this.#columns();
     // More lines than the screen has could not be drawn over; what is under way, and comes next, matters most.
     const room = Math.max(1, (this.#parts.stream.rows || 24) - 3);
     const all = [...this.#steps];
@@ -305,7 +335,7 @@ class DrawnView implements LiveView {
   #stepLine(id: string, step: LiveStep, columns: number): Text {
     const running = step.state === "running";
     const time = running ? duration(this.#now() - step.since) : endOf(step);
-    const calls = step.calls === 0 ? "" : `${step.calls}×  `;
+    const calls = step.calls === 0 ? "" : `${count(step.calls, "call")}  `;
     const right = `${calls}${time}`;
     const doing = step.waits === undefined ? step.doing : waitText(step.waits, step.waits.until - this.#now());
     const left = `${MARKS[step.state]} ${id}  ${running && doing !== "" ? doing : step.text}`;
@@ -320,9 +350,9 @@ class DrawnView implements LiveView {
     const parts = [duration(this.#now() - this.#began)];
     if (this.#asked) {
       const tokens = { inputTokens: this.#tokensIn, cachedTokens: this.#cached, outputTokens: this.#tokensOut };
-      parts.push(tokensText(tokens));
       const cost = this.#priceKnown ? dollars(this.#cost) : `${dollars(this.#cost)} and more`;
       parts.push(cap === undefined ? cost : `${cost} of ${dollars(cap)} ${bar(this.#cost / cap)}`);
+      parts.push(tokensText(tokens));
     }
     return this.#paint(fit(`  ${parts.join(" · ")}`, columns - 1), "dim");
   }

@@ -14,6 +14,8 @@ export interface Outcome {
   readonly status?: "ok" | "warn" | "error";
   /** Printed instead of view and messages, in the human formats: a completion script, a diff, an answer. */
   readonly text?: Text;
+  /** The text may be long: on a terminal it is read in the user's pager. */
+  readonly isLong?: boolean;
   /** Of a program that was run; otherwise the status decides. */
   readonly exitCode?: number;
 }

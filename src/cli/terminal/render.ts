@@ -1,6 +1,6 @@
 import type { OutputFormat } from "../../domain/settings/settings.ts";
 import { visible } from "../../domain/text/text.ts";
-import { fit, joined, oneLine, pad, padding, width, type Text } from "./terminal-text.ts";
+import { fit, joined, oneLine, pad, padding, width, wrapped, type Text } from "./terminal-text.ts";
 import { cellText, columnTitle, toned, type Cell, type Element, type Tone, type View } from "./view.ts";
 import type { Environment } from "../../domain/values/environment.ts";
 
@@ -179,21 +179,5 @@ function paragraph(cell: Cell, screen: Screen): Text[] {
 function wrap(text: string, columns: number | undefined, screen: Screen): string[] {
   const shown = frameWidth(screen) === 0 ? visible(text) : visible(text).replaceAll("\t", "    ");
   const lines = shown.split("\n");
-  return columns === undefined ? lines : lines.flatMap((line) => wrapLine(line, columns));
-}
-
-function wrapLine(line: string, columns: number): string[] {
-  const [indent = ""] = /^ */.exec(line) ?? [];
-  const wrapped: string[] = [];
-  let current: string | undefined;
-  for (const word of line.slice(indent.length).split(" ")) {
-    const candidate: string = current === undefined ? indent + word : `${current} ${word}`;
-    if (current !== undefined && width(candidate) > columns) {
-      wrapped.push(current);
-      current = indent + word;
-    } else {
-      current = candidate;
-    }
-  }
-  return [...wrapped, current ?? ""];
+  return columns === undefined ? lines : lines.flatMap((line) => wrapped(line, columns));
 }

@@ -9,7 +9,7 @@ import type { Tone } from "./view.ts";
 export type Text = string | { readonly text: string; readonly tone: Tone } | Movement | readonly Text[];
 
 export type Movement =
-  | { readonly move: "line start" | "erase line" | "erase below" }
+  | { readonly move: "line start" | "erase line" | "erase below" | "home" | "enter screen" | "leave screen" }
   | { readonly move: "up"; readonly lines: number };
 
 // Ranges that terminals draw two columns wide: East Asian wide and full-width forms, and emoji.
@@ -63,6 +63,26 @@ export function padding(text: Text, columns: number): string {
 
 export function joined(parts: readonly Text[], by: string): Text[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [by, part]));
+}
+
+/**
+ * Broken at spaces, so that a path stays fit to be copied; a line that continues begins where its text began, and
+ * `hanging` further right.
+ */
+export function wrapped(line: string, columns: number, hanging = 0): string[] {
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const lines: string[] = [];
+  let current: string | undefined;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const candidate: string = current === undefined ? indent + word : `${current} ${word}`;
+    if (current !== undefined && width(candidate) > columns) {
+      lines.push(current);
+      current = indent + " ".repeat(hanging) + word;
+    } else {
+      current = candidate;
+    }
+  }
+  return [...lines, current ?? ""];
 }
 
 /** Line breaks and tabs would break a row. */

@@ -3,7 +3,7 @@
  * print the command's data. Every renderer draws the same few elements, so a command cannot look right in one format
  * and wrong in another.
  */
-export type Tone = "good" | "bad" | "warn" | "dim" | "strong";
+export type Tone = "good" | "bad" | "warn" | "dim" | "strong" | "good word" | "bad word";
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 export type Element =

@@ -49,6 +49,22 @@ test.each([
   expect(written).toEqual({ stdout: "", stderr: "" });
 });
 
+test.each([
+  ["a screen reader's setting", { plain: true }, {}],
+  ["a dumb terminal", {}, { TERM: "dumb" }],
+] as const)("nothing is drawn over for %s", (_name, how, env) => {
+  const io = capturedIo({ env });
+  const watching = new Watching(new Io({ ...io, stderr: { ...io.stderr, isTTY: true, columns: 40 } }), "plain", how);
+  watching.tell({ type: "run_started", plan: "p", models: [], spent: 0, cap: undefined });
+  watching.tell({ type: "step_started", step: "one", tool: undefined, description: "Do one" });
+  watching.tell({ type: "progress", doing: "reading files", done: 1, total: 2 });
+  watching.tell({ type: "notice", level: "info", text: "A sentence that is too long for one line of this terminal." });
+  watching.end();
+  expect(io.written.stderr).toBe(
+    "started  one  Do one\nA sentence that is too long for one line\n  of this terminal.\n",
+  );
+});
+
 test("the model of a run is named once, also when the run begins again after a question", () => {
   const { watching, written } = watched("plain", false);
   const started = { type: "run_started", plan: "p", models: ["ollama/qwen3"], spent: 0, cap: undefined } as const;

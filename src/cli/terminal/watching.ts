@@ -6,15 +6,23 @@
 import type { RunEvent } from "../../domain/run-event.ts";
 import { dollars } from "../../domain/money/money.ts";
 import type { OutputFormat } from "../../domain/settings/settings.ts";
-import { progressOn, type Progress } from "./file-progress.ts";
+import { progressOf, type Progress } from "./file-progress.ts";
 import { print } from "./gate.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { waitText } from "./event-line.ts";
+import { candidatesView } from "./candidates-view.ts";
+import { plainLine, waitText } from "./event-line.ts";
 import { liveView, type LiveView } from "./live-view.ts";
 import type { Message } from "./outcome.ts";
 import { screenFor } from "./render.ts";
-import { Pieces } from "./terminal-text.ts";
+import { Pieces, wrapped } from "./terminal-text.ts";
+
+interface WatchingParts {
+  /** Lines instead of a drawn view. */
+  readonly plain: boolean;
+  /** Hears every event as it happens, in every format. */
+  readonly hear: (event: RunEvent) => void;
+}
 
 export class Watching {
   /** For the envelope: what a machine must be told. */
@@ -22,6 +30,7 @@ export class Watching {
   readonly signal: AbortSignal;
   readonly #io: Io;
   readonly #format: OutputFormat;
+  readonly #how: Partial<WatchingParts>;
   readonly #stop: () => void;
   #live: LiveView | undefined;
   #answer: Pieces | undefined;
@@ -30,19 +39,32 @@ export class Watching {
   #stopCounting: () => void = () => undefined;
   readonly #counted = new Map<string, Progress>();
 
-  constructor(io: Io, format: OutputFormat) {
+  constructor(io: Io, format: OutputFormat, how: Partial<WatchingParts> = {}) {
     this.#io = io;
     this.#format = format;
+    this.#how = how;
     const { signal, stop } = interruptible(io, (text) => this.#say(text));
     this.signal = signal;
     this.#stop = stop;
+  }
+
+  /** Lines instead of a drawn view. */
+  get isPlain(): boolean {
+    return this.#how.plain === true;
   }
 
   get #machine(): boolean {
     return this.#format === "json" || this.#format === "yaml";
   }
 
+  /** Whether a line can be drawn over. */
+  get #drawsOver(): boolean {
+    return this.#io.errTerminal.isTTY && this.#io.env["TERM"] !== "dumb" && this.#how.plain !== true;
+  }
+
   readonly tell = (event: RunEvent): void => {
+    this.#how.hear?.(event);
+    if (event.type === "candidate" && event.event.type === "budget_warning") return this.tell(event.event);
     if (event.type === "notice") return this.#notice({ level: event.level, text: event.text });
     if (event.type === "gateway_ready") return this.#ready(event);
     if (event.type === "budget_warning") return this.#notice({ level: "warning", text: budgetText(event) });
@@ -53,6 +75,7 @@ export class Watching {
     if (event.type === "progress") return this.#progress(event);
     if (event.type === "plan_made") return this.#say(planMade(event));
     if (event.type === "landing") return this.#say(`${event.event === "merging" ? "merging" : "applying"} …`);
+    if (event.type === "candidates_started") return this.#beginCandidates(event);
     if (event.type === "run_started") this.#begin(event);
     if (this.#live === undefined && event.type === "validation" && event.event === "started") {
       return this.#say(`validating ${event.validation} on the merged ${event.resource} …`);
@@ -82,16 +105,31 @@ export class Watching {
     // A run that asks its user in between begins again.
     if (text !== "" && text !== this.#models) this.#say(text);
     this.#models = text;
-    const { stderr, env, errTerminal } = this.#io;
+    const { stderr, errTerminal } = this.#io;
     const screen = screenFor(this.#format as Exclude<OutputFormat, "json" | "yaml">, errTerminal);
-    const terminal = errTerminal.isTTY && env["TERM"] !== "dumb";
+    const terminal = this.#drawsOver;
     this.#live = liveView({ stream: stderr, screen, terminal, spent, cap });
+  }
+
+  /** On a terminal one line for each candidate; elsewhere each line says whose it is. */
+  #beginCandidates(event: Extract<RunEvent, { type: "candidates_started" }>): void {
+    const { candidates, spent, cap } = event;
+    for (const line of (plainLine(event) ?? "").split("\n")) this.#say(line);
+    const limit = cap === undefined ? "no limit of cost (--budget)" : `at most ${dollars(cap)} for all of them`;
+    this.#say(`${candidates.length} candidates: ${limit}`);
+    const { stderr, errTerminal } = this.#io;
+    const screen = screenFor(this.#format as Exclude<OutputFormat, "json" | "yaml">, errTerminal);
+    const terminal = this.#drawsOver;
+    const parts = { stream: stderr, screen, terminal, spent, cap };
+    const names = new Map(candidates.map(({ candidate, actor }) => [candidate, `${candidate} ${actor}`]));
+    this.#live = terminal ? candidatesView(liveView(parts), names) : liveView(parts);
   }
 
   /** Where files are counted, one line for each thing that is done. */
   #progress({ doing, done, total }: Extract<RunEvent, { type: "progress" }>): void {
     if (done === undefined || total === undefined) return this.#count(doing);
-    const counted = this.#counted.get(doing) ?? progressOn(this.#io, doing);
+    const counted =
+      this.#counted.get(doing) ?? progressOf(doing, { stream: this.#io.stderr, terminal: this.#drawsOver });
     this.#counted.set(doing, counted);
     counted.update(done, total);
   }
@@ -116,8 +154,8 @@ export class Watching {
 
   /** On a terminal, says after a second that something is still being done. */
   #count(doing: string): void {
-    const { stderr, errTerminal } = this.#io;
-    if (!errTerminal.isTTY) return;
+    if (!this.#drawsOver) return;
+    const { stderr } = this.#io;
     this.#stopCounting();
     const begun = Date.now();
     const timer = setInterval(() => {
@@ -142,8 +180,10 @@ export class Watching {
 
   #say(text: string): void {
     this.#endAnswer();
-    if (this.#live !== undefined) this.#live.say(text);
-    else this.#io.stderr.write(`${text}\n`);
+    const { errTerminal, stderr } = this.#io;
+    const lines = errTerminal.isTTY ? wrapped(text, errTerminal.columns || 80, 2).join("\n") : text;
+    if (this.#live !== undefined) this.#live.say(lines);
+    else stderr.write(`${lines}\n`);
   }
 }
 
@@ -158,6 +198,11 @@ function modelText(models: readonly string[], cap: number | undefined): string {
 }
 
 function budgetText({ scope, spent, cap }: Extract<RunEvent, { type: "budget_warning" }>): string {
-  const whose = { day: "Today's budget (UTC)", gateway: "The budget of this run", plan: "The plan's budget" }[scope];
+  const whose = {
+    day: "Today's budget (UTC)",
+    gateway: "The budget of this run",
+    group: "The budget of all candidates",
+    plan: "The plan's budget",
+  }[scope];
   return `${whose} is nearly used up: ${dollars(spent)} of ${dollars(cap)}.`;
 }

@@ -59,7 +59,7 @@ export interface Envelope {
 
 export const ROOT: string = fileURLToPath(new URL("../../..", import.meta.url));
 // Under coverage the sources run, so that what is reached counts; otherwise what a user has.
-const PROGRAM = join(ROOT, process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts");
+const PROGRAM = join(ROOT, process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/agents-program.ts");
 const { FORCE_COLOR: _force, NO_COLOR: _no, CLEVERAGENTS_FORMAT: _format, ...ENVIRONMENT } = process.env;
 /** Variables that Node, git or the code read from the process itself, whichever environment a call was given. */
 const OF_THE_PROCESS = /^(?:PATH|HOME|USER|TMPDIR|LANG|TZ|NODE_.*|GIT_.*|XDG_.*)$/;
@@ -147,7 +147,8 @@ export class Agents implements Disposable {
   }
 
   #environmentOf({ env }: RunOptions): NodeJS.ProcessEnv {
-    return { ...ENVIRONMENT, CLEVERAGENTS_DATA_DIR: this.dataDir, ...this.environment, ...env };
+    // On a terminal a pager would wait for a key.
+    return { ...ENVIRONMENT, PAGER: "cat", CLEVERAGENTS_DATA_DIR: this.dataDir, ...this.environment, ...env };
   }
 
   /** Runs with `--format json`; stdout must hold exactly one envelope and stderr nothing. */

@@ -11,7 +11,7 @@ const FORBIDDEN = new RegExp(
   "gu",
 );
 
-/** Colors, the movements of the live view and of the line editor, and what a terminal makes of a line feed. */
+/** Colors, the movements of our views and of the line editor, and what a terminal makes of a line feed. */
 const OWN = new RegExp(
   [
     String.raw`\x1b\[(?:1|2|22|31|32|33|39)m`,
@@ -19,6 +19,9 @@ const OWN = new RegExp(
     String.raw`\r?\x1b\[K`,
     String.raw`\x1b\[0?J`,
     String.raw`\x1b\[\d+G`,
+    // The inbox has the whole screen.
+    String.raw`\x1b\[H`,
+    String.raw`\x1b\[\?(?:1049|25)[hl]`,
     String.raw`\r+(?=\n)`,
   ].join("|"),
   "g",

@@ -37,11 +37,11 @@ export class Person {
     this.#started.child.stdin.write(keys);
   }
 
-  /** Until something is on the screen; an error when the command ends without. */
-  async sees(text: string): Promise<void> {
+  /** Until something is on the screen, behind what was seen `before`; an error when the command ends without. */
+  async sees(text: string, before = 0): Promise<void> {
     const found = new Promise<true>((resolve) => {
       const look = (): void => {
-        if (this.#seen.includes(text)) resolve(true);
+        if (this.#seen.includes(text, before)) resolve(true);
       };
       this.#waiting.push(look);
       look();

@@ -46,7 +46,7 @@ export class ShopWorld implements Disposable {
 
   /** Executes the plan and presses Ctrl-C once `ready`. */
   async interrupted(id: string, ready: () => boolean): Promise<{ code: unknown; stderr: string }> {
-    const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/cli/main.ts";
+    const program = process.env["NODE_V8_COVERAGE"] === undefined ? "bin/agents" : "src/agents-program.ts";
     const words = ["--data-dir", this.agents.dataDir, "plan", "execute", id];
     const child = spawn(process.execPath, [join(ROOT, program), ...words], { stdio: ["ignore", "ignore", "pipe"] });
     let stderr = "";

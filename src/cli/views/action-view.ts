@@ -19,6 +19,7 @@ export function actionView(action: ShownAction): View {
         ...(action.longDescription === null ? [] : [["more", action.longDescription] as const]),
         ["done when", action.definitionOfDone.trimEnd()],
         ["actors", actors.join("\n")],
+        ...(action.stepActors.length === 0 ? [] : [["for single steps", action.stepActors.join("\n")] as const]),
         ["state", actionStateCell(action.state)],
         ["profile", action.automationProfile ?? "(as configured)"],
         ["reusable", action.reusable ? "yes" : "no"],

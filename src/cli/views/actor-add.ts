@@ -9,7 +9,9 @@ export const show: Show<"actor.add"> = (output) => {
   const { actors, actorAdded } = output;
   return {
     view: actors.flatMap((actor) => actorView(actor, [])),
-    messages: actors.flatMap(({ name }) => info(`Actor ${name} added.`)),
+    messages: actors.flatMap(({ name, version = 1 }) =>
+      info(`Actor ${name} ${version > 1 ? `replaced (version ${version})` : "added"}.`),
+    ),
     next: [
       nextStep("actor.show", { actor: actorAdded.name }),
       nextStep("action.create", { definition: { file: "<file>" } }),

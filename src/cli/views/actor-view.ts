@@ -28,12 +28,36 @@ export function actorView(actor: ShownActor, usedBy: readonly string[]): View {
   ];
 }
 
+/** Of an agent of another maker. */
+function agentRows({ agent }: ShownActor): (readonly [string, string | null])[] {
+  if (agent === undefined) return [];
+  const { limits, environment } = agent;
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  return [
+    ["agent", agent.name],
+    ["command", agent.command?.join(" ") ?? null],
+    ["speaks", spokenBy(agent)],
+    ["variables", variables.join("\n") || null],
+    ["asks its model by", agent.endpoint],
+    ["mode", agent.mode],
+    ["mode with guards", agent.askingMode],
+    ["sub-agents", agent.subAgents ? "yes" : "no"],
+    ["limits", `${limits.rounds} rounds, ${limits.minutes} minutes`],
+  ];
+}
+
+function spokenBy({ speaks, protocol }: NonNullable<ShownActor["agent"]>): string {
+  if (speaks === "run") return "nothing: it runs once for each prompt";
+  return `the Agent Client Protocol, version ${protocol === 2 ? "2, or 1" : "1, or 2"}`;
+}
+
 function ownRows(actor: ShownActor): Row[] {
   if (actor.variables !== undefined) return [["arguments", orDash(actor.variables.join(", ") || undefined)]];
   const { options, tools, responseFormat, systemPrompt = "" } = actor;
   const most = options?.maxOutputTokens ?? null;
   const providerOptions = options?.providerOptions ?? null;
   const rows: (readonly [string, string | number | null | undefined])[] = [
+    ...agentRows(actor),
     ["provider", actor.provider],
     ["model", actor.model],
     ["endpoint", options?.baseUrl],
@@ -43,7 +67,10 @@ function ownRows(actor: ShownActor): Row[] {
     ["top_p", options?.topP],
     ["reasoning", options?.reasoning],
     ["provider options", providerOptions === null ? null : JSON.stringify(providerOptions)],
-    ["tools", tools === undefined || tools === null ? "all that the plan allows" : tools.join(", ") || "none"],
+    [
+      actor.agent === undefined ? "tools" : "tools of ours",
+      tools === undefined || tools === null ? "all that the plan allows" : tools.join(", ") || "none",
+    ],
     ["context view", actor.contextView],
     ["answers as", responseFormat === undefined || responseFormat === null ? null : JSON.stringify(responseFormat)],
     ["unsafe", actor.access.unsafe ? "yes" : null],

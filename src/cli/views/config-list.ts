@@ -7,7 +7,7 @@ export const show: Show<"config.list"> = ({ settings, configPath }) => ({
     {
       kind: "table",
       title: "Configuration",
-      columns: ["Key", "Value", "From", "Meaning"],
+      columns: [{ keep: "Key" }, "Value", "From", "Meaning"],
       rows: settings.map(({ key, value, level, description }) => [key, orDash(value ?? undefined), level, description]),
       empty: "",
     },

@@ -2,7 +2,17 @@ import type { Picture } from "../terminal/show.ts";
 
 /** The result of a command whose question was answered with no. */
 export function declined(
-  deed: "added" | "deleted" | "removed" | "executed" | "applied" | "undone" | "redone" | "rolled back",
+  deed:
+    | "added"
+    | "accepted"
+    | "run"
+    | "deleted"
+    | "removed"
+    | "executed"
+    | "applied"
+    | "undone"
+    | "redone"
+    | "rolled back",
 ): Picture {
   return { view: [], messages: [{ level: "warning", text: `Nothing was ${deed}.` }], status: "warn", next: [] };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { count } from "../terminal/format.ts";
 import type { Message } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
@@ -16,6 +17,9 @@ export const show: Show<"diagnostics"> = ({ checks, summary: { errors, warnings 
     },
   ],
   messages: [verdict(errors, warnings)],
+  next: checks
+    .flatMap(({ fixes }) => fixes)
+    .filter((fix, at, all) => all.findIndex((one) => isDeepStrictEqual(one, fix)) === at),
   status: errors > 0 ? "error" : warnings > 0 ? "warn" : "ok",
 });
 

@@ -22,8 +22,10 @@ export function previewText({ landings, conflicts, held }: z.output<typeof Landi
   return [...lines, ...stays, ...problems].map((line) => `${oneLine(line)}\n`).join("");
 }
 
-export function landingTable(title: "Applied" | "Undone" | "Redone", landings: readonly Landing[]): Element {
-  return {
+/** One place is named in the sentence of the result, and needs no table. */
+export function landingTables(title: "Applied" | "Undone" | "Redone", landings: readonly Landing[]): Element[] {
+  if (landings.length === 1) return [];
+  const table: Element = {
     kind: "table",
     title,
     columns: [{ keep: "Resource" }, "Branch", "Commit", "Files", "Path"],
@@ -36,6 +38,20 @@ export function landingTable(title: "Applied" | "Undone" | "Redone", landings: r
     ]),
     empty: "All of it was already there.",
   };
+  return [table];
+}
+
+/** " to main of /home/me/shop (commit c0ffee0000)", of one place. */
+export function placeText(word: "in" | "to", landings: readonly Landing[]): string {
+  const [landing, ...more] = landings;
+  if (landing === undefined || more.length > 0) return "";
+  const { path, branch, commit, checkedOut } = landing;
+  if (branch === null) return ` ${word} ${path}`;
+  const notes = [
+    ...(commit === null ? [] : [`commit ${commit.slice(0, 10)}`]),
+    ...(checkedOut === false ? ["not checked out"] : []),
+  ];
+  return ` ${word} ${branch} of ${path}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
 }
 
 /** Changes that others made too stay, and a person should know why the files are as they were. */

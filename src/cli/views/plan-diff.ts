@@ -6,7 +6,7 @@ import { count } from "../terminal/format.ts";
 import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
 import { leftOutMessages } from "./parts.ts";
-import { colored, fileTable } from "./patch.ts";
+import { colored, creditText, fileTable, shownFiles, type DiffFacts, type Remarks } from "./patch.ts";
 
 const NOT_EXACT =
   "The changes hold characters that a terminal obeys or hides; they are made visible here. --output FILE writes the patch as it is.";
@@ -14,7 +14,7 @@ const NOT_EXACT =
 export const show: Show<"plan.diff"> = (diff, { options, io, machine, screen }) => {
   const { files, patch, leftOut, diffSummary } = diff;
   const view = [fileTable(files)];
-  const summary = `${count(files.length, "file")} changed, ${count(diffSummary.insertions, "insertion")}, ${count(diffSummary.deletions, "deletion")}.`;
+  const summary = `${count(shownFiles(files).length, "file")} changed, ${count(diffSummary.insertions, "insertion")}, ${count(diffSummary.deletions, "deletion")}.`;
   const messages = [...info(summary), ...leftOutMessages(leftOut)];
   const file = options["output"];
   if (typeof file === "string") {
@@ -22,9 +22,31 @@ export const show: Show<"plan.diff"> = (diff, { options, io, machine, screen }) 
     return { view, messages: [...messages, ...info(`The patch is in ${file}.`)] };
   }
   if (files.length === 0 || options["stat"] === true) return { view, messages };
-  if (!machine && !io.outTerminal.isTTY && hasHidden(patch)) io.stderr.write(`warning: ${NOT_EXACT}\n`);
-  return { view, messages, text: colored(patch, screen) };
+  const { isTTY } = io.outTerminal;
+  if (!machine && !isTTY && hasHidden(patch)) io.stderr.write(`warning: ${NOT_EXACT}\n`);
+  const remarks = remarksOf(diff);
+  return {
+    view,
+    messages,
+    text: colored(patch, screen, remarks === undefined ? { exact: !isTTY } : { remarks, exact: !isTTY }),
+    isLong: options["pager"] !== false,
+  };
 };
+
+/** Below each hunk's header: the step, the tool and the reason. */
+function remarksOf({ hunks }: DiffFacts): Remarks | undefined {
+  if (hunks === undefined) return undefined;
+  const several = new Set(hunks.map(({ resource }) => resource)).size > 1;
+  return (file, number) => {
+    const name = file.after ?? file.before;
+    const own = hunks.filter(({ resource, path }) => name === path || (several && name === `${resource}/${path}`));
+    const wanted = own.filter(({ hunk, kind }) =>
+      file.hunks.length === 0 || kind === "rename" || kind === "mode" ? number === undefined : hunk === number,
+    );
+    const lines = wanted.flatMap(({ by }) => by.map(creditText));
+    return [...new Set(lines)];
+  };
+}
 
 /** For `git apply`: every byte as it is, so never to a terminal. */
 function writeExactly(path: string, file: string, patch: string): void {

@@ -16,7 +16,9 @@ export function executionPicture(
   output: Output,
   { includeDirty }: Pick<InputOf<"plan.execute">, "includeDirty">,
 ): Picture {
-  return output.outcome === "strategy" ? strategyPicture(output) : executedPicture(output, includeDirty === true);
+  if (output.outcome === "strategy") return strategyPicture(output);
+  const picture = executedPicture(output, includeDirty === true);
+  return { ...picture, messages: [...executedMessage(output), ...picture.messages] };
 }
 
 /** The strategy, for the person whose `plan execute` is the yes to it. */
@@ -30,17 +32,27 @@ function strategyPicture(output: Extract<Output, { outcome: "strategy" }>): Pict
   };
 }
 
-function executedPicture(output: Extract<Output, { outcome: "executed" }>, includeDirty: boolean): Picture {
-  const { planId, ran, changes, answer, checked, cost, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
-  const paid = cost.calls === 0 ? "" : ` ${paidText(cost)}.`;
+/** How much was changed, and where: the sentence of a result that is not applied yet. */
+function executedMessage(output: Executed): Message[] {
+  const { planId, ran, changes, cost } = output;
   const amount = `${count(changes.files, "file")} changed (+${changes.insertions} −${changes.deletions})`;
+  return info(
+    `Plan ${planId} ${ran ? "is executed" : "had been executed already"}: ${amount} ${where(output)}.${paidSentence(cost)}`,
+  );
+}
+
+/** " 6 model calls, $0.0357."; nothing for a plan that asked no model. */
+export function paidSentence(cost: Executed["cost"]): string {
+  return cost.calls === 0 ? "" : ` ${paidText(cost)}.`;
+}
+
+/** Everything but how much was changed: the answer, whether it is checked, and what to look at. */
+export function executedPicture(output: Executed, includeDirty: boolean): Picture {
+  const { changes, answer, checked, obstacle, sandboxes, keptFiles, leftOut, validations } = output;
   return {
     view: [...answerElement(answer), ...validationView(validations)],
     messages: [
       ...(includeDirty ? sandboxes.flatMap(madeWithoutDirty) : []),
-      ...info(
-        `Plan ${planId} ${ran ? "is executed" : "had been executed already"}: ${amount} ${where(output)}.${paid}`,
-      ),
       ...checkedMessages(checked, changes.files),
       ...leftOutMessages(leftOut),
       ...lateEdits(keptFiles),
@@ -53,11 +65,16 @@ function executedPicture(output: Extract<Output, { outcome: "executed" }>, inclu
 }
 
 /** Said of every result that changed something. */
-function checkedMessages({ outcome, by, durationMs, why }: Executed["checked"], files: number): Message[] {
+function checkedMessages(checked: Executed["checked"], files: number): Message[] {
   if (files === 0) return [];
-  if (outcome === "not_checked") return info(`Not checked: ${why}.`);
-  const text = `Checked: ${by} ${outcome} (${duration(durationMs ?? 0)}).`;
-  return outcome === "passed" ? info(text) : [{ level: "warning", text }];
+  const text = checkedText(checked);
+  return checked.outcome === "failed" ? [{ level: "warning", text }] : info(text);
+}
+
+export function checkedText({ outcome, by, durationMs, why }: Executed["checked"]): string {
+  return outcome === "not_checked"
+    ? `Not checked: ${why}.`
+    : `Checked: ${by} ${outcome} (${duration(durationMs ?? 0)}).`;
 }
 
 /** The model's own words come first: they are what the user asked for. */

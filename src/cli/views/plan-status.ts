@@ -1,10 +1,11 @@
 import { PHASES } from "../../domain/plan/transitions.ts";
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { elapsed } from "../../app/queries/plan-progress.ts";
-import { count, stateCell, tokensText } from "../terminal/format.ts";
+import { count, tokensText } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";
 import { toned, type Cell } from "../terminal/view.ts";
 import { inPlaceRows, spendingCell } from "./parts.ts";
+import { standingCell } from "./standing-cell.ts";
 
 type Output = OutputOf<"plan.status">;
 type Row = readonly [string, Cell];
@@ -21,7 +22,9 @@ export const show: Show<"plan.status"> = (output) => ({
         ["projects", output.projects.map(({ project }) => project).join(", ") || "-"],
         ["profile", `${output.automation.profile} (${output.automation.source})`],
         ["attempt", attemptText(output)],
-        ["state", stateCell(output.state)],
+        ["state", standingCell(output.standing)],
+        ...candidateRows(output),
+        ...(output.stepActors.length === 0 ? [] : [["steps by", output.stepActors.join(", ")] as const]),
         ...inPlaceRows(output.inPlace),
         ...PHASES.map((phase) => [phase, progressCell(output, phase)] as const),
         ["validations", validationCell(output)],
@@ -42,6 +45,13 @@ export const show: Show<"plan.status"> = (output) => ({
 
 function attemptText({ attempt, reversions }: Output): string {
   return `${attempt}${reversions === 0 ? "" : ` (sent back ${count(reversions, "time")})`}`;
+}
+
+function candidateRows({ planId, candidateOf }: Output): Row[] {
+  if (candidateOf === null) return [];
+  const { groupId, chosenPlan } = candidateOf;
+  const how = chosenPlan === null ? "none chosen yet" : chosenPlan === planId ? "chosen" : `${chosenPlan} was chosen`;
+  return [["candidate of", `${groupId} (${how})`]];
 }
 
 const TONES = {

@@ -3,13 +3,13 @@ import { count } from "../terminal/format.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
-import { heldMessages, landingTable } from "./landings.ts";
+import { heldMessages, landingTables, placeText } from "./landings.ts";
 import { lateEdits } from "./parts.ts";
 
 export const show: Show<"plan.undo"> = (output) => {
   if (!output.undone) return declined("undone");
   const messages = [...doneMessages(output, "undone"), ...heldMessages(output.held), ...lateEdits(output.keptFiles)];
-  return { view: [landingTable("Undone", output.landings)], messages };
+  return { view: landingTables("Undone", output.landings), messages };
 };
 
 type Changed = Pick<Extract<OutputOf<"plan.undo">, { undone: true }>, "planId" | "steps" | "landings">;
@@ -20,5 +20,5 @@ export function doneMessages({ planId, steps, landings }: Changed, deed: "undone
     steps === null
       ? `Plan ${planId} is`
       : `Of plan ${planId}, ${steps.join(", ")} ${steps.length === 1 ? "is" : "are"}`;
-  return info(`${done} ${deed}: ${count(files, "file")} changed.`);
+  return info(`${done} ${deed}: ${count(files, "file")} changed${placeText("in", landings)}.`);
 }

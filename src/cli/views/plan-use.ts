@@ -6,7 +6,7 @@ import { firstFew, inPlaceRows, usd } from "./parts.ts";
 
 type Output = OutputOf<"plan.use">;
 
-export const show: Show<"plan.use"> = (output) => {
+export const show: Show<"plan.use"> = (output, { options }) => {
   const { planId, automation, profileDescription, budgetUsd } = output;
   const held = heldMessages(output);
   return {
@@ -27,6 +27,7 @@ export const show: Show<"plan.use"> = (output) => {
       },
     ],
     messages: [...info(`Plan ${planId} created.`), ...held],
+    ...(options["quiet"] === true ? { text: `${planId}\n` } : {}),
     ...(held.length === 0 ? {} : { status: "warn" as const }),
   };
 };

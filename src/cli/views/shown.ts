@@ -1,9 +1,12 @@
 /** The things a person should see before answering a question. */
 import type * as z from "zod";
 import type { Shown } from "../../app/base/call.ts";
+import type { ComparisonFacts } from "../../app/queries/candidate-facts.ts";
 import type { DefinitionWants } from "../../app/procedures/accept-definition.ts";
+import type { WalkedChange } from "../../app/procedures/review-walk.ts";
 import type { StrategyReady } from "../../app/procedures/execute-plan.ts";
 import type { LandingPreview } from "../../app/queries/landing-facts.ts";
+import type { CheckedFacts } from "../../app/queries/checked-result.ts";
 import type { PlanDiffFacts } from "../../app/queries/diff-facts.ts";
 import { wantTexts } from "../../domain/actor/actor-wants.ts";
 import type { Screen } from "../terminal/render.ts";
@@ -24,6 +27,18 @@ export async function shownView({ kind, output }: Shown, screen: Screen): Promis
     }
     case "diff":
       return diffView(output as z.output<typeof PlanDiffFacts>, screen);
+    case "checked": {
+      const { checkedText } = await import("./plan-execute.ts");
+      return { view: [], text: `${checkedText(output as CheckedFacts)}\n` };
+    }
+    case "change": {
+      const { changeText } = await import("./plan-review.ts");
+      return { view: [], text: changeText(output as WalkedChange, screen) };
+    }
+    case "comparison": {
+      const { comparisonView } = await import("./candidate-tables.ts");
+      return { view: comparisonView(output as ComparisonFacts) };
+    }
     case "definition": {
       const { file, wants } = output as DefinitionWants;
       // Each wish on one line: with line breaks it could look like another one, or hide the next.
@@ -36,8 +51,8 @@ export async function shownView({ kind, output }: Shown, screen: Screen): Promis
 /** As `plan diff` shows it; of a long one the files only. */
 async function diffView(diff: z.output<typeof PlanDiffFacts>, screen: Screen): Promise<{ view: View; text?: Text }> {
   const { colored, fileTable } = await import("./patch.ts");
-  const { patch, files, diffSummary } = diff;
+  const { patch, files, planId } = diff;
   if (patch.split("\n").length <= LINES_SHOWN) return { view: [], text: colored(patch, screen) };
-  const hint = { kind: "lines", title: "", lines: [`agents plan diff ${diffSummary.plan} shows each line`] } as const;
+  const hint = { kind: "lines", title: "", lines: [`agents plan diff ${planId} shows each line`] } as const;
   return { view: [fileTable(files), hint] };
 }

@@ -26,6 +26,7 @@ function stepLines(node: DecisionNode, names: ReadonlyMap<string, string>): stri
   const after = needs.flatMap((need) => names.get(need) ?? []);
   const facts = [
     ...(after.length === 0 ? [] : [`after ${after.join(", ")}`]),
+    ...(work === null || work.actor === null ? [] : [`by ${oneLine(work.actor)}`]),
     `${work?.complexity} complexity`,
     ...(work === null || work.risk === null ? [] : [`risk ${work.risk}`]),
     ...(confidence === null ? [] : [`confidence ${confidence}`]),

@@ -1,7 +1,7 @@
-import { info } from "../terminal/outcome.ts";
+import { versionLine } from "../words/quick-answer.ts";
 import type { Show } from "../terminal/show.ts";
 
-export const show: Show<"version"> = ({ version, node, sqlite }) => ({
-  view: [],
-  messages: info(`CleverAgents ${version} (Node ${node}, SQLite ${sqlite ?? "?"})`),
-});
+export const show: Show<"version"> = ({ node, sqlite }) => {
+  const text = versionLine({ node, sqlite: sqlite ?? undefined });
+  return { view: [], messages: [{ level: "info", text: text.trimEnd() }], text };
+};

@@ -3,12 +3,19 @@ import { dirname, join } from "node:path";
 import { UsageError } from "../../domain/errors/errors.ts";
 import type { Io } from "../terminal/io.ts";
 
+interface ReadDocument {
+  readonly text: string;
+  readonly file: string;
+  readonly outside: boolean;
+  readonly directory?: string;
+}
+
 /** A file of definitions as an operation takes it; "-" is standard input. */
-export async function readDocument(io: Io, file: string): Promise<{ text: string; file: string; outside: boolean }> {
+export async function readDocument(io: Io, file: string): Promise<ReadDocument> {
   try {
     if (file === "-") return { text: await io.readInput(), file: "standard input", outside: true };
     const path = io.path(file);
-    return { text: readFileSync(path, "utf8"), file, outside: isOutside(path) };
+    return { text: readFileSync(path, "utf8"), file, outside: isOutside(path), directory: dirname(path) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`The file ${file} cannot be read: ${why}.`, { kept: "Nothing was written." });

@@ -16,6 +16,7 @@ export interface Words {
 
 export async function inputOf(command: Command, words: Words, io: Io): Promise<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
+  const positional = givenPositional(command, words.positional);
   let position = 0;
   for (const parameter of command.parameters) {
     const { name } = parameter;
@@ -23,15 +24,29 @@ export async function inputOf(command: Command, words: Words, io: Io): Promise<R
       input[name] = io.cwd;
       continue;
     }
-    const given = parameter.positional === true ? words.positional[position++] : words.options[optionKey(parameter)];
-    if (given !== undefined) input[name] = await valueOf(parameter, given, io);
+    const given = parameter.positional === true ? positional[position++] : words.options[optionKey(parameter)];
+    const isGiven = given !== undefined && !(Array.isArray(given) && given.length === 0);
+    if (isGiven) input[name] = await valueOf(parameter, given, io);
     else if (parameter.required === true) throw missingParameterError(command, parameter);
   }
   return input;
 }
 
+/** With an argument that may be left out in front of one that must be given, a single word is the latter. */
+function givenPositional({ parameters }: Command, given: readonly unknown[]): readonly unknown[] {
+  const [first, second] = parameters.filter(({ positional }) => positional === true);
+  const isMissing = given[1] === undefined || (Array.isArray(given[1]) && given[1].length === 0);
+  if (first?.required === true || second?.required !== true || !isMissing || given[0] === undefined) return given;
+  return [undefined, ...given.slice(0, 1)];
+}
+
 /** The parser sees to arguments; of options it does not know which are required. */
 function missingParameterError({ path }: Command, parameter: Parameter): UsageError {
+  if (parameter.positional === true) {
+    return new UsageError(`Missing required argument '${parameter.name}'`, {
+      next: [{ text: `agents ${path} --help` }],
+    });
+  }
   const option = `--${optionWord(parameter)}`;
   return new UsageError(`${option} is missing: ${parameter.about}.`, {
     kept: "Nothing was written.",

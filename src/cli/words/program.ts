@@ -18,6 +18,10 @@ export interface ParsedGlobals {
   readonly dataDir?: string | undefined;
   readonly configPath?: string | undefined;
   readonly verbose: number;
+  /** Progress as plain lines, also on a terminal. */
+  readonly plainProgress: boolean;
+  /** Each event as a line of JSON, and the result as the last one. */
+  readonly events: boolean;
 }
 
 export interface Program {
@@ -42,15 +46,17 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
       options.version === true ? { command: commandAt("version"), words: { positional: [], options: {} } } : "overview";
   });
   const groupOf = groupsBelow(root, configure);
-  for (const entry of COMMANDS) {
+  const order = Object.keys(GROUPS);
+  const place = ({ path }: TableCommand): number => order.indexOf(path.split(" ")[0] ?? "");
+  for (const entry of COMMANDS.toSorted((left, right) => place(left) - place(right))) {
     const command = configure(commanderCommand(entry, groupOf(splitPath(entry.path).parent)));
     command.action((...all: unknown[]) => {
       call = { command: entry, words: { positional: all.slice(0, -2), options: all.at(-2) as Words["options"] } };
     });
   }
   const globals = (): ParsedGlobals => {
-    const { format, dataDir, configPath } = root.opts<{ format?: string; dataDir?: string; configPath?: string }>();
-    return { format, dataDir, configPath, verbose };
+    const { format, dataDir, configPath, plainProgress = false, events = false } = root.opts<Partial<ParsedGlobals>>();
+    return { format, dataDir, configPath, verbose, plainProgress, events };
   };
   const parse = (argv: readonly string[]): ParsedCall | "overview" | undefined => {
     try {
@@ -74,6 +80,8 @@ function rootCommand(onVerbose: () => number): Command {
     .option("--data-dir <path>", "where everything is kept")
     .option("--config-path <path>", "the configuration file")
     .option("-v, --verbose", "say more; shows the cause of errors", onVerbose)
+    .option("--plain-progress", "progress as plain lines, for screen readers")
+    .option("--events", "print each event as a line of JSON, then the result as one")
     .option("-V, --version", "print the version")
     .addHelpText(
       "after",
@@ -109,9 +117,12 @@ function commanderCommand(entry: TableCommand, group: Command): Command {
   const command = group.command(name).description(entry.summary);
   if (parent === "") command.helpGroup(GROUPS[name]?.heading ?? "");
   for (const alias of entry.aliases ?? []) command.alias(alias);
+  const [first] = entry.parameters.filter((parameter) => parameter.positional === true);
   for (const parameter of entry.parameters) {
     if (parameter.kind === "here") continue;
-    if (parameter.positional === true) command.addArgument(commanderArgument(parameter));
+    // One in front of it may be left out: whether it was given is told when the words are read.
+    const follows = first?.required !== true && parameter !== first;
+    if (parameter.positional === true) command.addArgument(commanderArgument(parameter, follows));
     else command.addOption(commanderOption(parameter));
   }
   for (const option of entry.ownOptions) command.addOption(commanderOption(option));
@@ -152,9 +163,9 @@ function commandAt(path: string): TableCommand {
   return command;
 }
 
-function commanderArgument({ name, value, required, many, kind, about }: Parameter): Argument {
+function commanderArgument({ name, value, required, many, kind, about }: Parameter, follows: boolean): Argument {
   const word = `${value ?? name}${many === true || kind === "words" || kind === "command" ? "..." : ""}`;
-  return new Argument(required === true ? `<${word}>` : `[${word}]`, about);
+  return new Argument(required === true && !follows ? `<${word}>` : `[${word}]`, about);
 }
 
 function commanderOption(parameter: Parameter): Option {

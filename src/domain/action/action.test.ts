@@ -19,6 +19,7 @@ describe("an action", () => {
       automationProfile: undefined,
       reusable: true,
       readOnly: false,
+      stepActors: [],
     });
   });
 

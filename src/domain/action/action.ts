@@ -32,6 +32,8 @@ export interface ActionDefinition {
   readonly longDescription: string | undefined;
   readonly definitionOfDone: string;
   readonly actors: Actors;
+  /** The actors that the strategist may give single steps to, the execution actor first; empty for only that one. */
+  readonly stepActors: readonly QualifiedName[];
   readonly arguments: readonly ArgumentSpec[];
   readonly invariants: readonly string[];
   readonly automationProfile: string | undefined;
@@ -58,12 +60,16 @@ const argumentSchema = z.strictObject({
   pattern: text.optional(),
 });
 
+/** The strategist is told of each. */
+export const STEP_ACTOR_LIMIT = 20;
+
 const actionSchema = z.strictObject({
   name: z.string(),
   description: filledLine,
   longDescription: filled.optional(),
   strategyActor: z.string().optional(),
   executionActor: z.string().optional(),
+  executionActors: z.array(z.string()).min(1).max(STEP_ACTOR_LIMIT).optional(),
   definitionOfDone: filled,
   arguments: z.array(argumentSchema).default([]),
   invariants: z.array(filled).default([]),
@@ -106,8 +112,13 @@ export function parseAction(input: unknown, own: readonly AutomationProfile[] = 
   const name = attempt(() => parseOwnName(data.name));
   const actors = {
     strategy: actor(data.strategyActor, "strategyActor", attempt),
-    execution: actor(data.executionActor, "executionActor", attempt),
+    execution: actor(data.executionActor ?? data.executionActors?.[0], "executionActor", attempt),
   };
+  if (data.executionActor !== undefined && data.executionActors !== undefined)
+    issues.push({ path: "executionActors", message: "cannot go with execution_actor: name all of them here" });
+  const stepActors = (data.executionActors ?? []).flatMap(
+    (one, index) => actor(one, `executionActors.${index}`, attempt) ?? [],
+  );
   const specs = data.arguments.map((argument, index) => argumentSpec(argument, index, issues));
   const names = specs.map((spec) => spec.name);
   for (const [index, one] of names.entries()) {
@@ -129,6 +140,7 @@ export function parseAction(input: unknown, own: readonly AutomationProfile[] = 
     longDescription: data.longDescription,
     definitionOfDone: data.definitionOfDone,
     actors,
+    stepActors,
     arguments: specs,
     invariants: data.invariants,
     automationProfile: profile?.name,

@@ -20,7 +20,8 @@ export function keyIssues(value: unknown, known: readonly string[] = []): Valida
     seen.add(one);
     for (const [key, item] of Object.entries(one)) {
       const at = path === "" ? key : `${path}.${key}`;
-      if (/api[_-]?key$/i.test(key) && !Array.isArray(one))
+      // The token of a run stands in for a key and is worth nothing elsewhere.
+      if (/api[_-]?key$/i.test(key) && !Array.isArray(one) && item !== "{token}")
         issues.push({ path: at, message: `is for a key; ${BELONGS}` });
       else walk(item, at, depth + 1);
     }

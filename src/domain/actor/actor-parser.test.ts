@@ -116,7 +116,7 @@ describe("refused with its place and a suggestion is", () => {
     ["a provider that is not a name", { ...LLM, provider: "a b" }, "provider"],
     ["an unknown tool", { ...LLM, tools: ["raed_file"] }, "tools.0", "read_file"],
     ["a tool defined in place", { ...LLM, tools: [{ name: "x", code: "…" }] }, "tools.0"],
-    ["a skill", { ...LLM, skills: ["local/x"] }, "skills"],
+    ["a skill", { ...LLM, skills: ["local/x/y"] }, "skills.0"],
     ["an unknown view", { ...LLM, context_view: "excute" }, "context_view", "execute"],
     ["a view that nothing uses", { ...LLM, context_view: "apply" }, "context_view"],
     ["a role, which has no effect", { ...LLM, role_hint: "review" }, "role_hint"],

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { acpActor } from "./acp-actor-parser.ts";
 import { keyIssues } from "./actor-keys.ts";
 import { route, ROUTE_SHAPE, ROUTE_SPELLINGS, wholeRoute } from "./actor-route.ts";
 import type { ActorDefinition, ActorType, GraphActorDefinition } from "./actor.ts";
@@ -20,12 +21,12 @@ export type ActorInput =
   | ToolActorInput
   | {
       readonly name: string;
-      readonly type: "llm" | "graph";
+      readonly type: "llm" | "graph" | "acp";
       readonly description: string;
       readonly [key: string]: unknown;
     };
 
-const ACTOR_TYPES = ["llm", "graph", "tool"] as const satisfies readonly ActorType[];
+const ACTOR_TYPES = ["llm", "graph", "tool", "acp"] as const satisfies readonly ActorType[];
 
 /** Parts of older files that have no meaning here: saying so is better than to leave them out. */
 const UNSUPPORTED = ["merges", "splits", "templates", "instances", "global_context", "prompts", "pipelines"];
@@ -177,6 +178,7 @@ function parseOne(found: Found, issues: ValidationIssue[], around?: Surroundings
   // Of an actor of no known type nothing else can be judged.
   if (type === undefined) return undefined;
   if (type === "tool") return parseTool(found, issues, around?.name);
+  if (type === "acp") return readNamed(acpActor, found, issues, around?.name);
   const actor = readNamed(type === "llm" ? llmActor : graphActor, found, issues, around?.name);
   if (type === "llm") return actor;
   const graph = routeOf(found, issues, around);

@@ -22,9 +22,10 @@ import {
 import type { Form, Path, Say } from "../definition/spelling.ts";
 import type { ValidationIssue } from "../errors/errors.ts";
 import { routeIssues } from "./route-checks.ts";
-import { filled, line, suggested, text } from "../definition/schema.ts";
+import { filled, line, text } from "../definition/schema.ts";
 import { shown } from "../text/text.ts";
-import { TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
+import { unknownTool } from "../definition/unknown-tool.ts";
+import { toolRef, type ToolRef } from "../names/tool-names.ts";
 
 /** The graph of a graph actor, in the spellings of today and of older files, checked as a whole. */
 const NODE_TYPES = ["llm", "tool", "conditional", "subgraph", "function", "validation"] as const;
@@ -43,17 +44,19 @@ const NODE_ID = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 const STATE_KEY = /^[A-Za-z_][\w-]{0,99}$/;
 const MOST_NODES = 500;
 const MOST_EDGES = 5_000;
+/** Every tool costs tokens in each call. */
+const MOST_TOOLS = 200;
 const VALUE_LIMITS = { depth: 16, bytes: 64 * 1024 };
 /** A node's question to its model when its author wrote none: the question of the whole graph. */
 const DEFAULT_PROMPT = "{goal}";
 
 /** A tool by its name. Other values that a file may hold here are not built yet. */
-const toolName = reading<ToolName>((value, say) => {
+const toolName = reading<ToolRef>((value, say) => {
   if (typeof value !== "string") return say("must be the name of a tool; tools defined in place are not supported yet");
-  const tool = TOOL_NAMES.find((name) => name === toolWord(value));
-  return tool ?? say(`there is no tool ${shown(value)}`, suggested(toolWord(value), TOOL_NAMES));
+  const { message, ...suggestion } = unknownTool(value);
+  return toolRef(value) ?? say(message, suggestion);
 });
-export const toolNames = list(toolName, TOOL_NAMES.length);
+export const toolNames = list(toolName, MOST_TOOLS);
 
 const actorRef = parsedBy((name) => parseActorName(name));
 /** Kept as it was written, once it is known that it can be read. */

@@ -1,3 +1,4 @@
+import type { AcpActorDefinition } from "./acp-actor.ts";
 import type { ActorDefinition, GraphNode } from "./actor.ts";
 import { isLocalHost } from "../network/endpoint-address.ts";
 import type { JsonObject } from "../values/json.ts";
@@ -18,6 +19,8 @@ export interface ActorWants {
   readonly variables: readonly TakenVariable[];
   /** Those whose author says that they may do harm. */
   readonly unsafe: readonly string[];
+  /** Code that runs outside of the sandbox. */
+  readonly modules?: readonly string[];
 }
 
 export interface TakenVariable {
@@ -42,13 +45,15 @@ export function actorWants(
   };
 }
 
-export function wantsNothing({ commands, endpoints, variables, unsafe }: ActorWants): boolean {
-  return [commands, endpoints, variables, unsafe].every((list) => list.length === 0);
+export function wantsNothing(wants: ActorWants): boolean {
+  return Object.values(wants).every((list: readonly unknown[]) => list.length === 0);
 }
 
 /** Each wish as a person reads it. */
-export function wantTexts({ commands, endpoints, variables, unsafe }: ActorWants): string[] {
+export function wantTexts(wants: ActorWants): string[] {
+  const { commands, endpoints, variables, unsafe, modules = [] } = wants;
   return [
+    ...modules.map((one) => `to run outside of the sandbox, with all your rights: ${one}`),
     ...commands.map((command) => `to run in the sandbox: ${command}`),
     ...endpoints.map((url) => `to send prompts and code to ${url}`),
     ...variables.map(({ name, endpoint }) => `to send the value of ${name} to ${endpoint}`),
@@ -63,7 +68,8 @@ export function leavesMachine({ endpoints }: ActorWants): boolean {
 
 /** Where arguments go into commands in a way that their values could run. */
 export function quotingProblems(actor: ActorDefinition): string[] {
-  const commands = commandsOf(actor).filter((command) => command !== CHOSEN);
+  // No shell reads the command of an agent.
+  const commands = actor.type === "acp" ? [] : commandsOf(actor).filter((command) => command !== CHOSEN);
   return commands.flatMap(shellProblems).map((problem) => `${actor.name}: ${problem}.`);
 }
 
@@ -71,7 +77,13 @@ function commandsOf(actor: ActorDefinition): string[] {
   if (actor.type === "tool")
     return actor.steps.flatMap((step) => (step.tool === SHELL ? [commandText(step.params)] : []));
   if (actor.type === "graph") return actor.route.nodes.flatMap((node) => nodeCommands(node));
+  if (actor.type === "acp") return [agentCommand(actor)];
   return actor.tools?.includes(SHELL) === true ? [CHOSEN] : [];
+}
+
+function agentCommand({ program }: AcpActorDefinition): string {
+  const name = program.agent === undefined ? program.command.join(" ") : `the agent ${program.agent}`;
+  return `${name}, and the commands that it chooses`;
 }
 
 const CHOSEN = "(commands that its model chooses)";

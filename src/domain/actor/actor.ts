@@ -1,12 +1,13 @@
+import type { AcpActorDefinition } from "./acp-actor.ts";
 import type { ContextView } from "../context/context-policy.ts";
 import type { Reasoning } from "./reasoning.ts";
 import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { QualifiedName } from "../names/qualified-name.ts";
 import type { ToolActorDefinition } from "./tool-actor.ts";
-import type { ToolName } from "../names/tool-names.ts";
+import type { ToolRef } from "../names/tool-names.ts";
 
-/** Who does the work of a plan: a model with tools, a graph of nodes, or a fixed graph of tool calls. */
-export type ActorDefinition = LlmActorDefinition | GraphActorDefinition | ToolActorDefinition;
+/** Who does the work of a plan: a model with tools, a graph of nodes, a fixed graph of tool calls, or another agent. */
+export type ActorDefinition = LlmActorDefinition | GraphActorDefinition | ToolActorDefinition | AcpActorDefinition;
 /** The kinds of actors. */
 export type ActorType = ActorDefinition["type"];
 
@@ -25,7 +26,9 @@ interface ModelActor {
   readonly systemPrompt: string;
   readonly options: ActorOptions;
   /** The tools its model is offered; undefined for all that the plan allows. */
-  readonly tools: readonly ToolName[] | undefined;
+  readonly tools: readonly ToolRef[] | undefined;
+  /** The skills that its model is told of; missing for all that the plan has. */
+  readonly skills?: readonly string[];
   readonly contextView: ContextView | undefined;
   readonly memory: ActorMemory;
   /** JSON Schema the last answer must fit. */
@@ -91,9 +94,9 @@ export type GraphNode = NodeBase &
         readonly prompt: string;
         readonly systemPrompt: string | undefined;
         /** None unless named: a node without tools answers once. */
-        readonly tools: readonly ToolName[];
+        readonly tools: readonly ToolRef[];
       }
-    | { readonly type: "tool"; readonly tool: ToolName; readonly params: JsonObject }
+    | { readonly type: "tool"; readonly tool: ToolRef; readonly params: JsonObject }
     | { readonly type: "conditional"; readonly branches: readonly Branch[] }
     | {
         readonly type: "subgraph";
@@ -102,7 +105,7 @@ export type GraphNode = NodeBase &
         readonly input: Readonly<Record<string, string>>;
       }
     | { readonly type: "function"; readonly function: GraphFunction; readonly input: JsonObject }
-    | { readonly type: "validation"; readonly tool: ToolName; readonly params: JsonObject; readonly check: string }
+    | { readonly type: "validation"; readonly tool: ToolRef; readonly params: JsonObject; readonly check: string }
   );
 
 interface NodeBase {

@@ -2,13 +2,14 @@ import * as z from "zod";
 import { toolNames } from "./actor-route.ts";
 import type { LlmActorDefinition } from "./actor.ts";
 import { CONTEXT_VIEWS } from "../context/context-policy.ts";
-import { jsonObject, maybe, number, parsedBy, reading, spelled, word, yesOrNo } from "../definition/spelling.ts";
+import { jsonObject, list, maybe, number, parsedBy, reading, spelled, word, yesOrNo } from "../definition/spelling.ts";
 import type { Form, Say } from "../definition/spelling.ts";
 import type { JsonObject } from "../values/json.ts";
 import { parseReasoning, REASONING_FORM } from "./reasoning.ts";
 import { baseUrlProblem, PROVIDER_NAME } from "../settings/provider-settings.ts";
 import { parseOwnName } from "../names/qualified-name.ts";
 import { filled, filledLine, fitting, text } from "../definition/schema.ts";
+import { isSkillName, isSkillSetName } from "../skill/skill-text.ts";
 import { shown } from "../text/text.ts";
 
 /** The common part of actors that ask models, in the spellings of today and of older files. */
@@ -38,10 +39,12 @@ const baseUrl = filled
   })
   .transform((url) => url.replace(/\/+$/, ""));
 
+export const maxOutputTokens = number(1, LARGEST, "whole");
+
 /** Older files have these options among the other lines of `config`. */
 const OLDER_OPTIONS = {
   temperature: number(0, 2).exactOptional(),
-  maxOutputTokens: number(1, LARGEST, "whole").exactOptional(),
+  maxOutputTokens: maxOutputTokens.exactOptional(),
   topP: number(0, 1).exactOptional(),
   baseUrl: baseUrl.exactOptional(),
 };
@@ -88,9 +91,12 @@ const responseFormat = jsonObject(FORMAT_LIMITS).transform((format, context): Js
   return z.NEVER;
 });
 
-const skills = reading<readonly never[]>((value, say) =>
-  Array.isArray(value) && value.length === 0 ? [] : say("skills are not supported yet; name the tools in tools"),
-);
+const MOST_SKILLS = 200;
+/** A folder's name, or the name of a set of tools with its namespace. */
+const skillName = filled.refine((name) => isSkillName(name) || isSkillSetName(name), {
+  error: ({ input }) => `${shown(input)} is not the name of a skill: lower-case letters, digits and single hyphens`,
+});
+const skills = list(skillName, MOST_SKILLS);
 
 /** The keys of an actor that asks models. */
 export const MODEL_ACTOR_SHAPE = {
@@ -108,7 +114,7 @@ export const MODEL_ACTOR_SHAPE = {
   memory: memory.default({}),
   responseFormat: maybe(responseFormat),
   unsafe: yesOrNo.default(false),
-  skills: skills.optional(),
+  skills: maybe(skills),
 };
 
 /** How their keys are written. Actors, unlike graphs that are actors by themselves, have a block as well. */
@@ -139,6 +145,7 @@ export function modelActor(values: z.output<z.ZodObject<typeof MODEL_ACTOR_SHAPE
     memory: values.memory,
     responseFormat: values.responseFormat,
     unsafe,
+    ...(values.skills === undefined ? {} : { skills: values.skills }),
   };
   if (actor.provider === "scripted" && actor.options.baseUrl !== undefined) {
     say("base_url: a scripted provider has no endpoint", { path: ["options"] });

@@ -6,7 +6,8 @@ import { collect, filledLine, fitting, formIssues, onlyKeys, suggested, type Kno
 import { firstCycles, waves, type Node } from "./step-graph.ts";
 import { placeholders, renderTemplate } from "../values/template.ts";
 import { shown } from "../text/text.ts";
-import { TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
+import { unknownTool } from "../definition/unknown-tool.ts";
+import { TOOL_NAMES, toolRef, type ToolRef } from "../names/tool-names.ts";
 
 /**
  * An actor that needs no model: a fixed graph of tool calls. Steps that say what they need form a graph; when no step
@@ -22,7 +23,7 @@ export interface ToolActorDefinition {
 /** One tool call of a tool actor, and the steps it waits for. */
 export interface ToolStep {
   readonly id: string;
-  readonly tool: ToolName;
+  readonly tool: ToolRef;
   readonly params: JsonObject;
   /** Ids of the steps that must have ended before this one begins. Empty for all steps: one after the other. */
   readonly needs: readonly string[];
@@ -33,7 +34,7 @@ const PARAMS_LIMITS = { depth: 16, bytes: 256 * 1024 };
 const RENDERED_LIMIT = 1024 * 1024;
 const STEP_ID = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 /** Other kinds of actors: what else is in their files is not judged here. */
-const OTHER_TYPES = ["llm", "graph"];
+const OTHER_TYPES = ["llm", "graph", "acp"];
 const ONLY_TOOL = "this must be a tool actor";
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -137,11 +138,8 @@ interface StepPlace {
 function toolStep(step: StepInput, place: StepPlace, issues: ValidationIssue[]): ToolStep {
   const at = `steps.${place.index}`;
   const params = parseJson(step.params ?? {}, `${at}.params`, PARAMS_LIMITS, issues) as JsonObject | undefined;
-  const tool = TOOL_NAMES.find((name) => name === toolWord(step.tool ?? ""));
-  if (tool === undefined && step.tool !== undefined) {
-    const suggestion = suggested(toolWord(step.tool), TOOL_NAMES);
-    issues.push({ path: `${at}.tool`, message: `there is no tool ${shown(step.tool)}`, ...suggestion });
-  }
+  const tool = toolRef(step.tool ?? "");
+  if (tool === undefined && step.tool !== undefined) issues.push({ path: `${at}.tool`, ...unknownTool(step.tool) });
   const needs = checkedNeeds(step.needs ?? [], place, issues);
   // The placeholder for a wrong value is never seen: the issues refuse the whole definition.
   return { id: place.id, tool: tool ?? TOOL_NAMES[0], params: params ?? {}, needs };

@@ -15,6 +15,7 @@ const MEANINGS = {
   decision_phase: [4, -32004, 409],
   stuck: [1, -32008, 422],
   plan: [1, -32008, 409],
+  agent_failed: [1, -32008, 422],
   tool_failed: [1, -32008, 422],
   interrupted: [1, -32008, 409],
   timed_out: [1, -32603, 504],

@@ -22,6 +22,7 @@ const ERROR_TABLE = {
   plan: { exit: 1, rpc: -32008, http: 409 },
   decision_phase: { exit: 4, rpc: -32004, http: 409 },
   stuck: { exit: 1, rpc: -32008, http: 422 },
+  agent_failed: { exit: 1, rpc: -32008, http: 422 },
   tool_failed: { exit: 1, rpc: -32008, http: 422 },
   graph_failed: { exit: 1, rpc: -32008, http: 422 },
   graph_limit: { exit: 1, rpc: -32008, http: 422 },

@@ -15,7 +15,7 @@ export function parseDollars(text: string): Microdollars | undefined {
 /** For people: cents, or as many digits as an amount below a dollar needs to be told from another. */
 export function dollars(amount: Microdollars): string {
   const digits = amount % 10_000 === 0 || amount >= 1_000_000 ? 2 : amount >= 10_000 ? 4 : 6;
-  return `$${(amount / 1_000_000).toFixed(digits)}`;
+  return `$${(amount / 1_000_000).toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")}`;
 }
 
 /** Like `dollars`, but rounded down: money that is left is never shown as more than it is. */

@@ -11,6 +11,8 @@ export type ChangesetId = string & { readonly __brand: "ChangesetId" };
 export type AttachmentId = string & { readonly __brand: "AttachmentId" };
 /** The id of a decision. */
 export type DecisionId = string & { readonly __brand: "DecisionId" };
+/** The id of a session. */
+export type SessionId = string & { readonly __brand: "SessionId" };
 /** The id of a tool call. */
 export type InvocationId = string & { readonly __brand: "InvocationId" };
 

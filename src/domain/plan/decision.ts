@@ -84,6 +84,8 @@ export interface ChosenWork extends JsonObject {
   readonly complexity: string;
   /** From 0 to 1; null when the strategist did not say. */
   readonly risk: number | null;
+  /** The actor that carries it out, if the strategist named one; otherwise the plan's execution actor. */
+  readonly actor?: string;
   /** The strategist's answer to a request that needs no work: carrying the step out is giving this answer. */
   readonly answer?: string;
 }

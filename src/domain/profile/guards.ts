@@ -1,3 +1,4 @@
+import { isMcpServerName, namesMcpTool } from "../names/mcp-tool-name.ts";
 import { toolWord } from "../names/tool-names.ts";
 
 /**
@@ -50,7 +51,9 @@ function smaller(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
+/** `mcp__server` stands for every tool of that MCP server, as it does for actors. */
 export function toolMatches(pattern: string, tool: string): boolean {
+  if (isMcpServerName(pattern) && namesMcpTool(pattern, tool)) return true;
   const parts = toolWord(pattern).split("*").map(escaped);
   return new RegExp(`^${parts.join(".*")}$`, "su").test(toolWord(tool));
 }

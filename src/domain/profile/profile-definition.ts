@@ -15,7 +15,7 @@ import { toolMatches, type Guards } from "./guards.ts";
 import { nameParts, parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { collect, filledLine, suggested } from "../definition/schema.ts";
 import { shown } from "../text/text.ts";
-import { TOOL_NAMES } from "../names/tool-names.ts";
+import { isAddedToolName, TOOL_NAMES } from "../names/tool-names.ts";
 
 /**
  * A custom profile. A setting missing in the file is taken from the profile it extends, or from `manual`; the complete
@@ -51,7 +51,7 @@ const REFUSED: Readonly<Record<string, string>> = {
       .flat()
       .map((key) => [key, NO_EFFECT]),
   ),
-  allowed_skill_categories: "is not implemented: there are no skills yet; remove the line",
+  allowed_skill_categories: "is not implemented: skills have no categories; remove the line",
   max_tokens: "is not implemented: only money is limited; use max_cost_usd",
 };
 
@@ -224,8 +224,12 @@ function profileName(text: string): QualifiedName {
   return name;
 }
 
-/** A pattern that fits no tool would hold nothing back, without any sign of it. */
+/**
+ * A pattern that fits no tool would hold nothing back, without any sign of it. One with a namespace is for tools that
+ * are not built in, which may be added later.
+ */
 export function patternProblem(text: string): string | undefined {
+  if (isAddedToolName(text.replaceAll("*", "x"))) return undefined;
   if (TOOL_NAMES.some((tool) => toolMatches(text, tool))) return undefined;
   const { suggestion } = suggested(text, TOOL_NAMES);
   return `there is no tool ${shown(text)}${suggestion === undefined ? "" : ` (did you mean "${suggestion}"?)`}`;

@@ -82,13 +82,20 @@ function tighterGuards(wanted: Guards, own: Guards): Guards {
   };
 }
 
-/** Two lists of patterns become the tools that fit both. */
+/**
+ * Two lists of patterns become the built-in tools that fit both, and the patterns for added tools that the other list
+ * fits as a whole: its `*` takes the place of theirs.
+ */
 function allowedByBoth(
   wanted: readonly string[] | undefined,
   own: readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (wanted === undefined || own === undefined) return wanted ?? own;
-  return TOOL_NAMES.filter((tool) => fits(wanted, tool) && fits(own, tool));
+  const added = [
+    ...wanted.filter((pattern) => fits(own, pattern)),
+    ...own.filter((pattern) => fits(wanted, pattern)),
+  ].filter((pattern) => pattern.includes("/") || pattern === "*");
+  return [...new Set([...TOOL_NAMES.filter((tool) => fits(wanted, tool) && fits(own, tool)), ...added])];
 }
 
 function tighterBudget(wanted: ProfileBudget, own: ProfileBudget): ProfileBudget {
@@ -107,6 +114,7 @@ function fits(patterns: readonly string[], tool: string): boolean {
 function measures(profile: AutomationProfile): Record<string, string> {
   const { guards, budget } = profile;
   const { toolDenylist, toolAllowlist } = guards;
+  const added = [...toolDenylist.map((one) => `not ${one}`), ...(toolAllowlist ?? ["*"])];
   const may = TOOL_NAMES.filter(
     (tool) => !fits(toolDenylist, tool) && (toolAllowlist === undefined || fits(toolAllowlist, tool)),
   );
@@ -121,6 +129,10 @@ function measures(profile: AutomationProfile): Record<string, string> {
     network: profile.network,
     max_retries_per_step: String(profile.maxRetriesPerStep),
     tools: may.join(),
+    added_tools: added
+      .filter((one) => one.includes("/"))
+      .toSorted()
+      .join(),
     max_tool_calls_per_step: String(guards.maxToolCallsPerStep),
     max_tool_calls: String(guards.maxToolCalls),
     max_calls_per_tool: perTool.map((limits) => limits.sort().join("+")).join(),

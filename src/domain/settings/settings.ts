@@ -1,4 +1,5 @@
 import { ACTOR_SETTINGS } from "./actor-settings.ts";
+import { AGENT_SETTINGS } from "./agent-settings.ts";
 import { findProfile } from "../profile/automation-profile.ts";
 import { BUDGET_SETTINGS } from "./budget-settings.ts";
 import { CONTEXT_SETTINGS } from "./context-settings.ts";
@@ -10,6 +11,7 @@ import { parseQualifiedName } from "../names/qualified-name.ts";
 import { maskSecrets } from "../secrets/redaction.ts";
 import { SANDBOX_SETTINGS } from "./sandbox-settings.ts";
 import { WEB_SETTINGS } from "./web-settings.ts";
+import { MCP_SETTINGS } from "./mcp-settings.ts";
 import { HIDDEN } from "../secrets/secret.ts";
 import { nearest } from "../text/suggest.ts";
 import { lineProblem } from "../text/text.ts";
@@ -43,6 +45,15 @@ export const SETTINGS: readonly Setting[] = [
       OUTPUT_FORMATS.some((format) => format === value) ? undefined : `must be one of ${OUTPUT_FORMATS.join(", ")}`,
   },
   {
+    key: "core.progress",
+    env: "CLEVERAGENTS_PROGRESS",
+    default: "live",
+    description:
+      "How progress looks on a terminal: live (drawn over) or plain (a line for each thing, for screen readers)",
+    perProject: false,
+    problem: (value) => (value === "live" || value === "plain" ? undefined : "must be live or plain"),
+  },
+  {
     key: "core.automation-profile",
     env: "CLEVERAGENTS_AUTOMATION_PROFILE",
     default: undefined,
@@ -69,15 +80,21 @@ export const SETTINGS: readonly Setting[] = [
     problem: (value) => (value.trim() === "" ? "must not be empty" : lineProblem(value, 200)),
   },
   ...ACTOR_SETTINGS,
+  ...AGENT_SETTINGS,
   ...BUDGET_SETTINGS,
   ...MODEL_SETTINGS,
   ...CONTEXT_SETTINGS,
   ...SANDBOX_SETTINGS,
   ...WEB_SETTINGS,
+  ...MCP_SETTINGS,
 ];
 
+export function knownSetting(key: string): Setting | undefined {
+  return SETTINGS.find((candidate) => candidate.key === key) ?? providerSetting(key);
+}
+
 export function findSetting(key: string): Setting {
-  const setting = SETTINGS.find((candidate) => candidate.key === key) ?? providerSetting(key);
+  const setting = knownSetting(key);
   if (setting !== undefined) return setting;
   const keys = SETTINGS.map((candidate) => candidate.key);
   const suggestion = nearProviderSetting(key) ?? nearest(key, keys);

@@ -17,6 +17,7 @@ import { borrowedBy, failureOf, runShell, workingDirectory } from "../tools/shel
 import { requireSwept } from "../sandbox/swept-tree.ts";
 import { changedPaths, takeSnapshot, type Snapshot } from "../workspace/file-listing.ts";
 import { perform } from "../tools/tool-pipeline.ts";
+import { ONLY_BUILT_IN } from "../tools/tool-set.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 
 export interface ValidationRoot {
@@ -141,7 +142,12 @@ async function runTool(
   };
   const contents = async (): Promise<undefined> => undefined;
   await using workspace = openWorkspace({ sandbox, context: { recordChanges }, contents });
-  const environment = { workspaces: new Map([[sandbox.alias, workspace]]), readOnly: true, signal };
+  const environment = {
+    tools: ONLY_BUILT_IN,
+    workspaces: new Map([[sandbox.alias, workspace]]),
+    readOnly: true,
+    signal,
+  };
   const found = await perform({ tool, params, by: "validation" }, environment);
   const output = typeof found === "string" ? found : JSON.stringify(found, null, 2);
   return { passed: true, message: `${tool} succeeded.`, output, cut: false };

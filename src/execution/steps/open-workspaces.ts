@@ -60,7 +60,8 @@ export async function openWorkspaces(
     const sandbox = explaining(await ownSandbox(lease, place, { ...target, ...beginningIn(known) }), problem);
     if (known === undefined) await store.transaction((tx) => recordSandbox(tx, plan, sandbox));
     const { root, ref, base, dirty, fresh } = sandbox;
-    parts.tell({ type: "sandbox", resource: sandbox.alias, strategy: sandbox.strategy, root, ref, base, dirty, fresh });
+    const { alias: resource, strategy } = sandbox;
+    parts.tell({ type: "sandbox", resource, strategy, root, place: target.path, ref, base, dirty, fresh });
     const contents = (hash: string): Promise<Uint8Array | undefined> => changesets.content(hash);
     const network = opened.use(openNetwork(access, target.path));
     const workspace = opened.use(openWorkspace({ sandbox, network, requireConfinement, context, contents, late }));

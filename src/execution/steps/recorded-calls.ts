@@ -9,7 +9,8 @@ import type { Instructions, ToolOutcome } from "../../domain/plan/tool-outcome.t
 import type { JsonValue } from "../../domain/values/json.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import { stepKey } from "../../ledger/records.ts";
-import { recordedStep, runStep } from "../../ledger/steps.ts";
+import { begunBefore } from "../../ledger/invocations.ts";
+import { findStepsOfKind, recordedStep, runStep } from "../../ledger/steps.ts";
 import { readContents, stageContent, type StagedContent } from "../../store/contents/contents.ts";
 import type { Tx } from "../../store/port.ts";
 import type { CallOutputs } from "../tools/call-outputs.ts";
@@ -21,6 +22,7 @@ import {
   type ToolEnvironment,
   type ToolRequest,
 } from "../tools/tool-pipeline.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 import type { RecordedLateChanges } from "./late-changes.ts";
 
@@ -56,7 +58,7 @@ export function recordedCalls(parts: {
 
 function callsInSandbox(lease: Lease, given: ToolEnvironment, late: RecordedLateChanges | undefined): RecordedCalls {
   const outputs = new RecordedOutputs(lease);
-  const environment = { ...given, outputs };
+  const environment = { ...given, outputs, mayBeDone: mayBeDone(lease) };
   const recorded = (call: KeyedCall, made: () => Promise<ToolOutcome>): Promise<CallRecord> =>
     runStep(
       lease,
@@ -69,8 +71,21 @@ function callsInSandbox(lease: Lease, given: ToolEnvironment, late: RecordedLate
     );
   return {
     make: async (call) => void (await recorded(call, () => callTool(call, environment))),
-    attempt: async (call) => outcomeOf(call, await recorded(call, () => tryTool(call, environment))),
+    attempt: async (call) => outcomeOf(call, await recorded(call, () => tryTool(call, environment)), environment.tools),
   };
+}
+
+/** Calls that an earlier owner of the lease began and did not record, for the same answer of the model. */
+function mayBeDone(lease: Lease): NonNullable<ToolEnvironment["mayBeDone"]> {
+  return (request) =>
+    lease.store.read(async (reader) => {
+      const begun = await begunBefore(reader, request, lease.epoch);
+      if (begun.length === 0) return false;
+      const recorded = new Set(
+        (await findStepsOfKind(reader, lease.plan, "tool_call")).map(({ changeset }) => changeset),
+      );
+      return begun.some((changeset) => !recorded.has(changeset));
+    });
 }
 
 /** The long outputs of calls: staged while the call runs, and committed with its record. */
@@ -118,7 +133,7 @@ export function keptOutput(record: object): string | undefined {
 
 function callsInPlace(lease: Lease, given: ToolEnvironment, land: LandStep): RecordedCalls {
   const outputs = new RecordedOutputs(lease);
-  const environment = { ...given, outputs };
+  const environment = { ...given, outputs, mayBeDone: mayBeDone(lease) };
   const workspaces = [...environment.workspaces.values()];
   const landing = async <T>(call: KeyedCall, made: (endCall: EndCall) => Promise<T>): Promise<T> => {
     const { by, decision } = call;
@@ -154,13 +169,13 @@ function callsInPlace(lease: Lease, given: ToolEnvironment, land: LandStep): Rec
     attempt: async (call) => {
       const key = stepKey("tool_call", call.key);
       const known = await recordedStep<CallRecord>(lease, key);
-      if (known !== undefined) return outcomeOf(call, known.result);
+      if (known !== undefined) return outcomeOf(call, known.result, environment.tools);
       const outcome = await landing(call, (endCall) => tryTool(call, environment, endCall));
       // A success is recorded together with its effect.
       const recorded = outcome.ok
         ? (await recordedStep<CallRecord>(lease, key))?.result
         : await runStep(lease, key, async () => recordOf(call.order(), outcome));
-      return recorded === undefined ? outcome : outcomeOf(call, recorded);
+      return recorded === undefined ? outcome : outcomeOf(call, recorded, environment.tools);
     },
   };
 }
@@ -196,9 +211,9 @@ async function instructionsOf({ instructions }: KeyedCall): Promise<Pick<CalledW
 
 type CalledWell = Extract<ToolOutcome, { ok: true }>;
 
-function outcomeOf(call: KeyedCall, record: CallRecord): ToolOutcome {
+function outcomeOf(call: KeyedCall, record: CallRecord, tools: ToolSet): ToolOutcome {
   const changeset = record.changeset === undefined ? {} : { changeset: record.changeset };
   if ("error" in record) return { ok: false, error: record.error, ...changeset };
   const { order: _, ...kept } = record;
-  return { ok: true, ...kept, ...told(call, record.output) };
+  return { ok: true, ...kept, ...told(call, record.output, tools) };
 }

@@ -18,6 +18,7 @@ import type { ReadPage } from "../../platform/web-page.ts";
 import type { ContextPort } from "../tools/context-port.ts";
 import type { SyntaxCheck } from "../tools/syntax-check.ts";
 import type { ToolEnvironment } from "../tools/tool-pipeline.ts";
+import { ONLY_BUILT_IN, type ToolSet } from "../tools/tool-set.ts";
 import type { LandStep } from "../workspace/pending-changes.ts";
 import { PlanExecutionContext } from "../workspace/plan-execution-context.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -47,6 +48,8 @@ export interface StepRun {
   readonly revisedWaves?: (() => Promise<readonly (readonly DecidedStep[])[]>) | undefined;
   /** Carries out a step that is not a single tool call, and returns its summary. */
   readonly work?: (step: WorkStep, place: StepPlace) => Promise<string>;
+  /** The tools of the plan; only the built-in ones unless given. */
+  readonly tools?: ToolSet | undefined;
   readonly signal: AbortSignal;
   /** For plans that work in place: writes the changes of a step, and records the step together with them. */
   readonly landStep?: LandStep;
@@ -92,6 +95,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
   const workspaces = await openWorkspaces({ ...run, context, changes, late, setup }, opened);
   const environment: ToolEnvironment = {
     context,
+    tools: run.tools ?? ONLY_BUILT_IN,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
     web: plan.profile.network === "on" ? run.web : undefined,
@@ -125,7 +129,7 @@ export async function runToolSteps(run: StepRun): Promise<OpenSteps> {
  * Opens the sandboxes for a strategy that is being decided: a model may look at everything, and nothing can be changed.
  */
 export async function openForReading(
-  run: Pick<StepRun, "directory" | "targets" | "signal" | "knowledge" | "web" | "tell"> & {
+  run: Pick<StepRun, "directory" | "targets" | "tools" | "signal" | "knowledge" | "web" | "tell"> & {
     readonly lease: Lease<"strategize">;
   },
 ): Promise<AsyncDisposable & { readonly place: StepPlace; readonly made: MadeSandboxes }> {
@@ -136,6 +140,7 @@ export async function openForReading(
   const workspaces = await openWorkspaces({ ...run, context, changes: [] }, opened);
   const environment: ToolEnvironment = {
     context,
+    tools: run.tools ?? ONLY_BUILT_IN,
     workspaces,
     knowledge: run.knowledge?.(workspaces),
     web: plan.profile.network === "on" ? run.web : undefined,

@@ -24,6 +24,7 @@ import { runToolSteps } from "../steps/step-runner.ts";
 import { callTool, tryTool } from "../tools/tool-pipeline.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { ONLY_BUILT_IN } from "../tools/tool-set.ts";
 import { decided, type PlannedStep } from "./decide.ts";
 import { ignoredOf, readTree, replay, type Tree } from "./trees.ts";
 import { UserRepository } from "./user-repository.ts";
@@ -153,13 +154,27 @@ export class ExecutingPlan implements AsyncDisposable {
       call: async (tool, params, by = "test", signal = new AbortController().signal) => {
         const request = { tool, params, by, decision: await this.decision(by) };
         const workspaces = new Map([[ALIAS, workspace]]);
-        return (await callTool(request, { context, workspaces, readOnly: this.#lease.plan.readOnly, signal })).output;
+        return (
+          await callTool(request, {
+            context,
+            tools: ONLY_BUILT_IN,
+            workspaces,
+            readOnly: this.#lease.plan.readOnly,
+            signal,
+          })
+        ).output;
       },
       ask: async (tool, params, by = "test") => {
         const request = { tool, params, by, decision: await this.decision(by), forModel: true };
         const workspaces = new Map([[ALIAS, workspace]]);
         const { signal } = new AbortController();
-        return tryTool(request, { context, workspaces, readOnly: this.#lease.plan.readOnly, signal });
+        return tryTool(request, {
+          context,
+          tools: ONLY_BUILT_IN,
+          workspaces,
+          readOnly: this.#lease.plan.readOnly,
+          signal,
+        });
       },
       entries: async () => {
         const entries: ChangeEntry[] = [];

@@ -11,7 +11,7 @@ import { BackgroundCommand } from "../workspace/background-commands.ts";
 import type { TreeAccess, Workspace } from "../workspace/workspace.ts";
 import { cutText } from "./cut-text.ts";
 import { startProgram, type ProgramStart } from "./shell.ts";
-import { tool, type Tool, type ToolCall } from "./tool.ts";
+import { tool, type BuiltInTool, type ToolCall } from "./tool.ts";
 
 /** Characters of what was printed that are shown at a time. */
 const SHOWN = 30_000;
@@ -67,7 +67,7 @@ export function startedText({ background, readOnlyBeside }: BackgroundOutput): s
 
 const ID = z.string().min(1).describe("the id that shell_execute returned");
 
-const OUTPUT_TOOL: Tool = tool({
+const OUTPUT_TOOL: BuiltInTool = tool({
   name: "command_output",
   description: "See what a command in the background printed since you last asked, and whether it still runs",
   writes: true,
@@ -88,7 +88,7 @@ const OUTPUT_TOOL: Tool = tool({
   },
 });
 
-const STOP_TOOL: Tool = tool({
+const STOP_TOOL: BuiltInTool = tool({
   name: "command_stop",
   description: "End a command in the background with all its processes, and see what it printed since you last asked",
   writes: true,
@@ -102,7 +102,7 @@ const STOP_TOOL: Tool = tool({
   },
 });
 
-export const BACKGROUND_TOOLS: readonly Tool[] = [OUTPUT_TOOL, STOP_TOOL];
+export const BACKGROUND_TOOLS: readonly BuiltInTool[] = [OUTPUT_TOOL, STOP_TOOL];
 
 function requireCommand({ background }: Workspace, id: string): BackgroundCommand {
   const found = background?.get(id);

@@ -16,7 +16,7 @@ import { refuseMasks } from "./masks.ts";
 import { missingPathError } from "./missing-path.ts";
 import { nearestPlaces, placesText } from "./nearest-places.ts";
 import { brokenSyntax, changedLines, type ChangedFile } from "./changed-file.ts";
-import { tool, type Tool } from "./tool.ts";
+import { tool, type BuiltInTool } from "./tool.ts";
 
 /** Written text is read back as it was given: half a surrogate pair has no bytes. */
 export const writtenText = z.string().refine((given) => given.isWellFormed(), "contains half of a surrogate pair");
@@ -29,7 +29,7 @@ const editSchema = z.strictObject({
 
 type EditOutput = { readonly path: string; readonly replaced: number } | (ChangedFile & { readonly replaced: number });
 
-export const EDIT_TOOL: Tool = tool({
+export const EDIT_TOOL: BuiltInTool = tool({
   name: "edit_file",
   description:
     "Replace a text in a file. It must be there once, or replace_all is set. Several at a time in edits: all are applied, or none",

@@ -6,7 +6,7 @@ import { lstat, mkdir } from "node:fs/promises";
 import * as z from "zod";
 import { ContainedDirectory, ifCode } from "../../platform/contained-path.ts";
 import { EXECUTABLE, LINK, REGULAR, stateHash, type FileState } from "../../platform/file-state.ts";
-import { tool, type Tool } from "./tool.ts";
+import { tool, type BuiltInTool } from "./tool.ts";
 import { notThereError, occupiedError } from "../workspace/workspace-failures.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { brokenSyntax } from "./changed-file.ts";
@@ -19,7 +19,7 @@ const path = z.string();
 type Written = { readonly path: string; readonly size: number; readonly problems?: readonly string[] };
 
 /** Tools on single files. Each write is recorded as it happens, so they may run side by side. */
-export const FILE_TOOLS: readonly Tool[] = [
+export const FILE_TOOLS: readonly BuiltInTool[] = [
   tool({
     name: "write_file",
     description: "Create a file or replace its content; with append, add to its end. To change a part, use edit_file",

@@ -6,7 +6,7 @@ import { refusedPathError } from "../../platform/contained-path.ts";
 import { gitText } from "../../git/git.ts";
 import { gitIn, isVersioned } from "../sandbox/sandbox-facts.ts";
 import { cutText } from "./cut-text.ts";
-import { tool, type Tool, type ToolCall } from "./tool.ts";
+import { tool, type BuiltInTool, type ToolCall } from "./tool.ts";
 
 const path = z.string().optional();
 
@@ -21,7 +21,7 @@ const DIFF = ["diff", "--no-ext-diff", "--no-textconv", "--no-color"];
  * Tools that read the sandbox's history. They ask our repository, which stays at the commit the plan began with:
  * commits that commands make in theirs are not shown.
  */
-export const GIT_TOOLS: readonly Tool[] = [
+export const GIT_TOOLS: readonly BuiltInTool[] = [
   tool({
     name: "git_status",
     description: "Show which files differ from the commit the plan began with, new ones included",

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { ContainedDirectory } from "../../platform/contained-path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { fileError } from "./file-text.ts";
-import { tool, type Tool } from "./tool.ts";
+import { tool, type BuiltInTool } from "./tool.ts";
 
 export interface DirectoryEntry {
   readonly [key: string]: string;
@@ -13,7 +13,7 @@ export interface DirectoryEntry {
   readonly kind: "directory" | "link" | "file";
 }
 
-export const LIST_TOOL: Tool = tool({
+export const LIST_TOOL: BuiltInTool = tool({
   name: "list_directory",
   description: "List what is in a directory; find_files lists deeper",
   writes: false,

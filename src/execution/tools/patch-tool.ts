@@ -16,7 +16,7 @@ import { refuseMasks } from "./masks.ts";
 import { missingPathError } from "./missing-path.ts";
 import { linesOf } from "./read-tool.ts";
 import { parsePatch, patchError, type FilePatch, type Hunk } from "./patch-format.ts";
-import { tool, type Tool } from "./tool.ts";
+import { tool, type BuiltInTool } from "./tool.ts";
 import { plainPath } from "./tool-params.ts";
 
 type PatchOutput = {
@@ -24,7 +24,7 @@ type PatchOutput = {
   readonly problems: readonly string[];
 };
 
-export const PATCH_TOOL: Tool = tool({
+export const PATCH_TOOL: BuiltInTool = tool({
   name: "apply_patch",
   description:
     "Change files by a patch: *** Begin Patch, then for each file *** Add File: PATH, *** Update File: PATH (with *** Move to: PATH) or *** Delete File: PATH, with lines marked by ' ', '-', '+' below @@, then *** End Patch. All of it is applied, or nothing",

@@ -11,7 +11,7 @@ import { callOfPath } from "./call-outputs.ts";
 import { fileError, fileText } from "./file-text.ts";
 import { directoryEntries, entriesText, isDirectory, type DirectoryEntry } from "./list-tool.ts";
 import { missingPathError } from "./missing-path.ts";
-import { tool, type Tool, type ToolCall } from "./tool.ts";
+import { tool, type BuiltInTool, type ToolCall } from "./tool.ts";
 
 const READ_LIMIT = 10 * 1024 * 1024;
 /** The most that a model is given at a time. */
@@ -42,7 +42,7 @@ type ReadOutput =
       readonly sha256?: string;
     };
 
-export const READ_TOOL: Tool = tool({
+export const READ_TOOL: BuiltInTool = tool({
   name: "read_file",
   description:
     "Read a text file, with line numbers, or look at an image (png, jpeg, gif, webp); of a symbolic link, where it points; of a directory, what is in it",

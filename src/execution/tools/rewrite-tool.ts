@@ -9,7 +9,7 @@ import { relativePathProblem } from "../../domain/plan/change-entry.ts";
 import { shown } from "../../domain/text/text.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import { LINK, type FileState } from "../../platform/file-state.ts";
-import { tool, type Tool } from "./tool.ts";
+import { tool, type BuiltInTool } from "./tool.ts";
 import { notThereError } from "../workspace/workspace-failures.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { refuseMasks } from "./masks.ts";
@@ -26,7 +26,7 @@ const language = z.string().transform((given, context): RewriteLanguage => {
 });
 
 /** All files are rewritten in memory first: a pattern that does not fit one of them changes none. */
-export const REWRITE_TOOL: Tool = tool({
+export const REWRITE_TOOL: BuiltInTool = tool({
   name: "rewrite_code",
   description:
     "Search and replace by structure: $A stands for one node, $$$ARGS for several. A node that the pattern describes only in part stays as it is",

@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { keptOutputAt } from "./read-tool.ts";
 import { matchingFiles, matchingLines, ripgrepProgram, type RipgrepLine } from "./ripgrep.ts";
 import { ripgrepIn, searchedPlace, type SearchedPlace } from "./searched-place.ts";
-import { tool, type Tool } from "./tool.ts";
+import { tool, type BuiltInTool } from "./tool.ts";
 
 const LINE_LENGTH = 500;
 const DEFAULT_LIMIT = 200;
@@ -31,7 +31,7 @@ type Found =
   | { readonly path: string; readonly count: number }
   | { readonly path: string };
 
-export const SEARCH_TOOL: Tool = tool({
+export const SEARCH_TOOL: BuiltInTool = tool({
   name: "search_files",
   description: "Find lines that match a regular expression, in all files that git does not ignore",
   writes: false,
@@ -48,7 +48,7 @@ export const SEARCH_TOOL: Tool = tool({
   },
 });
 
-export const FIND_TOOL: Tool = tool({
+export const FIND_TOOL: BuiltInTool = tool({
   name: "find_files",
   description:
     'List the files whose path fits a glob, such as "*.ts" or "src/**/*.test.py"; git-ignored ones are left out',

@@ -3,6 +3,7 @@
  * started, when its time is over, when it is aborted, and when this process dies; it is confined where the system can
  * do it, and knows nothing secret.
  */
+import type { ChildProcess } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { relativePathProblem } from "../../domain/plan/change-entry.ts";
@@ -36,14 +37,22 @@ export interface ProgramOptions {
   readonly outputLimit?: number;
   /** On top of what every program gets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Its errors are collected apart from its output. */
+  readonly errorsApart?: boolean;
+  /** Its standard input; nothing unless given. */
+  readonly input?: string;
   /** Whether it may use the network, or what it reaches of it; where it cannot be confined, it may use all. */
   readonly network: boolean | CommandNetwork;
   /** Whether it runs confined or not at all. */
   readonly requireConfinement: boolean;
+  /** The user's own code, which is never confined. */
+  readonly outside?: boolean;
   /** It may read the tree and not change it. */
   readonly readOnlyTree?: boolean;
   /** Says in its output which processes ended with it although it had ended itself. */
   readonly tellsLeftovers?: boolean;
+  /** Its home, where it has another one than the sandbox's commands. */
+  readonly home?: string;
   /** Further directories it may read, also where they would be hidden, and write. */
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
@@ -64,6 +73,8 @@ export interface ProgramResult {
   readonly timedOut: boolean;
   readonly confined: boolean;
   readonly durationMs: number;
+  /** Where they are apart. */
+  readonly errors?: string;
 }
 
 /** A program that was started, and has ended when nothing of it is left. */
@@ -71,7 +82,7 @@ export interface StartedProgram {
   readonly confined: boolean;
   readonly ended: Promise<{ readonly code: number; readonly durationMs: number }>;
   /** The text that it printed so far, or since this was asked last. */
-  taken(): { readonly text: string; readonly cut: boolean };
+  taken(): { readonly text: string; readonly cut: boolean; readonly errors?: string };
   /** Explains in a sentence why a program that printed this failed in the sandbox. */
   explain(output: string): string | undefined;
   /** The hosts that commands were refused since this was asked last. */
@@ -103,11 +114,11 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   if (signal.aborted) kill();
   try {
     const { code, durationMs } = await program.ended;
-    const { text, cut } = program.taken();
+    const { text, cut, ...apart } = program.taken();
     const notes = [code === 0 ? undefined : program.explain(text), program.refusals()];
     const note = notes.filter((one) => one !== undefined).join("\n");
     const output = note === "" ? text : `${text.trimEnd()}\n${note}\n`.replace(/^\n/, "");
-    return { code, output, cut, timedOut, confined: program.confined, durationMs };
+    return { code, output, cut, timedOut, confined: program.confined, durationMs, ...apart };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", kill);
@@ -118,39 +129,29 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
 export type ProgramStart = Omit<ProgramOptions, "timeoutMs" | "signal">;
 
 export async function startProgram(command: readonly string[], options: ProgramStart): Promise<StartedProgram> {
-  const { cwd, commands, outputLimit = OUTPUT_LIMIT } = options;
-  if (options.requireConfinement) await requireConfinement({ what: "The command", kept: "It was not run." });
-  const home = join(options.root, "..", "home");
-  await mkdir(home, { recursive: true });
-  const carried = await options.carried?.();
-  const launch = await launchOf(command, home, options, carried);
-  const record = commands === undefined ? undefined : new RunningCommand(commands);
-  const started = performance.now();
-  const child = startLaunched(launch, { cwd, record, oneStream: true });
+  const { input, errorsApart = false, outputLimit = OUTPUT_LIMIT } = options;
+  const streams = { oneStream: !errorsApart, input: input === undefined ? ("ignore" as const) : ("pipe" as const) };
+  const { child, launch, carried, record } = await started(command, options, streams);
+  const begun = performance.now();
+  // A program need not read all of it.
+  child.stdin?.on("error", () => undefined).end(input);
   let collected = new ProgramOutput(outputLimit);
   const beginning = new ProgramOutput(COMPLAINT_LIMIT);
   const add = (chunk: string): void => [collected, beginning].forEach((one) => one.add(chunk));
   child.stdout?.setEncoding("utf8").on("data", add);
-  // Only what the launching shell says before it has joined the streams.
-  child.stderr?.setEncoding("utf8").on("data", add);
-  const end = async (): Promise<{ code: number; durationMs: number }> => {
-    using _record = record;
-    const code = await new Promise<number>((resolve, reject) => {
-      child.on("error", reject);
-      child.on("close", (exit) => resolve(exit ?? 137));
-    });
-    const durationMs = Math.round(performance.now() - started);
-    await record?.gone();
-    if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
-    const said = beginning.text();
-    if (code === NOT_CONFINED && said.startsWith(COMPLAINT)) throw notConfinedError(said);
-    return { code, durationMs };
-  };
+  // Only what the launching shell says before it has joined the streams, where they are joined.
+  const apart = errorsApart ? new ProgramOutput(ERRORS_LIMIT) : undefined;
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    if (apart === undefined) add(chunk);
+    else [apart, beginning].forEach((one) => one.add(chunk));
+  });
+  const ended = endOf(child, record, () => beginning.text());
   return {
     confined: launch.confined,
-    ended: end(),
+    ended: ended.then(({ code, at }) => ({ code, durationMs: Math.round(at - begun) })),
     taken: () => {
-      const taken = { text: collected.text(), cut: collected.isCut };
+      const errors = apart === undefined ? {} : { errors: apart.text() };
+      const taken = { text: collected.text(), cut: collected.isCut, ...errors };
       collected = new ProgramOutput(outputLimit);
       return taken;
     },
@@ -161,30 +162,104 @@ export async function startProgram(command: readonly string[], options: ProgramS
   };
 }
 
+/** A program whose standard streams its caller uses. */
+export interface PipedProgram {
+  readonly child: ChildProcess;
+  /** Resolves when nothing of it is left. */
+  readonly ended: Promise<number>;
+  kill(): void;
+  /** Nothing of it moves until it is let go on, by what this returns. */
+  pause(): Promise<() => void>;
+  /** All that it started and that has not ended, each by a name that no later process has. */
+  running(): ReadonlySet<string>;
+}
+
+/** Starts a program that its caller talks to, confined like every other. */
+export async function startPiped(command: readonly string[], options: ProgramStart): Promise<PipedProgram> {
+  const { child, launch, record } = await started(command, options, { input: "pipe" });
+  return {
+    child,
+    ended: endOf(child, record, () => "").then(({ code }) => code),
+    kill: () => endGroup(child.pid),
+    pause: async () => (launch.confined ? await record?.pause() : undefined) ?? (() => undefined),
+    running: () => (launch.confined ? record?.running() : undefined) ?? new Set(),
+  };
+}
+
+async function started(
+  command: readonly string[],
+  options: ProgramStart,
+  streams: { readonly input?: "pipe" | "ignore"; readonly oneStream?: boolean },
+): Promise<{
+  readonly child: ChildProcess;
+  readonly launch: Launch & { readonly confined: boolean };
+  readonly carried: CarriedView | undefined;
+  readonly record: RunningCommand | undefined;
+}> {
+  const { cwd, commands } = options;
+  if (options.requireConfinement && options.outside !== true)
+    await requireConfinement({ what: "The command", kept: "It was not run." });
+  await Promise.all(homesOf(options).map((home) => mkdir(home, { recursive: true })));
+  const carried = await options.carried?.();
+  const launch = await launchOf(command, options, carried);
+  const record = commands === undefined ? undefined : new RunningCommand(commands);
+  return { child: startLaunched(launch, { cwd, record, ...streams }), launch, carried, record };
+}
+
+/** When nothing of it is left. */
+async function endOf(
+  child: ChildProcess,
+  record: RunningCommand | undefined,
+  beginning: () => string,
+): Promise<{ readonly code: number; readonly at: number }> {
+  using _record = record;
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exit) => resolve(exit ?? 137));
+  });
+  const at = performance.now();
+  await record?.gone();
+  if (code === NOT_BEGUN && record?.taken() === true) throw takenOverError();
+  const said = beginning();
+  if (code === NOT_CONFINED && said.startsWith(COMPLAINT)) throw notConfinedError(said);
+  return { code, at };
+}
+
+/** Its own home, and the one of the sandbox's commands, in which caches come along. */
+function homesOf({ root, home }: ProgramStart): readonly [own: string, ...others: string[]] {
+  const usual = join(root, "..", "home");
+  return home === undefined ? [usual] : [home, usual];
+}
+
 const COMPLAINT_LIMIT = 4096;
+const ERRORS_LIMIT = 16 * 1024;
 
 async function launchOf(
   command: readonly string[],
-  home: string,
   options: ProgramStart,
   carried: CarriedView | undefined,
 ): Promise<Launch & { readonly confined: boolean }> {
   const { root, cwd, network, readOnlyTree = false, readable = [], writable = [], commands } = options;
   const [program = "", ...args] = command;
+  const homes = homesOf(options);
+  const [home] = homes;
   const found = await findConfinement();
   const shared = typeof network === "boolean" ? undefined : network;
   const place = (await shared?.place()) ?? (network === true ? "open" : "none");
   const variables = { ...commandEnvironment(home), ...shared?.variables, ...options.environment };
-  if (found.kind === "none") return { program, args, environment: variables, confined: false };
+  if (found.kind === "none" || options.outside === true)
+    return { program, args, environment: variables, confined: false };
   const { backend = found.backend, layers: all = [], links = [] } = carried ?? {};
   // A package manager that can download writes into its cache, and fails with one that it cannot write.
   const downloads = place === "open" || Object.keys(shared?.variables ?? {}).length > 0;
-  const layers = all.filter(({ kind, path }) => !(downloads && kind === "read" && path.startsWith(`${home}/`)));
+  const layers = all.filter(
+    ({ kind, path }) => !(downloads && kind === "read" && homes.some((one) => path.startsWith(`${one}/`))),
+  );
   // Beside the tree lies what is ours.
   const hidden = [dirname(root)];
   const view: FileView = {
     readable: [...readable, ...(readOnlyTree ? [root] : [])],
-    writable: [...(readOnlyTree ? [] : [root]), home, ...writable],
+    writable: [...(readOnlyTree ? [] : [root]), ...homes, ...writable],
     hidden,
     cwd,
     network: typeof place === "string" ? place : "room",

@@ -7,14 +7,14 @@ import type * as z from "zod";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
 import { suggested } from "../../domain/definition/schema.ts";
 import type { ValidationIssue } from "../../domain/errors/errors.ts";
-import type { ToolName } from "../../domain/names/tool-names.ts";
+import type { ToolRef } from "../../domain/names/tool-names.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { placeholders } from "../../domain/values/template.ts";
-import { TOOLS } from "./tool-pipeline.ts";
+import { BUILT_IN_TOOLS } from "./tool-set.ts";
 
 /** The problems of all calls that the actor's file fixes, each by its place below the actor. */
 export function parameterProblems(actor: ActorDefinition): ValidationIssue[] {
-  if (actor.type === "llm") return [];
+  if (actor.type === "llm" || actor.type === "acp") return [];
   if (actor.type === "tool")
     return actor.steps.flatMap(({ tool, params }, index) => callProblems(tool, params, `steps.${index}`, true));
   return actor.route.nodes.flatMap((node, index) =>
@@ -24,9 +24,10 @@ export function parameterProblems(actor: ActorDefinition): ValidationIssue[] {
   );
 }
 
-function callProblems(name: ToolName, params: JsonObject, at: string, textsOnly: boolean): ValidationIssue[] {
-  const tool = TOOLS.get(name);
-  if (tool === undefined) throw new Error(`there is no tool ${name}`);
+function callProblems(name: ToolRef, params: JsonObject, at: string, textsOnly: boolean): ValidationIssue[] {
+  const tool = BUILT_IN_TOOLS.get(name);
+  // The schema of any other tool is known when a plan uses it.
+  if (tool === undefined) return [];
   const { resource, ...given } = params;
   // Tools of the plan as a whole take the resource as a parameter of their own, or not at all.
   const ofPlan = "ask" in tool;
@@ -52,7 +53,7 @@ function isCertain(issue: z.core.$ZodIssue, params: JsonObject, textsOnly: boole
 function inWords(
   issue: z.core.$ZodIssue,
   at: string,
-  tool: ToolName,
+  tool: ToolRef,
   known: readonly string[],
 ): readonly ValidationIssue[] {
   const path = [at, ...issue.path.map(String)].join(".");

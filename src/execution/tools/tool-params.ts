@@ -9,7 +9,7 @@ import { ValidationError, type ValidationIssue } from "../../domain/errors/error
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/values/json.ts";
 import { refusedPathError } from "../../platform/contained-path.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Tool } from "./tool.ts";
+import type { BuiltInTool } from "./tool.ts";
 
 /** By our own name, the names that models bring along from other agents; the first that the call has is taken. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
@@ -56,7 +56,10 @@ const FORMER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> =
   edit_file: { all: "replace_all" },
 };
 
-export function withPresentNames<T>(tool: Tool, params: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+export function withPresentNames<T>(
+  tool: BuiltInTool,
+  params: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
   const former = FORMER_NAMES[tool.name];
   if (former === undefined) return params;
   return Object.fromEntries(Object.entries(params).map(([key, value]) => [former[key] ?? key, value]));
@@ -69,7 +72,7 @@ export interface UnderstoodParams {
 }
 
 /** The parameters as the model meant them. */
-export function understoodParams(tool: Tool, given: JsonObject): UnderstoodParams {
+export function understoodParams(tool: BuiltInTool, given: JsonObject): UnderstoodParams {
   const known = knownKeys(tool);
   const named = renamed(given, known);
   const inner = Array.isArray(named["edits"]) ? { edits: named["edits"].map(understoodEdit) } : {};
@@ -100,19 +103,19 @@ function renamed(given: JsonObject, known: readonly string[]): JsonObject {
 }
 
 /** The note about keys that were left out. */
-export function unknownKeysNote(tool: Tool, unknown: readonly string[]): string {
+export function unknownKeysNote(tool: BuiltInTool, unknown: readonly string[]): string {
   if (unknown.length === 0) return "";
   const names = unknown.map((key) => JSON.stringify(key)).join(", ");
   return `\n[${tool.name} has no parameter ${names}; left out. It takes: ${parameterNames(tool)}]`;
 }
 
-function knownKeys(tool: Tool): string[] {
+function knownKeys(tool: BuiltInTool): string[] {
   const { parameters } = tool;
   const own = parameters instanceof z.ZodObject ? Object.keys(parameters.shape) : [];
   return "ask" in tool ? own : [...own, "resource"];
 }
 
-function parameterNames(tool: Tool): string {
+function parameterNames(tool: BuiltInTool): string {
   const { parameters } = tool;
   if (!(parameters instanceof z.ZodObject)) return "";
   const optional = (name: string): boolean => z.safeParse(parameters.shape[name], undefined).success;
@@ -125,7 +128,7 @@ export function parameterIssuesOf(error: z.ZodError): ValidationIssue[] {
   return error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
 }
 
-export function unfitParamsError(tool: Tool, error: z.ZodError): ValidationError {
+export function unfitParamsError(tool: BuiltInTool, error: z.ZodError): ValidationError {
   const issues = parameterIssuesOf(error);
   const list = issues.map(({ path, message }) => `${path === "" ? "" : `${path}: `}${message}`).join("; ");
   return new ValidationError(
@@ -135,7 +138,7 @@ export function unfitParamsError(tool: Tool, error: z.ZodError): ValidationError
 }
 
 /** The parameters with every path relative to the resource. */
-export function withPlainPaths(tool: Tool, params: JsonObject, sandbox: Sandbox): JsonObject {
+export function withPlainPaths(tool: BuiltInTool, params: JsonObject, sandbox: Sandbox): JsonObject {
   const plain = (value: JsonValue): JsonValue => (typeof value === "string" ? plainPath(value, sandbox) : value);
   const keys = (tool.paths ?? []).filter((key) => params[key] !== undefined);
   const changed = keys.map((key): [string, JsonValue] => {

@@ -4,13 +4,11 @@
  * looked at until it ended, so what was refused can be seen as well.
  */
 import { AgentsError, ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
-import { nearest } from "../../domain/text/suggest.ts";
 import { shown, storable } from "../../domain/text/text.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/values/json.ts";
 import type { InvocationEnd } from "../../domain/plan/decision.ts";
 import type { ToolOutcome } from "../../domain/plan/tool-outcome.ts";
-import { toolWord } from "../../domain/names/tool-names.ts";
 import { maskedJson, maskedText } from "../../platform/masking.ts";
 import type { ReadPage } from "../../platform/web-page.ts";
 import type { ContextPort } from "./context-port.ts";
@@ -18,7 +16,7 @@ import type { ChangesetHandle, PlanExecutionContext } from "../workspace/plan-ex
 import { planStepOf } from "../../changes/step-records.ts";
 import type { CallOutputs } from "./call-outputs.ts";
 import type { SyntaxCheck } from "./syntax-check.ts";
-import type { PlanTool, Tool } from "./tool.ts";
+import { isAdded, type PlanTool, type Tool } from "./tool.ts";
 import {
   parameterIssuesOf,
   understoodParams,
@@ -27,37 +25,10 @@ import {
   withPresentNames,
   withPlainPaths,
 } from "./tool-params.ts";
-import { BACKGROUND_TOOLS } from "./background-tools.ts";
-import { CONTEXT_TOOLS } from "./context-tools.ts";
-import { EDIT_TOOL } from "./edit-tool.ts";
-import { FILE_TOOLS } from "./file-tools.ts";
-import { GIT_TOOLS } from "./git-tools.ts";
-import { LIST_TOOL } from "./list-tool.ts";
-import { PATCH_TOOL } from "./patch-tool.ts";
-import { READ_TOOL } from "./read-tool.ts";
-import { REWRITE_TOOL } from "./rewrite-tool.ts";
-import { FIND_TOOL, SEARCH_TOOL } from "./search-tool.ts";
-import { SHELL_TOOL } from "./shell-tool.ts";
-import { WEB_TOOL } from "./web-tool.ts";
+import { callAdded, toldAdded } from "./added-call.ts";
+import { bindResource, requireMayWrite } from "./resource-binding.ts";
+import { ONLY_BUILT_IN, type ToolSet } from "./tool-set.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-
-export const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>(
-  [
-    READ_TOOL,
-    ...FILE_TOOLS,
-    EDIT_TOOL,
-    PATCH_TOOL,
-    LIST_TOOL,
-    SEARCH_TOOL,
-    FIND_TOOL,
-    ...GIT_TOOLS,
-    REWRITE_TOOL,
-    SHELL_TOOL,
-    ...BACKGROUND_TOOLS,
-    ...CONTEXT_TOOLS,
-    WEB_TOOL,
-  ].map((tool) => [tool.name, tool]),
-);
 
 export interface ToolRequest {
   readonly tool: string;
@@ -76,6 +47,8 @@ export interface ToolRequest {
 
 export interface ToolEnvironment {
   readonly context: PlanExecutionContext;
+  /** The tools of the plan. */
+  readonly tools: ToolSet;
   readonly workspaces: ReadonlyMap<string, Workspace>;
   /** Answers questions about the plan; undefined where they cannot be asked. */
   readonly knowledge?: ContextPort | undefined;
@@ -84,6 +57,8 @@ export interface ToolEnvironment {
   readonly outputs?: CallOutputs | undefined;
   readonly syntax?: SyntaxCheck | undefined;
   readonly readOnly: boolean;
+  /** Whether an earlier process may have made the call already, and ended before that was recorded. */
+  readonly mayBeDone?: (request: ToolRequest) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -115,9 +90,11 @@ export async function tryTool(
 ): Promise<ToolOutcome> {
   const { context, signal } = environment;
   signal.throwIfAborted();
+  const interrupted = await interruptedError(request, environment);
+  if (interrupted !== undefined) return { ok: false, error: interrupted.message, cause: interrupted };
   const { decision, tool, params } = request;
   const step = planStepOf(request.by);
-  const guarded = { step, writes: TOOLS.get(toolWord(tool))?.writes ?? true, within: step !== request.by };
+  const guarded = { step, writes: environment.tools.get(tool)?.writes ?? true, within: step !== request.by };
   let changeset: ChangesetHandle;
   try {
     changeset = await context.startChangeset({ decision, tool, params, guarded });
@@ -150,16 +127,21 @@ export async function tryTool(
   }
   if (endCall === undefined) await changeset.close(ended());
   const changed = changeset.hasEntries ? ({ changed: true } as const) : {};
-  return { ok: true, output, ...told(request, output), ...changed, changeset: changeset.id };
+  return { ok: true, output, ...told(request, output, environment.tools), ...changed, changeset: changeset.id };
 }
 
-/** The parts of an outcome that are made from the recorded output, again whenever the record is read. */
+/**
+ * The parts of an outcome that are made from the recorded output, again whenever the record is read. Only built-in
+ * tools are needed for it: the output of any other tool holds its text.
+ */
 export function told(
   { tool: name, params, forModel = false }: Pick<ToolRequest, "tool" | "params" | "forModel">,
   output: JsonValue,
+  tools: ToolSet,
 ): Pick<Extract<ToolOutcome, { ok: true }>, "text" | "failure" | "image"> {
-  const tool = TOOLS.get(toolWord(name));
-  if (tool === undefined || !forModel) return {};
+  if (!forModel) return {};
+  const tool = tools.get(name);
+  if (tool === undefined || isAdded(tool)) return toldAdded(output);
   const { params: meant, unknown } = understoodParams(tool, params);
   const shown = tool.text?.(output, meant) ?? (typeof output === "string" ? output : JSON.stringify(output));
   const failure = tool.failure?.(output);
@@ -169,6 +151,21 @@ export function told(
     ...(failure === undefined ? {} : { failure }),
     ...(image === undefined ? {} : { image }),
   };
+}
+
+/** An effect outside of the plan is not made twice: an interrupted call is told instead of repeated. */
+async function interruptedError(
+  request: ToolRequest,
+  { tools, mayBeDone }: ToolEnvironment,
+): Promise<AgentsError | undefined> {
+  const tool = tools.get(request.tool);
+  if (tool === undefined || !isAdded(tool) || tool.once !== true) return undefined;
+  if ((await mayBeDone?.(request)) !== true) return undefined;
+  return new AgentsError(
+    "tool_failed",
+    `The process that called "${tool.name}" ended before the answer was recorded. Whether the call was carried out is not known: find out before you call it again.`,
+    { kept: "It was not called a second time." },
+  );
 }
 
 /** Another tool may do; a limit that is used up stays so, and an approval is for a person to give. */
@@ -209,19 +206,16 @@ export async function perform(
   request: Pick<ToolRequest, "tool" | "params" | "by" | "forModel">,
   environment: Omit<ToolEnvironment, "context">,
 ): Promise<JsonValue> {
-  const tool = resolveTool(request.tool);
+  const tool = resolveTool(request.tool, environment.tools);
   const { by, forModel = false } = request;
+  if (isAdded(tool)) return callAdded(tool, request, environment);
   const params = forModel ? understoodParams(tool, request.params).params : withPresentNames(tool, request.params);
   if ("ask" in tool) return asked(tool, params, environment);
   const { resource, ...given } = params;
   const parsed = tool.parameters.safeParse(given);
   if (!parsed.success) throw unfitParamsError(tool, parsed.error);
-  if (tool.writes && environment.readOnly) {
-    throw new AgentsError("tool_failed", `"${tool.name}" writes, and the plan is read-only.`, {
-      kept: "Nothing was changed.",
-    });
-  }
-  const workspace = bind(resource, environment.workspaces);
+  requireMayWrite(tool, environment);
+  const workspace = bindResource(resource, environment.workspaces);
   const plain = tool.parameters.parse(withPlainPaths(tool, given, workspace.sandbox));
   const { signal, outputs, syntax } = environment;
   const output = await workspace.during(by, () =>
@@ -261,31 +255,18 @@ function sizeOf(output: JsonValue): number {
   return Buffer.byteLength(JSON.stringify(output));
 }
 
-function resolveTool(name: string): Tool {
-  const tool = TOOLS.get(toolWord(name));
+function resolveTool(name: string, tools: ToolSet): Tool {
+  const tool = tools.get(name);
   if (tool !== undefined) return tool;
-  const suggestion = nearest(name, TOOLS.keys());
+  const suggestion = tools.nearest(name);
   const message = `There is no tool ${shown(name)}.`;
   throw new ValidationError(message, [{ path: "tool", message, ...(suggestion === undefined ? {} : { suggestion }) }]);
 }
 
-/** The alias may be left out when there is only one. */
-function bind(alias: unknown, workspaces: ReadonlyMap<string, Workspace>): Workspace {
-  const known = [...workspaces.keys()];
-  const [only] = workspaces.values();
-  if (alias === undefined && workspaces.size === 1 && only !== undefined) return only;
-  const found = typeof alias === "string" ? workspaces.get(alias) : undefined;
-  if (found !== undefined) return found;
-  const message =
-    alias === undefined
-      ? `Which resource? The plan has ${known.length === 0 ? "none" : known.join(", ")}.`
-      : `The plan has no resource ${shown(alias)} (it has: ${known.join(", ") || "none"}).`;
-  throw new ValidationError(message, [{ path: "resource", message }]);
-}
-
-/** The problems of parameters with which a tool is to be called later. */
+/** The problems of parameters with which a built-in tool is to be called later. */
 export function parameterIssues(tool: string, params: Readonly<Record<string, unknown>>): ValidationIssue[] {
-  const found = resolveTool(tool);
+  const found = resolveTool(tool, ONLY_BUILT_IN);
+  if (isAdded(found)) return [];
   const parsed = found.parameters.safeParse(withPresentNames(found, params));
   return parsed.success ? [] : parameterIssuesOf(parsed.error);
 }

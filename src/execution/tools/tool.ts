@@ -4,15 +4,47 @@
  * recorded: it is made again from the output, so it depends on nothing else.
  */
 import type * as z from "zod";
+import type { AddedOutput, AddedToolFacts } from "../../domain/tool/added-tool.ts";
 import type { ImageFacts } from "../../domain/values/image.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import type { ReadPage } from "../../platform/web-page.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { CallOutputs } from "./call-outputs.ts";
 import type { ContextPort } from "./context-port.ts";
+import type { ParameterSchema } from "./parameter-schema.ts";
 import type { SyntaxCheck } from "./syntax-check.ts";
 
-export type Tool = WorkspaceTool | PlanTool;
+export type BuiltInTool = WorkspaceTool | PlanTool;
+export type Tool = BuiltInTool | AddedTool;
+
+/** A tool that is not built in, ready to be called. Its parameters fit its schema when it is. */
+export type AddedTool = Omit<AddedToolFacts, "parameters" | "definition"> & {
+  readonly schema: ParameterSchema;
+  /** Only for the tool that reads skills. */
+  readonly skills?: OfferedSkills;
+} & (
+    | { readonly run: (parameters: JsonObject, call: ToolCall) => Promise<AddedOutput> }
+    | { readonly ask: (parameters: JsonObject, call: AskedCall) => Promise<AddedOutput> }
+  );
+
+/** The skills of a plan. */
+interface OfferedSkills {
+  readonly names: readonly string[];
+  /** The description of the tool for an actor that gets only some of them. */
+  description(names: readonly string[]): string;
+}
+
+/** A call that works in no resource. */
+export interface AskedCall {
+  readonly by: string;
+  readonly signal: AbortSignal;
+  readonly forModel: boolean;
+  readonly outputs: CallOutputs | undefined;
+}
+
+export function isAdded(tool: Tool): tool is AddedTool {
+  return "schema" in tool;
+}
 
 interface Described<P, O> {
   readonly name: string;

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { TOOL_NAMES } from "../../domain/names/tool-names.ts";
 import { parseToolActor } from "../../domain/actor/tool-actor.ts";
 import { parameterNames, parameterProblems } from "./step-parameters.ts";
-import { TOOLS } from "./tool-pipeline.ts";
+import { BUILT_IN_TOOLS } from "./tool-set.ts";
 
 const PAGE = readFileSync(new URL("../../../docs/tools.md", import.meta.url), "utf8");
 const rows = PAGE.split("\n")
@@ -22,7 +22,7 @@ interface Property {
 }
 
 function schemaOf(tool: string): { properties: Record<string, Property>; required: readonly string[] } {
-  const parameters = TOOLS.get(tool)?.parameters ?? z.never();
+  const parameters = BUILT_IN_TOOLS.get(tool)?.parameters ?? z.never();
   const schema = z.toJSONSchema(parameters, { io: "input" });
   return {
     properties: (schema.properties ?? {}) as Record<string, Property>,
@@ -43,9 +43,9 @@ function typeText({ type, enum: words, items }: Property): string {
 
 test("every tool is on the page once, and the page says whether it changes files", () => {
   const tools = rows.filter((cells) => cells.length === 3).map(([name, changes]) => `${plain(name)} ${changes}`);
-  const known = [...TOOLS.values()].map(({ name, writes }) => `${name} ${writes ? "yes" : "no"}`);
+  const known = [...BUILT_IN_TOOLS.values()].map(({ name, writes }) => `${name} ${writes ? "yes" : "no"}`);
   expect(tools.toSorted()).toEqual(known.toSorted());
-  expect([...TOOLS.keys()].toSorted()).toEqual([...TOOL_NAMES].toSorted());
+  expect([...BUILT_IN_TOOLS.keys()].toSorted()).toEqual([...TOOL_NAMES].toSorted());
 });
 
 test.each(TOOL_NAMES)(
@@ -53,7 +53,9 @@ test.each(TOOL_NAMES)(
   (tool) => {
     const listed = rows.filter((cells) => cells.length === 5 && plain(cells[0]) === tool);
     const { properties, required } = schemaOf(tool);
-    expect(listed.map(([, name]) => plain(name))).toEqual(parameterNames(TOOLS.get(tool)?.parameters ?? z.never()));
+    expect(listed.map(([, name]) => plain(name))).toEqual(
+      parameterNames(BUILT_IN_TOOLS.get(tool)?.parameters ?? z.never()),
+    );
     for (const [, name, type, leftOut] of listed) {
       const property = properties[plain(name)] ?? {};
       expect([name, plain(type)]).toEqual([name, typeText(property)]);

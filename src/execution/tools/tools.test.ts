@@ -6,7 +6,8 @@ import { AgentsError, ValidationError, type JsonObject } from "../../index.ts";
 import { ripgrepProgram } from "./ripgrep.ts";
 import { foundLines } from "./search-tool.ts";
 import { searchedPlace } from "./searched-place.ts";
-import { callTool, TOOLS } from "./tool-pipeline.ts";
+import { callTool } from "./tool-pipeline.ts";
+import { BUILT_IN_TOOLS, ONLY_BUILT_IN } from "./tool-set.ts";
 import { pngOf } from "../../testing/images.ts";
 import { ExecutingPlan, type OpenWorkspace } from "../testing/executing-plan.ts";
 import { fill } from "../testing/trees.ts";
@@ -370,10 +371,10 @@ describe("the pipeline", () => {
       ["a", workspace],
       ["b", workspace],
     ]);
-    await expect(callTool(request, { context, workspaces: two, readOnly: false, signal })).rejects.toThrow(
-      "Which resource? The plan has a, b.",
-    );
-    const none = { context, workspaces: new Map(), readOnly: false, signal };
+    await expect(
+      callTool(request, { context, tools: ONLY_BUILT_IN, workspaces: two, readOnly: false, signal }),
+    ).rejects.toThrow("Which resource? The plan has a, b.");
+    const none = { context, tools: ONLY_BUILT_IN, workspaces: new Map(), readOnly: false, signal };
     await expect(callTool(request, none)).rejects.toThrow("Which resource? The plan has none.");
     await expect(callTool({ ...request, params: { path: "x", resource: "a" } }, none)).rejects.toThrow(
       "(it has: none)",
@@ -384,7 +385,7 @@ describe("the pipeline", () => {
     await using fixed = await ExecutingPlan.start({ readOnly: true });
     const { call } = await fixed.open();
     expect(await call("read_file", { path: "empty.txt" })).toBeDefined();
-    const writing = [...TOOLS.values()].filter((tool) => tool.writes).map(({ name }) => name);
+    const writing = [...BUILT_IN_TOOLS.values()].filter((tool) => tool.writes).map(({ name }) => name);
     expect(writing.sort()).toEqual([
       "apply_patch",
       "command_output",

@@ -71,6 +71,21 @@ export class CommandCapture {
   }
 
   /**
+   * The changes since `before`, which the caller records, and the files as they are now. The caller has the sandbox to
+   * itself, and nothing moves in it.
+   */
+  async collected(by: string, before: Snapshot): Promise<{ entries: ChangeEntryInput[]; after: Snapshot }> {
+    const { ignored, base } = this.#tree;
+    await ignored.forget();
+    const after = await this.#lookAfter(before, []);
+    await this.#assertUnclaimed(by, before, after);
+    const entries: ChangeEntryInput[] = [];
+    for (const path of changedPaths(before, after)) entries.push(await this.#entryFor(by, path, before, after));
+    await base.close();
+    return { entries, after };
+  }
+
+  /**
    * Lists what a command left, if all of it can be recorded. If not, the files are put back as they were, so that the
    * caller may continue from there. Where a recorded change of git's rules made it part of the plan, there is nothing
    * to go back to, and the plan stops.
@@ -122,24 +137,29 @@ export class CommandCapture {
   }
 
   async #recordChanges(by: string, before: Snapshot, after: Snapshot, apart: readonly string[]): Promise<void> {
-    const { root, claims } = this.#tree;
-    const { alias: resource } = this.#tree.sandbox;
     let portion: ChangeEntryInput[] = [];
     let bytes = 0;
     for (const path of changedPaths(before, after)) {
       if (apart.includes(path)) continue;
-      claims.claim(by, path);
-      const old = await this.#stateBefore(path, before.get(path));
-      const now = after.has(path) ? await readState(root, path) : undefined;
-      const operation = operationOf(old, now, before.get(path)?.hash === after.get(path)?.hash);
-      portion.push({ resource, path, operation, before: old, after: now, toolInvocation: by });
-      bytes += (now?.content.byteLength ?? 0) + (old !== undefined && "content" in old ? old.content.byteLength : 0);
+      const entry = await this.#entryFor(by, path, before, after);
+      portion.push(entry);
+      bytes += bytesIn(entry.before) + bytesIn(entry.after);
       if (portion.length < PORTION.entries && bytes < PORTION.bytes) continue;
       await this.#record(portion);
       portion = [];
       bytes = 0;
     }
     if (portion.length > 0) await this.#record(portion);
+  }
+
+  async #entryFor(by: string, path: string, before: Snapshot, after: Snapshot): Promise<ChangeEntryInput> {
+    const { root, claims } = this.#tree;
+    const { alias: resource } = this.#tree.sandbox;
+    claims.claim(by, path);
+    const old = await this.#stateBefore(path, before.get(path));
+    const now = after.has(path) ? await readState(root, path) : undefined;
+    const operation = operationOf(old, now, before.get(path)?.hash === after.get(path)?.hash);
+    return { resource, path, operation, before: old, after: now, toolInvocation: by };
   }
 
   /** With bytes only where they are not recorded yet. */
@@ -151,4 +171,8 @@ export class CommandCapture {
     if (state !== undefined && stateHash(state) === hash) return { ...state, mode };
     throw unknownBeforeError(path);
   }
+}
+
+function bytesIn(image: ChangeEntryInput["before"]): number {
+  return image !== undefined && "content" in image ? image.content.byteLength : 0;
 }

@@ -89,6 +89,10 @@ export class InPlaceWorkspace implements Workspace {
 
   async settleBackground(): Promise<void> {}
 
+  host(by: string): Promise<never> {
+    return this.capture(by);
+  }
+
   async landCall(by: string, land: (pending: PendingChanges) => Promise<void>): Promise<boolean> {
     if (!this.#pending.has(by)) return false;
     const tree = this.#tree;

@@ -69,6 +69,11 @@ export class PlanTree implements AsyncDisposable {
     return this.#left.keys().some((path) => path.startsWith(`${directory}/`));
   }
 
+  /** The files are about to be made again from their base. */
+  forgetChanges(): void {
+    this.#left.clear();
+  }
+
   /** Notes a recorded change. */
   noteChange(change: {
     readonly path: string;

@@ -20,7 +20,7 @@ import type { Snapshot } from "./file-listing.ts";
 import type { PendingChange } from "./pending-changes.ts";
 import { PlanTree } from "./resource-files.ts";
 import { noBackgroundError } from "./workspace-failures.ts";
-import type { TreeAccess, Workspace, WorkspaceParts } from "./workspace.ts";
+import type { HostedFiles, TreeAccess, Workspace, WorkspaceParts } from "./workspace.ts";
 
 export class SandboxWorkspace implements Workspace {
   readonly worksInPlace = false;
@@ -128,6 +128,29 @@ export class SandboxWorkspace implements Workspace {
     await this.#tree.exclusion.alone(() => this.#settled(foundBy));
   }
 
+  host<T>(by: string, run: (files: HostedFiles) => Promise<T>): Promise<T> {
+    this.#tree.assertNotReadOnly();
+    return this.#tree.exclusion.alone(async () => {
+      await this.#settled(by);
+      let seen = await this.#tree.lookNow();
+      return run({
+        workspace: this,
+        found: async () => {
+          const { entries, after } = await this.#capture.collected(by, seen);
+          return { entries, files: after };
+        },
+        noted: ({ entries, files }) => {
+          for (const { path, fromPath } of entries) this.#tree.noteChange({ path, fromPath, after: files.get(path) });
+          seen = files;
+        },
+        restore: async (changes) => {
+          await this.#restored(changes);
+          seen = await this.#tree.lookNow();
+        },
+      });
+    });
+  }
+
   /** Has its changes recorded so far; undefined when no command in the background can change files now. */
   async #settled(foundBy: string): Promise<BackgroundCommand | undefined> {
     await this.background.quietly(foundBy, async () => undefined);
@@ -152,26 +175,29 @@ export class SandboxWorkspace implements Workspace {
 
   /** Makes the sandbox again from its base and these changes. */
   async restore(changes: ReadonlyMap<string, NetChange>): Promise<void> {
+    await this.#tree.exclusion.alone(() => this.#restored(changes));
+  }
+
+  async #restored(changes: ReadonlyMap<string, NetChange>): Promise<void> {
     const { root } = this.sandbox;
-    await this.#tree.exclusion.alone(async () => {
-      await this.#tree.ignored.forget();
-      await resetSandbox(this.sandbox);
-      // Removed files make room first: a file may stand now where a directory was.
-      for (const [path, { before, after }] of changes) {
-        if (after === undefined && before !== undefined) await removeState(root, path);
+    await this.#tree.ignored.forget();
+    this.#tree.forgetChanges();
+    await resetSandbox(this.sandbox);
+    // Removed files make room first: a file may stand now where a directory was.
+    for (const [path, { before, after }] of changes) {
+      if (after === undefined && before !== undefined) await removeState(root, path);
+    }
+    for (const [path, { after }] of changes) {
+      if (after === undefined) continue;
+      const content = await this.#contents(after.hash);
+      if (content === undefined) {
+        throw new AgentsError("tool_failed", `The recorded content of ${shown(path)} is not there.`, {
+          detail: { path },
+        });
       }
-      for (const [path, { after }] of changes) {
-        if (after === undefined) continue;
-        const content = await this.#contents(after.hash);
-        if (content === undefined) {
-          throw new AgentsError("tool_failed", `The recorded content of ${shown(path)} is not there.`, {
-            detail: { path },
-          });
-        }
-        await writeState(root, path, { content, mode: after.mode });
-        this.#tree.noteChange({ path, after });
-      }
-    });
+      await writeState(root, path, { content, mode: after.mode });
+      this.#tree.noteChange({ path, after });
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@
  */
 import type { CommandNetwork } from "../../confinement/network/command-network.ts";
 import type { NetChange } from "../../changes/net-changes.ts";
+import type { ChangeEntryInput } from "../../domain/plan/change-entry.ts";
 import type { FileState } from "../../platform/file-state.ts";
 import type { ReadTree } from "../sandbox/sandbox-facts.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -60,6 +61,12 @@ export interface Workspace extends AsyncDisposable {
   /** Has the changes of commands in the background recorded as far as they are made. */
   settleBackground(foundBy: string): Promise<void>;
 
+  /**
+   * Lets another program work in the files for as long as `run` takes; nothing else touches them meanwhile. Its changes
+   * are found whenever `run` looks, and are recorded by it.
+   */
+  host<T>(by: string, run: (files: HostedFiles) => Promise<T>): Promise<T>;
+
   /** Writes the changes that wait for the end of a call, by `land`; false when there are none. */
   landCall(by: string, land: (pending: PendingChanges) => Promise<void>): Promise<boolean>;
   /** Forgets the changes that wait for the end of a call. */
@@ -76,6 +83,23 @@ export interface TreeAccess {
   readonly writable: readonly string[];
   /** The command in the background because of which the tree is read-only. */
   readonly beside: string | undefined;
+}
+
+/** The files of a sandbox while another program works in them. */
+export interface HostedFiles {
+  readonly workspace: Workspace;
+  /** The changes since the last `noted`; nothing may move meanwhile. */
+  found(): Promise<FoundChanges>;
+  /** The changes are recorded, or were before: the next ones count from here. */
+  noted(found: FoundChanges): void;
+  /** Makes the files again from their base and these changes. */
+  restore(changes: ReadonlyMap<string, NetChange>): Promise<void>;
+}
+
+export interface FoundChanges {
+  readonly entries: readonly ChangeEntryInput[];
+  /** All files as they are. */
+  readonly files: Snapshot;
 }
 
 /** Records changes that are found by one call and were made by a command that another one had started. */

@@ -64,6 +64,48 @@ export async function setConfigValue(
   });
 }
 
+/** Removes one value, also one that is not valid; `before` as with `setConfigValue`. False when the file has none. */
+export async function removeConfigValue(
+  file: string,
+  { key, project }: { readonly key: string; readonly project?: string | undefined },
+  before: (previous: string) => Promise<void>,
+): Promise<boolean> {
+  let removed = false;
+  await withFileLock(`${file}.lock`, async () => {
+    if (!existsSync(file)) return;
+    const document = load(file);
+    const path = project === undefined ? [] : ["projects", project.toLowerCase()];
+    const section = path.length === 0 ? document.contents : document.getIn(path);
+    if (!isMap(section) || !section.has(key)) return;
+    await before(scalarText(section.get(key)) ?? "");
+    removeItems(section, new Set([key]));
+    // An empty section would be written as "{}".
+    for (let depth = path.length; depth > 0; depth -= 1) {
+      const outer = document.getIn(path.slice(0, depth));
+      if (isMap(outer) && outer.items.length === 0) document.deleteIn(path.slice(0, depth));
+    }
+    replaceFile(file, isEmptyMap(document.contents) ? commentsOf(document) : document.toString({ lineWidth: 0 }));
+    removed = true;
+  });
+  return removed;
+}
+
+function isEmptyMap(contents: unknown): boolean {
+  return isMap(contents) && contents.items.length === 0;
+}
+
+/** The text of a document whose last value is gone: its comments alone. */
+function commentsOf(document: Document): string {
+  const { contents } = document;
+  const comments = [
+    document.commentBefore,
+    isMap(contents) ? contents.commentBefore : undefined,
+    isMap(contents) ? contents.comment : undefined,
+    document.comment,
+  ];
+  return comments.flatMap((text) => (text == null ? [] : text.split("\n").map((line) => `#${line}\n`))).join("");
+}
+
 /** Takes values out of the file; `keep` runs under the lock with them before they are gone, to write them elsewhere. */
 export async function takeConfigKeys(
   file: string,

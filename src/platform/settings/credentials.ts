@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from "node:fs";
 import { DataDirectory } from "../data-directory.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { providerSetting } from "../../domain/settings/provider-settings.ts";
-import { readConfig, setConfigValue, takeConfigKeys, type ConfigValues } from "./config-file.ts";
+import { readConfig, removeConfigValue, setConfigValue, takeConfigKeys, type ConfigValues } from "./config-file.ts";
 import { isReadableByOthers, requireOwn } from "../ownership.ts";
 
 /**
@@ -29,6 +29,14 @@ export async function setCredential(
   await setConfigValue(credentialsFile(dataDir), change, before, TEMPLATE);
 }
 
+export async function removeCredential(
+  dataDir: string,
+  key: string,
+  before: (previous: string) => Promise<void>,
+): Promise<boolean> {
+  return removeConfigValue(credentialsFile(dataDir), { key }, before);
+}
+
 /**
  * The configuration with its keys. Keys that an older version, or a person, wrote into the configuration file are
  * moved; a file of keys that others could read is made private. Both are told.
@@ -48,8 +56,45 @@ export async function withCredentials(
     notices.push(`${file} was readable by others and is private now; the keys in it may be known, so renew them.`);
   }
   // One that could not be moved is newer than what was kept before.
-  const global = new Map([...readConfig(file).global, ...config.global]);
+  const keys = [...readConfig(file).global].filter(([key]) => !key.startsWith(SERVER_PREFIX));
+  const global = new Map([...keys, ...config.global]);
   return { values: { ...config, global }, notices };
+}
+
+/** Of MCP servers: no settings, so they are not among those. */
+const SERVER_PREFIX = "mcp.";
+
+/** A value of an MCP server, such as a token; `key` is the server's scope, its name and that of the value. */
+export async function setServerCredential(dataDir: string, key: readonly string[], value: string): Promise<void> {
+  await setCredential(dataDir, { key: serverKey(key), value }, async () => undefined);
+}
+
+/** The values whose keys begin so, by the rest of their keys. */
+export function serverCredentials(dataDir: string, key: readonly string[]): ReadonlyMap<string, string> {
+  const file = credentialsFile(dataDir);
+  if (!existsSync(file)) return new Map();
+  requireOwn(file, "The file of API keys");
+  const begin = `${serverKey(key)}.`;
+  const own = [...readConfig(file).global].filter(([name]) => name.startsWith(begin));
+  return new Map(own.map(([name, value]) => [name.slice(begin.length), value]));
+}
+
+/** Removes the values whose keys begin so; whether there were any. */
+export async function removeServerCredentials(dataDir: string, key: readonly string[]): Promise<boolean> {
+  const file = credentialsFile(dataDir);
+  if (!existsSync(file)) return false;
+  let removed = false;
+  const begin = serverKey(key);
+  await takeConfigKeys(
+    file,
+    (name) => name === begin || name.startsWith(`${begin}.`),
+    async (taken) => void (removed = taken.size > 0),
+  );
+  return removed;
+}
+
+function serverKey(parts: readonly string[]): string {
+  return `${SERVER_PREFIX}${parts.join(".")}`;
 }
 
 async function moved(

@@ -15,11 +15,14 @@ export interface Trust {
   /** Hashes of accepted contents. */
   readonly files: readonly string[];
   readonly variables: readonly TakenVariable[];
+  /** Hashes of contents that were shown and refused: they are not asked for again. */
+  readonly refused?: readonly string[] | undefined;
 }
 
 const schema = z.object({
   files: z.array(z.string()),
   variables: z.array(z.object({ name: z.string(), endpoint: z.string() })),
+  refused: z.array(z.string()).optional(),
 });
 
 export function readTrust(dataDir: string): Trust {
@@ -45,8 +48,14 @@ export async function allow(dataDir: string, more: Trust): Promise<void> {
   await withFileLock(`${file}.lock`, async () => {
     const before = readTrust(dataDir);
     const known = new Set(before.variables.map(pairText));
+    const files = new Set([...before.files, ...more.files]);
+    const refused = new Set([...(before.refused ?? []), ...(more.refused ?? [])]);
+    // The last word counts.
+    for (const one of more.refused ?? []) files.delete(one);
+    for (const one of more.files) refused.delete(one);
     const trust: Trust = {
-      files: [...new Set([...before.files, ...more.files])],
+      files: [...files],
+      ...(refused.size === 0 ? {} : { refused: [...refused] }),
       variables: [...before.variables, ...more.variables.filter((one) => !known.has(pairText(one)))],
     };
     replaceFile(file, `${JSON.stringify(trust, undefined, 2)}\n`);

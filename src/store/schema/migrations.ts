@@ -4,10 +4,14 @@
  * migrates.
  */
 import { hostname } from "node:os";
+import { CANDIDATE_GROUPS } from "./candidate-groups.ts";
 import { GATEWAY_CALLS } from "./gateway-calls.ts";
+import { MCP_SERVERS } from "./mcp-server-tables.ts";
 import { MONEY_CHECKS } from "./money-checks.ts";
 import { PLAN_ENGINE } from "./plan-engine.ts";
 import { RECORD_COLUMNS } from "./record-columns.ts";
+import { REVIEWS } from "./review-tables.ts";
+import { SESSIONS } from "./session-tables.ts";
 import type { Tx } from "../port.ts";
 
 export interface Migration {
@@ -306,6 +310,48 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { version: 19, name: "calls through a gateway", statements: GATEWAY_CALLS },
+  {
+    version: 20,
+    name: "added tools of plans",
+    statements: [
+      `CREATE TABLE plan_tools (
+         plan_id TEXT NOT NULL REFERENCES plans (id),
+         attempt BIGINT NOT NULL,
+         tools TEXT NOT NULL,
+         at BIGINT NOT NULL,
+         PRIMARY KEY (plan_id, attempt))`,
+    ],
+  },
+  { version: 21, name: "sessions", statements: SESSIONS },
+  { version: 22, name: "candidates", statements: CANDIDATE_GROUPS },
+  { version: 23, name: "MCP servers", statements: MCP_SERVERS },
+  {
+    version: 24,
+    name: "own tools and skills",
+    statements: [
+      `CREATE TABLE extensions (
+         kind TEXT NOT NULL CHECK (kind IN ('tool', 'skill')),
+         key TEXT NOT NULL,
+         name TEXT NOT NULL,
+         namespace TEXT NOT NULL,
+         definition TEXT NOT NULL,
+         created_at BIGINT NOT NULL,
+         PRIMARY KEY (kind, key))`,
+    ],
+  },
+  {
+    version: 25,
+    name: "actors of single steps",
+    statements: [
+      `CREATE TABLE action_step_actors (
+         action_key TEXT NOT NULL REFERENCES actions (key), position BIGINT NOT NULL, actor TEXT NOT NULL,
+         PRIMARY KEY (action_key, position))`,
+      `CREATE TABLE plan_step_actors (
+         plan_id TEXT NOT NULL REFERENCES plans (id), position BIGINT NOT NULL, actor TEXT NOT NULL,
+         PRIMARY KEY (plan_id, position))`,
+    ],
+  },
+  { version: 26, name: "reviews", statements: REVIEWS },
 ];
 
 /**

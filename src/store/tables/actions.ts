@@ -1,4 +1,4 @@
-/** The owner of the tables `actions`, `action_arguments` and `action_invariants`. */
+/** The owner of the tables `actions`, `action_arguments`, `action_invariants` and `action_step_actors`. */
 import type { Action, ActionDefinition, ActionState } from "../../domain/action/action.ts";
 import type { ArgumentSpec, ArgumentType, ArgumentValue } from "../../domain/action/arguments.ts";
 import { nameKey, nameParts, type QualifiedName } from "../../domain/names/qualified-name.ts";
@@ -60,6 +60,9 @@ export async function insertAction(tx: Tx, action: ActionDefinition, at: number)
   for (const [position, spec] of action.arguments.entries()) await insertArgument(tx, key, position, spec);
   for (const [position, text] of action.invariants.entries()) {
     await tx.run("INSERT INTO action_invariants (action_key, position, text) VALUES (?, ?, ?)", key, position, text);
+  }
+  for (const [position, actor] of action.stepActors.entries()) {
+    await tx.run("INSERT INTO action_step_actors (action_key, position, actor) VALUES (?, ?, ?)", key, position, actor);
   }
   return true;
 }
@@ -139,12 +142,17 @@ async function readAction(reader: Reader, row: ActionRow): Promise<Action> {
     "SELECT text FROM action_invariants WHERE action_key = ? ORDER BY position",
     row.key,
   );
+  const stepActors = await reader.all<{ actor: string }>(
+    "SELECT actor FROM action_step_actors WHERE action_key = ? ORDER BY position",
+    row.key,
+  );
   return {
     name: row.name as QualifiedName,
     description: row.description,
     longDescription: row.long_description ?? undefined,
     definitionOfDone: row.definition_of_done,
     actors: readActors(row),
+    stepActors: stepActors.map(({ actor }) => actor as QualifiedName),
     arguments: specs.map(readArgument),
     invariants: invariants.map(({ text }) => text),
     automationProfile: row.automation_profile ?? undefined,

@@ -3,7 +3,7 @@ import type { Actor, ActorDefinition, ActorType } from "../../domain/actor/actor
 import type { JsonObject } from "../../domain/values/json.ts";
 import { nameKey, nameParts, type QualifiedName } from "../../domain/names/qualified-name.ts";
 import type { ToolStep } from "../../domain/actor/tool-actor.ts";
-import type { ToolName } from "../../domain/names/tool-names.ts";
+import type { ToolRef } from "../../domain/names/tool-names.ts";
 import { IS_ACTIVE } from "./plans.ts";
 import type { Reader, Tx } from "../port.ts";
 
@@ -45,6 +45,29 @@ export async function insertActor(tx: Tx, actor: ActorDefinition, at: number): P
     at,
   );
   if (inserted === 0) return false;
+  await insertSteps(tx, actor);
+  return true;
+}
+
+/** Replaces the definition that has the name, and counts its version up. */
+export async function updateActor(tx: Tx, actor: ActorDefinition, at: number): Promise<void> {
+  const key = nameKey(actor.name);
+  await tx.run("DELETE FROM actor_steps WHERE actor_key = ?", key);
+  await tx.run(
+    `UPDATE actors SET name = ?, type = ?, description = ?, definition = ?, version = version + 1, updated_at = ?
+      WHERE key = ?`,
+    actor.name,
+    actor.type,
+    actor.description,
+    actor.type === "tool" ? null : JSON.stringify(actor),
+    at,
+    key,
+  );
+  await insertSteps(tx, actor);
+}
+
+async function insertSteps(tx: Tx, actor: ActorDefinition): Promise<void> {
+  const key = nameKey(actor.name);
   for (const [position, step] of (actor.type === "tool" ? actor.steps : []).entries()) {
     await tx.run(
       "INSERT INTO actor_steps (actor_key, position, id, tool, parameters, needs) VALUES (?, ?, ?, ?, ?, ?)",
@@ -56,7 +79,6 @@ export async function insertActor(tx: Tx, actor: ActorDefinition, at: number): P
       JSON.stringify(step.needs),
     );
   }
-  return true;
 }
 
 export async function deleteActor(tx: Tx, name: QualifiedName): Promise<void> {
@@ -91,8 +113,10 @@ export async function actorNames(reader: Reader): Promise<string[]> {
 export async function actionsUsing(reader: Reader, actor: QualifiedName): Promise<string[]> {
   const rows = await reader.all<{ name: string }>(
     `SELECT name FROM actions WHERE state = 'available'
-        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor))
+        AND (? IN (LOWER(strategy_actor), LOWER(execution_actor))
+          OR key IN (SELECT action_key FROM action_step_actors WHERE LOWER(actor) = ?))
       ORDER BY key`,
+    nameKey(actor),
     nameKey(actor),
   );
   return rows.map(({ name }) => name);
@@ -130,18 +154,29 @@ function readDefinition(text: string): ActorDefinition {
 function readStep(row: StepRow): ToolStep {
   return {
     id: row.id,
-    tool: row.tool as ToolName,
+    tool: row.tool as ToolRef,
     params: JSON.parse(row.parameters) as JsonObject,
     needs: JSON.parse(row.needs) as string[],
   };
+}
+
+/** The actions of all plans that can still continue and have it as their execution actor. */
+export async function activePlanActions(reader: Reader, actor: QualifiedName): Promise<string[]> {
+  const rows = await reader.all<{ action_name: string }>(
+    `SELECT DISTINCT action_name FROM plans WHERE ${IS_ACTIVE} AND LOWER(execution_actor) = ?`,
+    nameKey(actor),
+  );
+  return rows.map(({ action_name: action }) => action);
 }
 
 /** Plans that can still continue and need the actor: the definition they were made with must not change under them. */
 export async function activePlansUsing(reader: Reader, actor: QualifiedName): Promise<string[]> {
   const rows = await reader.all<{ id: string }>(
     `SELECT id FROM plans WHERE ${IS_ACTIVE}
-        AND ? IN (LOWER(strategy_actor), LOWER(execution_actor))
+        AND (? IN (LOWER(strategy_actor), LOWER(execution_actor))
+          OR id IN (SELECT plan_id FROM plan_step_actors WHERE LOWER(actor) = ?))
       ORDER BY sequence LIMIT 20`,
+    nameKey(actor),
     nameKey(actor),
   );
   return rows.map(({ id }) => id);

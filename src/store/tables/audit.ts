@@ -192,3 +192,9 @@ export function sealHash(seal: Omit<SealRow, "hash">, heads: readonly SealHead[]
 }
 
 export { FIRST_HASH };
+
+/** When the newest entry was written; undefined when there is none. */
+export async function newestAuditAt(reader: Reader): Promise<number | undefined> {
+  const row = await reader.get<{ at: number }>("SELECT MAX(at) AS at FROM audit_entries HAVING COUNT(*) > 0");
+  return row?.at;
+}

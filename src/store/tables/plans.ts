@@ -7,10 +7,10 @@ import { keptProfile, type AutomationProfile, type ProfileSource } from "../../d
 import type { PlanId } from "../../domain/names/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan, PlanFailure } from "../../domain/plan/plan.ts";
 import { nameKey, type QualifiedName } from "../../domain/names/qualified-name.ts";
-import { STATES, type Phase, type PlanStatus, type State } from "../../domain/plan/transitions.ts";
+import type { Phase, PlanStatus } from "../../domain/plan/transitions.ts";
 import { actorColumns, readActors, type ActorColumns } from "./actor-columns.ts";
 import { maskedText } from "../../platform/masking.ts";
-import type { Reader, SqlValue, Tx } from "../port.ts";
+import type { Reader, Tx } from "../port.ts";
 
 interface PlanRow extends ActorColumns {
   readonly id: string;
@@ -142,115 +142,6 @@ export async function planIdsByPrefix(reader: Reader, prefix: string, limit: num
   return rows.map(({ id }) => id as PlanId);
 }
 
-export interface PlanFilter {
-  readonly phase?: Phase | undefined;
-  readonly state?: State | undefined;
-  readonly action?: QualifiedName | undefined;
-  readonly project?: QualifiedName | undefined;
-}
-
-/** A plan as lists show it. */
-export interface PlanSummary {
-  readonly id: PlanId;
-  /** The shortest beginning of the id that no other plan has now, for people. */
-  readonly shortId: string;
-  readonly name: QualifiedName;
-  readonly action: QualifiedName;
-  readonly projects: readonly QualifiedName[];
-  readonly status: PlanStatus;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** The question that it waits for a person to answer. */
-  readonly awaiting: string | undefined;
-}
-
-/** The newest plans first; older ones than the plan `before` when one is given. */
-export async function findPlanSummaries(
-  reader: Reader,
-  filter: PlanFilter,
-  page: { limit: number; before?: PlanId | undefined },
-): Promise<PlanSummary[]> {
-  const { where, parameters } = conditions(filter);
-  if (page.before !== undefined) {
-    where.push("sequence < (SELECT sequence FROM plans WHERE id = ?)");
-    parameters.push(page.before);
-  }
-  const rows = await reader.all<PlanRow & { awaiting: string | null }>(
-    `SELECT id, name, action_name, phase, state, created_at, updated_at,
-            (SELECT question FROM questions WHERE plan_id = plans.id AND closed_at IS NULL) AS awaiting
-       FROM plans
-      ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} ORDER BY sequence DESC LIMIT ?`,
-    ...parameters,
-    page.limit,
-  );
-  const summaries: PlanSummary[] = [];
-  for (const row of rows) {
-    const links = await reader.all<{ project_name: string }>(
-      "SELECT project_name FROM plan_projects WHERE plan_id = ? ORDER BY position",
-      row.id,
-    );
-    summaries.push({
-      id: row.id as PlanId,
-      shortId: await shortId(reader, row.id),
-      name: row.name as QualifiedName,
-      action: row.action_name as QualifiedName,
-      projects: links.map((link) => link.project_name as QualifiedName),
-      status: { phase: row.phase, state: row.state } as PlanStatus,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      awaiting: row.awaiting ?? undefined,
-    });
-  }
-  return summaries;
-}
-
-/**
- * A total is cheap and so is each state that few plans are in; the rest are the applied ones, by far the most in a
- * store that has been in use. (A million plans grouped by state took 62 ms, the total alone 4.5.)
- */
-async function countAllPlans(reader: Reader): Promise<ReadonlyMap<State, number>> {
-  const one = async (sql: string, ...parameters: SqlValue[]): Promise<number> =>
-    (await reader.get<{ plans: number }>(sql, ...parameters))?.plans ?? 0;
-  const counts = new Map<State, number>();
-  let rest = await one("SELECT COUNT(*) AS plans FROM plans");
-  for (const state of STATES.filter((candidate) => candidate !== "applied")) {
-    const plans = await one("SELECT COUNT(*) AS plans FROM plans WHERE state = ?", state);
-    if (plans > 0) counts.set(state, plans);
-    rest -= plans;
-  }
-  return rest > 0 ? counts.set("applied", rest) : counts;
-}
-
-const SHORTEST_ID = 8;
-
-/** Ids are sorted, so only the neighbors on either side can share a longer beginning. */
-async function shortId(reader: Reader, id: string): Promise<string> {
-  const row = await reader.get<{ before: string | null; after: string | null }>(
-    "SELECT (SELECT MAX(id) FROM plans WHERE id < ?) AS before, (SELECT MIN(id) FROM plans WHERE id > ?) AS after",
-    id,
-    id,
-  );
-  const shared = Math.max(commonLength(id, row?.before ?? ""), commonLength(id, row?.after ?? ""));
-  return id.slice(0, Math.max(SHORTEST_ID, shared + 1));
-}
-
-function commonLength(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length += 1;
-  return length;
-}
-
-/** How many plans that fit the filter are in each state. */
-export async function countPlans(reader: Reader, filter: PlanFilter): Promise<ReadonlyMap<State, number>> {
-  const { where, parameters } = conditions(filter);
-  if (where.length === 0) return countAllPlans(reader);
-  const rows = await reader.all<{ state: State; plans: number }>(
-    `SELECT state, COUNT(*) AS plans FROM plans ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} GROUP BY state`,
-    ...parameters,
-  );
-  return new Map(rows.map((row) => [row.state, row.plans]));
-}
-
 /** The plan can still continue. Named state by state, so that the index of states answers it. */
 export const IS_ACTIVE = "plans.state IN ('queued', 'processing', 'complete', 'constrained', 'errored')";
 
@@ -299,21 +190,6 @@ export async function findFailures(reader: Reader, planId: PlanId): Promise<Plan
     planId,
   );
   return rows.map((row) => ({ ...row }));
-}
-
-function conditions(filter: PlanFilter): { where: string[]; parameters: SqlValue[] } {
-  const where: string[] = [];
-  const parameters: SqlValue[] = [];
-  const add = (condition: string, value: SqlValue | undefined): void => {
-    if (value === undefined) return;
-    where.push(condition);
-    parameters.push(value);
-  };
-  add("phase = ?", filter.phase);
-  add("state = ?", filter.state);
-  add("action_key = ?", filter.action && nameKey(filter.action));
-  add("id IN (SELECT plan_id FROM plan_projects WHERE project_key = ?)", filter.project && nameKey(filter.project));
-  return { where, parameters };
 }
 
 async function readPlan(reader: Reader, row: PlanRow): Promise<Plan> {

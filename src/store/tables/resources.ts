@@ -45,6 +45,17 @@ export async function insertResource(tx: Tx, resource: ResourceDefinition, at: n
   return inserted === 1;
 }
 
+/** From now on the resource is at this place of this machine. */
+export async function moveResource(tx: Tx, name: QualifiedName, path: string, at: number): Promise<void> {
+  await tx.run(
+    "UPDATE resources SET path = ?, host = ?, version = version + 1, updated_at = ? WHERE key = ?",
+    path,
+    hostname(),
+    at,
+    nameKey(name),
+  );
+}
+
 /** Deletes the resource unless a project has it or a validation is attached to it; false when so. */
 export async function deleteResource(tx: Tx, name: QualifiedName): Promise<boolean> {
   const deleted = await tx.run(
@@ -167,4 +178,19 @@ function readResource(row: ResourceRow): Resource {
 /** One that was added before resources said so has what its type has. */
 function readSandbox({ sandbox, type }: Pick<ResourceRow, "sandbox" | "type">): SandboxStrategy {
   return (sandbox as SandboxStrategy | null) ?? findResourceType(type)?.sandbox ?? "filesystem_copy";
+}
+
+/**
+ * The keys of the projects with a resource at this place of this machine: a checkout that is exactly there, or a
+ * directory that is there or around it.
+ */
+export async function projectKeysAt(reader: Reader, place: string): Promise<string[]> {
+  const rows = await reader.all<{ project_key: string }>(
+    `SELECT DISTINCT project_key FROM project_resources JOIN resources ON resources.key = resource_key
+      WHERE host = ? AND (path = ? OR (type <> 'git-checkout' AND SUBSTR(?, 1, LENGTH(path) + 1) = path || '/'))`,
+    hostname(),
+    place,
+    place,
+  );
+  return rows.map(({ project_key: key }) => key);
 }

@@ -68,6 +68,7 @@ const Body = z.strictObject({
     ])
     .optional(),
   output_config: z.strictObject({ effort: z.string() }).optional(),
+  metadata: z.strictObject({ user_id: z.string() }).optional(),
 });
 type Body = z.output<typeof Body>;
 type Block = z.output<typeof Block>;

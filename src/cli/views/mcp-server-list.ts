@@ -1,0 +1,34 @@
+import { nextStep } from "../../domain/errors/next-step.ts";
+import { count } from "../terminal/format.ts";
+import { info } from "../terminal/outcome.ts";
+import type { Show } from "../terminal/show.ts";
+import { placeText } from "./mcp-server-view.ts";
+
+export const show: Show<"mcp.server.list"> = ({ servers, repository, total }) => ({
+  view: [
+    {
+      kind: "table",
+      title: "MCP servers",
+      columns: [{ keep: "Name" }, "Plans of", "Command or url"],
+      rows: servers.map((server) => [server.name, server.project ?? "all projects", placeText(server)]),
+      empty: "No MCP servers yet.",
+    },
+    {
+      kind: "fields",
+      title: "Of this repository",
+      rows:
+        repository === null
+          ? []
+          : [
+              ["file", repository.file],
+              ["servers", repository.servers.join(", ")],
+              ["state", repository.state],
+            ],
+    },
+  ],
+  messages: info(`${count(total, "MCP server")} listed.`),
+  next: [
+    ...(total === 0 ? [nextStep("mcp.server.add", { server: "<name>", command: ["<command>"] })] : []),
+    ...(repository?.state === "not accepted" ? [nextStep("mcp.server.accept", {})] : []),
+  ],
+});
