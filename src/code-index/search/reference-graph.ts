@@ -2,6 +2,7 @@
  * Which files use names that other files define. A file that defines a name itself means its own; a name that very many
  * files define says nothing about any of them, and would make files × files edges, so it is left out.
  */
+import { countAt, weightAt } from "../../domain/values/number-at.ts";
 import { numbersIn } from "../sync/content-writer.ts";
 import { EdgeColumns } from "./edge-columns.ts";
 import type { ImportMap } from "../imports/import-map.ts";
@@ -61,24 +62,24 @@ function addEdges(tree: TreeReader, before: EarlierTrees, edges: EdgeColumns): v
   for (let from = 0; from < links.length; from += 1) {
     const { defines, uses } = links[from] ?? NONE;
     for (; importer[pair] === offset + from; pair += 1) importedBy[(importee[pair] ?? 0) - offset] = from;
-    for (let at = 0; at < defines.length; at += 1) ownBy[rankOf[defines[at] ?? 0] ?? 0] = from;
+    for (let at = 0; at < defines.length; at += 1) ownBy[countAt(rankOf, countAt(defines, at))] = from;
     if (found.length < uses.length / 2) found = new Float64Array(uses.length);
     let count = 0;
     for (let at = 0; at < uses.length; at += 2) {
-      const rank = rankOf[uses[at] ?? 0] ?? 0;
+      const rank = countAt(rankOf, countAt(uses, at));
       if (rank === 0 || ownBy[rank] === from) continue;
-      if ((starts[rank + 1] ?? 0) - (starts[rank] ?? 0) > MOST_DEFINERS) continue;
+      if (countAt(starts, rank + 1) - countAt(starts, rank) > MOST_DEFINERS) continue;
       // Rank and count in one number, to be sorted by rank.
-      found[count] = rank * 2 ** 32 + (uses[at + 1] ?? 0);
+      found[count] = rank * 2 ** 32 + countAt(uses, at + 1);
       count += 1;
     }
     const sorted = found.subarray(0, count).sort();
     for (let at = 0; at < count; at += 1) {
-      const both = sorted[at] ?? 0;
+      const both = weightAt(sorted, at);
       const rank = Math.floor(both / 2 ** 32);
-      const [first, after] = [starts[rank] ?? 0, starts[rank + 1] ?? 0];
+      const [first, after] = [countAt(starts, rank), countAt(starts, rank + 1)];
       for (let definer = first; definer < after; definer += 1) {
-        const to = definers[definer] ?? 0;
+        const to = countAt(definers, definer);
         const isImported = importedBy[to] === from;
         edges.add(offset + from, offset + to, firstName + rank, both % 2 ** 32, after - first, isImported);
       }
@@ -122,8 +123,8 @@ function rankNames(tree: TreeReader, links: readonly ContentLinks[], names: stri
   for (const { defines, defined } of links) {
     let texts: readonly string[] | undefined;
     for (let at = 0; at < defines.length; at += 1) {
-      const id = defines[at] ?? 0;
-      const rank = rankOf[id] ?? 0;
+      const id = countAt(defines, at);
+      const rank = countAt(rankOf, id);
       if (rank > 0) {
         counts[rank] = (counts[rank] ?? 0) + 1;
         continue;
@@ -135,13 +136,13 @@ function rankNames(tree: TreeReader, links: readonly ContentLinks[], names: stri
     }
   }
   const starts = new Uint32Array(counts.length + 1);
-  for (let rank = 0; rank < counts.length; rank += 1) starts[rank + 1] = (starts[rank] ?? 0) + (counts[rank] ?? 0);
+  for (let rank = 0; rank < counts.length; rank += 1) starts[rank + 1] = countAt(starts, rank) + (counts[rank] ?? 0);
   const next = starts.slice();
   const definers = new Uint32Array(starts.at(-1) ?? 0);
   for (const [file, { defines }] of links.entries()) {
     for (let at = 0; at < defines.length; at += 1) {
-      const rank = rankOf[defines[at] ?? 0] ?? 0;
-      const place = next[rank] ?? 0;
+      const rank = countAt(rankOf, countAt(defines, at));
+      const place = countAt(next, rank);
       definers[place] = file;
       next[rank] = place + 1;
     }

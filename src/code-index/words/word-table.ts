@@ -7,6 +7,7 @@
  * know, and its caller adds the run. When it added them itself, V8 compiled it ten times in a first index, for strings
  * and arrays of other kinds, and most bytes were read by the slow code in between.
  */
+import { integerAt } from "../../domain/values/number-at.ts";
 
 interface RunRules<Word> {
   /** Longer runs do not count. */
@@ -61,7 +62,7 @@ export class WordTable<Word> {
 
   /** How many bytes they take. */
   get bytes(): number {
-    return this.#table.ends[this.size - 1] ?? 0;
+    return integerAt(this.#table.ends, this.size - 1);
   }
 
   /** Reports for each different run how often it is there, in the order of their first appearance. */
@@ -71,8 +72,8 @@ export class WordTable<Word> {
     const { found, counts, different } = table;
     table.different = 0;
     for (let place = 0; place < different; place += 1) {
-      const run = found[place] ?? 0;
-      const count = counts[run] ?? 0;
+      const run = integerAt(found, place);
+      const count = integerAt(counts, run);
       counts[run] = 0;
       visit(this.#words[run] ?? [], count);
     }
@@ -95,7 +96,7 @@ export class WordTable<Word> {
     }
     const number = this.#words.length;
     if (number === table.hashes.length) growNumbers(table);
-    const from = number === 0 ? 0 : (table.ends[number - 1] ?? 0);
+    const from = number === 0 ? 0 : integerAt(table.ends, number - 1);
     const to = from + end - start;
     if (to > table.bytes.length) growBytes(table, to);
     const { bytes } = table;
@@ -146,24 +147,24 @@ function countKnown(table: RunTable, text: Uint8Array, from: number): number {
     if (size === 0 || (kinds === NAME && size > longest)) continue;
     hash ^= hash >>> 15;
     let slot = hash & mask;
-    let run = (slots[slot] ?? 0) - 1;
+    let run = integerAt(slots, slot) - 1;
     while (run >= 0) {
       if (hashes[run] === hash) {
-        const first = run === 0 ? 0 : (ends[run - 1] ?? 0);
-        if ((ends[run] ?? 0) - first === size) {
+        const first = run === 0 ? 0 : integerAt(ends, run - 1);
+        if (integerAt(ends, run) - first === size) {
           let same = 0;
           while (same < size && bytes[first + same] === text[start + same]) same += 1;
           if (same === size) break;
         }
       }
       slot = (slot + 1) & mask;
-      run = (slots[slot] ?? 0) - 1;
+      run = integerAt(slots, slot) - 1;
     }
     if (run < 0) {
       table.different = different;
       return start;
     }
-    const count = counts[run] ?? 0;
+    const count = integerAt(counts, run);
     counts[run] = count + 1;
     if (count > 0) continue;
     found[different] = run;
@@ -217,5 +218,5 @@ function growBytes(table: RunTable, size: number): void {
 
 function spread(table: RunTable, runs: number): void {
   table.slots = new Int32Array(table.slots.length * 2);
-  for (let run = 0; run < runs; run += 1) table.slots[freeSlot(table.slots, table.hashes[run] ?? 0)] = run + 1;
+  for (let run = 0; run < runs; run += 1) table.slots[freeSlot(table.slots, integerAt(table.hashes, run))] = run + 1;
 }

@@ -10,6 +10,7 @@
  */
 import type { GraphColumns } from "./graph-columns.ts";
 
+import { integerAt, weightAt } from "../../domain/values/number-at.ts";
 export interface RankSeeds {
   /** Where the walk begins and returns to, by position in the graph's files. Empty: all files alike. */
   readonly files: ReadonlyMap<number, number>;
@@ -101,7 +102,7 @@ class Walk {
   #weigh(seeds: RankSeeds): void {
     const { names, files } = this.#graph;
     for (let name = 0; name < names.length; name += 1) {
-      this.#ofName[name] = (seeds.names.has(names[name] ?? "") ? MENTIONED : 1) * (this.#telling[name] ?? 0);
+      this.#ofName[name] = (seeds.names.has(names[name] ?? "") ? MENTIONED : 1) * weightAt(this.#telling, name);
     }
     const isSeed = new Uint8Array(files);
     for (const file of seeds.files.keys()) isSeed[file] = 1;
@@ -131,14 +132,14 @@ function pairsOf(graph: GraphColumns, pairOf: Int32Array): Pairs {
   let first = 0;
   let user = -1;
   for (let edge = 0; edge < pairOf.length; edge += 1) {
-    const definer = graph.to[edge] ?? 0;
+    const definer = integerAt(graph.to, edge);
     if (graph.from[edge] !== user) {
-      user = graph.from[edge] ?? 0;
+      user = integerAt(graph.from, edge);
       first = pairs;
     }
     let pair = -1;
     if (user !== definer) {
-      pair = known[definer] ?? -1;
+      pair = integerAt(known, definer);
       if (pair < first) {
         pair = pairs;
         pairs += 1;
@@ -154,12 +155,12 @@ function pairsOf(graph: GraphColumns, pairOf: Int32Array): Pairs {
 
 function weighEdges(graph: GraphColumns, ofName: Float64Array, isSeed: Uint8Array, weights: Float64Array): void {
   for (let edge = 0; edge < weights.length; edge += 1) {
-    const user = graph.from[edge] ?? 0;
-    let weight = user === graph.to[edge] ? 0 : (ofName[graph.name[edge] ?? 0] ?? 0);
-    if ((graph.definers[edge] ?? 0) > MOST_TELLING) weight *= COMMON_NAME;
+    const user = integerAt(graph.from, edge);
+    let weight = user === graph.to[edge] ? 0 : weightAt(ofName, integerAt(graph.name, edge));
+    if (integerAt(graph.definers, edge) > MOST_TELLING) weight *= COMMON_NAME;
     if (isSeed[user] === 1) weight *= FROM_A_SEED;
     if (graph.imported[edge] === 0) weight *= NOT_IMPORTED;
-    weights[edge] = weight * Math.sqrt(graph.count[edge] ?? 0);
+    weights[edge] = weight * Math.sqrt(integerAt(graph.count, edge));
   }
 }
 
@@ -171,14 +172,14 @@ function addUp(
   out: Float64Array,
 ): void {
   for (let edge = 0; edge < ofEdge.length; edge += 1) {
-    const pair = pairOf[edge] ?? -1;
+    const pair = integerAt(pairOf, edge);
     if (pair < 0) continue;
-    const own = ofEdge[edge] ?? 0;
-    const user = graph.from[edge] ?? 0;
-    const definer = graph.to[edge] ?? 0;
-    weight[pair] = (weight[pair] ?? 0) + own;
-    out[user] = (out[user] ?? 0) + own;
-    out[definer] = (out[definer] ?? 0) + own * BACKWARD;
+    const own = weightAt(ofEdge, edge);
+    const user = integerAt(graph.from, edge);
+    const definer = integerAt(graph.to, edge);
+    weight[pair] = weightAt(weight, pair) + own;
+    out[user] = weightAt(out, user) + own;
+    out[definer] = weightAt(out, definer) + own * BACKWARD;
   }
 }
 
@@ -208,8 +209,8 @@ function startOf(count: number, seeds: ReadonlyMap<number, number>): Float64Arra
 function shareOut(out: Float64Array, rank: Float64Array, share: Float64Array): number {
   let stranded = 0;
   for (let file = 0; file < rank.length; file += 1) {
-    const mass = rank[file] ?? 0;
-    const away = out[file] ?? 0;
+    const mass = weightAt(rank, file);
+    const away = weightAt(out, file);
     share[file] = away === 0 ? 0 : (DAMPING * mass) / away;
     if (away === 0) stranded += mass;
   }
@@ -218,16 +219,16 @@ function shareOut(out: Float64Array, rank: Float64Array, share: Float64Array): n
 
 function handOn({ from, to, weight }: Pairs, share: Float64Array, next: Float64Array): void {
   for (let edge = 0; edge < weight.length; edge += 1) {
-    const user = from[edge] ?? 0;
-    const definer = to[edge] ?? 0;
-    const own = weight[edge] ?? 0;
-    next[definer] = (next[definer] ?? 0) + (share[user] ?? 0) * own;
-    next[user] = (next[user] ?? 0) + (share[definer] ?? 0) * own * BACKWARD;
+    const user = integerAt(from, edge);
+    const definer = integerAt(to, edge);
+    const own = weightAt(weight, edge);
+    next[definer] = weightAt(next, definer) + weightAt(share, user) * own;
+    next[user] = weightAt(next, user) + weightAt(share, definer) * own * BACKWARD;
   }
 }
 
 function restart(start: Float64Array, share: number, next: Float64Array): void {
-  for (let file = 0; file < next.length; file += 1) next[file] = (next[file] ?? 0) + (start[file] ?? 0) * share;
+  for (let file = 0; file < next.length; file += 1) next[file] = weightAt(next, file) + weightAt(start, file) * share;
 }
 
 /** Each file passes its rank on to the definitions it uses, in proportion to how much it uses them. */
@@ -240,11 +241,11 @@ function namesByRank(
   // By number: those of one tree are all different, and so are their names.
   const ranks = new Map<number, number>();
   for (const edge of edges) {
-    const user = graph.from[edge] ?? 0;
-    const own = ofEdge[edge] ?? 0;
+    const user = integerAt(graph.from, edge);
+    const own = weightAt(ofEdge, edge);
     if (own === 0) continue;
-    const name = graph.name[edge] ?? 0;
-    ranks.set(name, (ranks.get(name) ?? 0) + ((rank[user] ?? 0) * own) / (out[user] ?? 1));
+    const name = integerAt(graph.name, edge);
+    ranks.set(name, (ranks.get(name) ?? 0) + (weightAt(rank, user) * own) / weightAt(out, user));
   }
   return Array.from(ranks, ([name, its]) => ({ name: graph.names[name] ?? "", its }))
     .toSorted((a, b) => b.its - a.its || (a.name < b.name ? -1 : 1))

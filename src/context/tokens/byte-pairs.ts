@@ -4,6 +4,7 @@
  * a short piece, but takes 5.4 s for 100,000 equal letters. So for a long one the pairs wait in a heap: the same run
  * takes 0.1 s.
  */
+import { integerAt, weightAt } from "../../domain/values/number-at.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 const POSITIONS = 2 ** 26;
@@ -29,16 +30,16 @@ export class BytePairs {
     const [starts, ranks] = [this.#starts, this.#ranks];
     let parts = size;
     const rank = (part: number): void => {
-      const end = part + 2 <= parts ? (starts[part + 2] ?? 0) : -1;
-      ranks[part] = end < 0 ? -1 : this.#vocabulary.rank(bytes, starts[part] ?? 0, end);
+      const end = part + 2 <= parts ? integerAt(starts, part + 2) : -1;
+      ranks[part] = end < 0 ? -1 : this.#vocabulary.rank(bytes, integerAt(starts, part), end);
     };
     for (let at = 0; at <= size; at++) starts[at] = at;
     for (let part = 0; part < parts; part++) rank(part);
     for (;;) {
       let lowest = -1;
       for (let part = 0; part < parts; part++) {
-        const found = ranks[part] ?? -1;
-        if (found >= 0 && (lowest < 0 || found < (ranks[lowest] ?? 0))) lowest = part;
+        const found = integerAt(ranks, part);
+        if (found >= 0 && (lowest < 0 || found < integerAt(ranks, lowest))) lowest = part;
       }
       if (lowest < 0) return parts;
       starts.copyWithin(lowest + 1, lowest + 2, parts + 1);
@@ -58,8 +59,8 @@ export class BytePairs {
     let parts = size;
 
     const rank = (at: number): void => {
-      const second = next[at] ?? size;
-      const end = second < size ? (next[second] ?? size) : -1;
+      const second = integerAt(next, at);
+      const end = second < size ? integerAt(next, second) : -1;
       const found = end < 0 ? -1 : this.#vocabulary.rank(bytes, at, end);
       ranks[at] = found;
       if (found >= 0) heap.push(found * POSITIONS + at);
@@ -70,14 +71,14 @@ export class BytePairs {
       const at = lowest % POSITIONS;
       // An entry that a merge made obsolete stays in the heap until it comes up.
       if (ranks[at] !== Math.floor(lowest / POSITIONS)) continue;
-      const merged = next[at] ?? size;
-      const after = next[merged] ?? size;
+      const merged = integerAt(next, at);
+      const after = integerAt(next, merged);
       next[at] = after;
       previous[after] = at;
       ranks[merged] = -1;
       parts--;
       rank(at);
-      const before = previous[at] ?? -1;
+      const before = integerAt(previous, at);
       if (before >= 0) rank(before);
     }
     return parts;
@@ -103,7 +104,7 @@ class Heap {
     let at = this.#size++;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      const above = items[parent] ?? 0;
+      const above = weightAt(items, parent);
       if (above <= item) break;
       items[at] = above;
       at = parent;
@@ -115,13 +116,13 @@ class Heap {
     if (this.#size === 0) return undefined;
     const items = this.#items;
     const top = items[0];
-    const last = items[--this.#size] ?? 0;
+    const last = weightAt(items, --this.#size);
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= this.#size) break;
-      if (child + 1 < this.#size && (items[child + 1] ?? 0) < (items[child] ?? 0)) child++;
-      const below = items[child] ?? 0;
+      if (child + 1 < this.#size && weightAt(items, child + 1) < weightAt(items, child)) child++;
+      const below = weightAt(items, child);
       if (below >= last) break;
       items[at] = below;
       at = child;
