@@ -147,7 +147,8 @@ test("two processes tell a session something at once: no words are lost, and a r
     ...exchanges.map(({ request }) => request),
     ...remarks.map(({ text }) => text),
   ]);
-  expect(words.toSorted()).toEqual(["the first", ...recorded.map(({ text }) => text)].toSorted());
+  expect(new Set(words)).toEqual(new Set(["the first", ...recorded.map(({ text }) => text)]));
+  expect(words).toHaveLength(recorded.length + 1);
 });
 
 test("a tell that is killed with -9 loses nothing: the next one guides the same plan, which is applied", async () => {

@@ -6,7 +6,9 @@ import { EXTENSION_TABLE } from "./extension-table.ts";
 import { MCP_TABLE } from "./mcp-table.ts";
 import { MODELS_TABLE } from "./models-table.ts";
 import { PLAN_TABLE } from "./plan-table.ts";
+import { RESULT_TABLE } from "./result-table.ts";
 import { SESSION_TABLE } from "./session-table.ts";
+import { STEERING_TABLE } from "./steering-table.ts";
 import { SYSTEM_TABLE } from "./system-table.ts";
 
 /** Every operation by its name: what it does, its parameters, an example, and who may call it. */
@@ -14,6 +16,8 @@ export const OPERATIONS = {
   ...CATALOG_TABLE,
   ...EXTENSION_TABLE,
   ...PLAN_TABLE,
+  ...RESULT_TABLE,
+  ...STEERING_TABLE,
   ...SESSION_TABLE,
   ...CONTEXT_TABLE,
   ...MODELS_TABLE,
