@@ -1,39 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { liveView, type LiveParts, type LiveView } from "./live-view.ts";
-import type { RunEvent } from "../../domain/run-event.ts";
-
-const ESCAPE = "\u001b";
-const CODE = new RegExp(`^${ESCAPE}\\[(\\d*)([A-Z])$`);
-const PARTS = new RegExp(`${ESCAPE}\\[\\d*[A-Z]|\\r|\\n|[^${ESCAPE}\\r\\n]+`, "g");
-
-/** A terminal that understands what the view writes, and fails at anything else. */
-class FakeTerminal {
-  readonly lines: string[] = [""];
-  columns: number;
-  rows: number;
-  #row = 0;
-
-  constructor(columns = 60, rows = 10) {
-    this.columns = columns;
-    this.rows = rows;
-  }
-
-  write(text: string): void {
-    for (const [part] of text.matchAll(PARTS)) {
-      const [, amount = "", code = ""] = CODE.exec(part) ?? [];
-      if (part === "\n") this.#row += 1;
-      else if (code === "A") this.#row -= Number(amount);
-      else if (code === "J") this.lines.splice(this.#row);
-      else if (part !== "\r" && code === "") this.lines[this.#row] = part;
-      else if (!["\r", "K"].includes(code || part)) throw new Error(`unknown code ${JSON.stringify(part)}`);
-      while (this.lines.length <= this.#row) this.lines.push("");
-    }
-  }
-
-  get shown(): string[] {
-    return this.lines.slice(0, this.lines.at(-1) === "" ? -1 : undefined);
-  }
-}
+import type { RunEvent, SingleRunEvent } from "../../domain/run-event.ts";
+import { width } from "./terminal-text.ts";
+import { FakeTerminal } from "../testing/fake-terminal.ts";
 
 let now = 0;
 beforeEach(() => {
@@ -99,7 +68,7 @@ test("a terminal shows each step, what it is doing, and what it has cost", () =>
     "  second  edit_file src/health.ts",
     "✓ first  Do first                                    before",
     "✓ second  Do second                           1 call  2.4 s",
-    "  2.5 s · $0.25 of $1.00 ███░░░░░░░ · 12,345 tokens in, 67…",
+    "  2.5 s · $0.25 of $1.00 ███░░░░░░░ · 12,345 in, 67 out",
   ]);
 });
 
@@ -327,4 +296,89 @@ test("the checklist of a model stays below its step while it works, as far as th
   pass(100);
   expect(terminal.shown).toHaveLength(2);
   view.end();
+});
+
+test("of a sentence that is longer than its line, the newest words are seen while the model writes it", () => {
+  const terminal = new FakeTerminal();
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  const words = Array.from({ length: 900 }, (_, index) => `word${index} `);
+  for (const word of words) view.on({ type: "text", step: "one", text: word });
+  pass(100);
+  expect(terminal.shown[0]).toMatch(/^▸ one {2}….*word898 word899 +100 ms$/);
+  view.on({
+    type: "text",
+    step: "one",
+    text: "\nIt is 日本語の長い文章なので切られるところがあるかもしれません。é\u0301",
+  });
+  pass(100);
+  expect(width(terminal.shown[0] ?? "")).toBeLessThan(60);
+  expect(terminal.shown[0]).toMatch(/^▸ one {2}….*しれません。é\u0301 +200 ms$/);
+  view.on(answered("one", 1));
+  pass(100);
+  expect(terminal.shown.find((line) => line.startsWith("▸ one"))).toContain("▸ one  Do one");
+  view.end();
+});
+
+test("under a cap the bar stands before the first answer; what does not fit is left out as a whole", () => {
+  const terminal = new FakeTerminal(100);
+  const view = liveView({ ...onTerminal(terminal), cap: 1_000_000, spent: 500_000 });
+  const last = (columns: number): string | undefined => {
+    terminal.narrow(columns);
+    pass(100);
+    return terminal.shown.at(-1);
+  };
+  view.on({ type: "ask_started", step: "one", key: "1", model });
+  expect(last(100)).toBe("  100 ms · $0.50 of $1.00 █████░░░░░");
+  view.on(answered("one", 250_000));
+  expect(last(100)).toBe("  200 ms · $0.75 of $1.00 ████████░░ · 12,345 tokens in, 67 out");
+  expect(last(60)).toBe("  300 ms · $0.75 of $1.00 ████████░░ · 12,345 in, 67 out");
+  expect(last(50)).toBe("  400 ms · $0.75 of $1.00 ████████░░");
+  view.end();
+});
+
+test("lines that a terminal breaks because it became narrower are drawn over whole", () => {
+  const terminal = new FakeTerminal(60, 20);
+  const view = drawn(terminal);
+  view.on(step("one", "started"));
+  view.on(step("two", "started"));
+  pass(100);
+  view.say("said");
+  terminal.narrow(30);
+  pass(100);
+  expect(terminal.shown).toEqual([
+    "said",
+    expect.stringMatching(/^▸ one {2}Do one +200 ms$/),
+    expect.stringMatching(/^▸ two {2}Do two +200 ms$/),
+    "  200 ms",
+  ]);
+  view.end();
+});
+
+test("a log tells a failed question once: by the error at the end, or by a line where the step goes on", () => {
+  const terminal = new FakeTerminal(60, 30);
+  const view = liveView({ stream: terminal, screen: { format: "plain", columns: undefined }, terminal: false });
+  const failed = (name: string): SingleRunEvent => ({
+    type: "ask_failed",
+    step: name,
+    key: "1",
+    error: "It broke off.",
+  });
+  const over = { tool: undefined, description: "", durationMs: 1, error: "It broke off." };
+  view.on(failed("one"));
+  view.on(failed("two"));
+  view.on({ type: "candidate", candidate: 2, plan: "p", event: failed("one") });
+  view.on(step("three", "started"));
+  view.on({ type: "step_failed", step: "one", ...over });
+  view.on(answered("two", 123));
+  view.on({ type: "candidate", candidate: 2, plan: "p", event: { type: "step_failed", step: "one", ...over } });
+  view.on(failed("three"));
+  view.end();
+  expect(terminal.shown).toEqual([
+    "started  three  Do three",
+    "failed   one  (1 ms)",
+    "failed   two  It broke off.",
+    "answered two  12,345 tokens in, 67 out, $0.000123  (1.5 s)",
+    "[2] failed   one  (1 ms)",
+  ]);
 });

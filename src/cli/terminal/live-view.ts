@@ -1,13 +1,14 @@
 import { performance } from "node:perf_hooks";
 import type { AskWait, ChecklistEvent, ModelEvent, RunEvent, StepEvent } from "../../domain/run-event.ts";
-import { dollars, type Microdollars } from "../../domain/money/money.ts";
+import type { Microdollars } from "../../domain/money/money.ts";
 import { called, CHECK_MARKS, checkName, waitText } from "./event-line.ts";
 import { plainView, SAID_LIMIT } from "./plain-view.ts";
-import { count, duration, thousands, tokensText } from "./format.ts";
+import { count, duration, thousands } from "./format.ts";
+import { LiveTotals } from "./live-totals.ts";
 import { visible } from "../../domain/text/text.ts";
 import { print, type Output } from "./gate.ts";
 import { painter, type Screen } from "./render.ts";
-import { fit, oneLine, pad, width, wrapped, type Text } from "./terminal-text.ts";
+import { fit, fitEnd, oneLine, pad, width, wrapped, type Text } from "./terminal-text.ts";
 import { cellText, toned, type Cell, type Tone } from "./view.ts";
 
 /**
@@ -42,6 +43,8 @@ export function liveView(parts: LiveParts): LiveView {
 /** The subjects of questions that are asked before there are steps. */
 const STRATEGY = "strategy";
 const FRAME_MS = 100;
+/** Of an answer that is being written, so many characters may be on the screen. */
+const NEWEST = 1_000;
 /** Of an answer this many lines stay on the screen. */
 const SAID_LINES = 8;
 const MARKS = { waiting: "·", running: "▸", done: "✓", recorded: "✓", failed: "✗" } as const;
@@ -60,8 +63,10 @@ interface LiveStep {
   doing: string;
   /** Its call is sent again at this time. */
   waits?: (AskWait & { readonly until: number }) | undefined;
-  /** The end of what the model has said so far in its answer. */
+  /** The model's answer so far, as much of it as is kept. */
   said: string;
+  /** Its newest words, while nothing else is done. */
+  saying: string;
   since: number;
   tookMs: number;
   calls: number;
@@ -76,19 +81,15 @@ class DrawnView implements LiveView {
   readonly #began: number;
   readonly #steps = new Map<string, LiveStep>();
   readonly #timer: NodeJS.Timeout;
-  #tokensIn = 0;
-  #cached = 0;
-  #tokensOut = 0;
-  #cost: Microdollars;
-  #priceKnown = true;
-  #asked = false;
-  #drawn = 0;
+  readonly #sums: LiveTotals;
+  /** The columns of each drawn line: on a terminal that became narrower, one takes several rows. */
+  #drawn: readonly number[] = [];
   #ended = false;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#paint = painter(parts.screen);
-    this.#cost = parts.spent ?? 0;
+    this.#sums = new LiveTotals(parts.spent ?? 0, parts.cap);
     this.#now = parts.now ?? (() => performance.now());
     this.#began = this.#now();
     // Times keep counting when nothing happens.
@@ -112,7 +113,7 @@ class DrawnView implements LiveView {
     clearInterval(this.#timer);
     this.#draw();
     this.#ended = true;
-    this.#drawn = 0;
+    this.#drawn = [];
   };
 
   #note(event: RunEvent): void {
@@ -174,7 +175,8 @@ class DrawnView implements LiveView {
   #noteStep(event: StepEvent): void {
     switch (event.type) {
       case "decided":
-        if (this.#steps.has(STRATEGY)) this.#turn(STRATEGY, "done", this.#now() - this.#began);
+        // A run that continues is told again what it decided on.
+        if (this.#steps.get(STRATEGY)?.state === "running") this.#turn(STRATEGY, "done", this.#now() - this.#began);
         for (const { step, description } of event.steps) {
           this.#turn(step, "waiting", 0);
           this.#step(step).text = description;
@@ -205,25 +207,23 @@ class DrawnView implements LiveView {
         break;
       case "ask_started":
         step.said = "";
+        this.#sums.askStarted();
         this.#doing(event.step, `asking ${event.model.provider}/${event.model.model}`);
         break;
       case "text":
         step.said = (step.said + event.text).slice(0, SAID_LIMIT);
-        this.#doing(event.step, lastLine(step.said));
+        step.saying = (step.saying + event.text).slice(-NEWEST);
+        Object.assign(step, { doing: "", waits: undefined });
         break;
       case "thought":
         if (step.said === "") this.#doing(event.step, "thinking");
         break;
       case "text_void":
         step.said = "";
+        step.saying = "";
         break;
       case "ask_answered":
-        this.#asked = true;
-        this.#tokensIn += event.inputTokens;
-        this.#cached += event.cachedTokens;
-        this.#tokensOut += event.outputTokens;
-        if (event.cost === undefined) this.#priceKnown = false;
-        else this.#cost += event.cost;
+        this.#sums.answered(event);
         step.calls += 1;
         this.#leaveWords(event.step, step);
         break;
@@ -240,7 +240,7 @@ class DrawnView implements LiveView {
   /** The words of an answer stay above the drawn lines, in the order in which things happened. */
   #leaveWords(id: string, step: LiveStep): void {
     const lines = step.said.trim().split("\n");
-    step.said = "";
+    Object.assign(step, { said: "", saying: "" });
     if (lines.join("") === "") return;
     const more = lines.length > SAID_LINES ? [toned(`… ${count(lines.length - SAID_LINES, "more line")}`, "dim")] : [];
     this.#leave(id, [...lines.slice(0, SAID_LINES), ...more]);
@@ -266,20 +266,30 @@ class DrawnView implements LiveView {
   }
 
   #turn(id: string, state: LiveStep["state"], tookMs: number): void {
-    Object.assign(this.#step(id), { state, tookMs, doing: "", since: this.#now() });
+    Object.assign(this.#step(id), { state, tookMs, doing: "", saying: "", since: this.#now() });
   }
 
   #step(id: string): LiveStep {
     const known = this.#steps.get(id);
     if (known !== undefined) return known;
     const since = this.#now();
-    const made: LiveStep = { text: "", state: "running", doing: "", said: "", since, tookMs: 0, calls: 0, list: [] };
+    const made: LiveStep = {
+      text: "",
+      state: "running",
+      doing: "",
+      said: "",
+      saying: "",
+      since,
+      tookMs: 0,
+      calls: 0,
+      list: [],
+    };
     this.#steps.set(id, made);
     return made;
   }
 
   #doing(step: string, what: string): void {
-    Object.assign(this.#step(step), { doing: oneLine(what).trim(), waits: undefined });
+    Object.assign(this.#step(step), { doing: oneLine(what).trim(), saying: "", waits: undefined });
   }
 
   #draw(): void {
@@ -288,16 +298,18 @@ class DrawnView implements LiveView {
     // One write for a frame, so that no half of one is ever seen.
     const text = lines.flatMap((line) => [line, { move: "erase line" } as const, "\n"]);
     print(this.#parts.stream, [this.#up(), ...text, { move: "erase below" }]);
-    this.#drawn = lines.length;
+    this.#drawn = lines.map(width);
   }
 
   #erase(): void {
-    if (this.#drawn > 0) print(this.#parts.stream, [this.#up(), { move: "erase below" }]);
-    this.#drawn = 0;
+    if (this.#drawn.length > 0) print(this.#parts.stream, [this.#up(), { move: "erase below" }]);
+    this.#drawn = [];
   }
 
   #up(): Text {
-    return this.#drawn === 0 ? "" : [{ move: "up", lines: this.#drawn }, { move: "line start" }];
+    const columns = this.#columns();
+    const rows = this.#drawn.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / columns)), 0);
+    return rows === 0 ? "" : [{ move: "up", lines: rows }, { move: "line start" }];
   }
 
   #lines(): Text[] {
@@ -338,35 +350,24 @@ class DrawnView implements LiveView {
     const calls = step.calls === 0 ? "" : `${count(step.calls, "call")}  `;
     const right = `${calls}${time}`;
     const doing = step.waits === undefined ? step.doing : waitText(step.waits, step.waits.until - this.#now());
-    const left = `${MARKS[step.state]} ${id}  ${running && doing !== "" ? doing : step.text}`;
+    const head = `${MARKS[step.state]} ${id}  `;
     const room = Math.max(4, columns - 1 - width(right) - 2);
-    const text = fit(left, room);
+    const saying = lastLine(step.saying);
+    // Of a sentence that is still being written, its end is new.
+    const words = saying === "" ? (running && doing !== "" ? doing : step.text) : fitEnd(saying, room - width(head));
+    const text = fit(`${head}${words}`, room);
     const gap = " ".repeat(Math.max(1, columns - 1 - width(text) - width(right)));
     return this.#paint(`${text}${gap}${right}`.trimEnd(), TONES[step.state]);
   }
 
   #totals(columns: number): Text {
-    const { cap } = this.#parts;
-    const parts = [duration(this.#now() - this.#began)];
-    if (this.#asked) {
-      const tokens = { inputTokens: this.#tokensIn, cachedTokens: this.#cached, outputTokens: this.#tokensOut };
-      const cost = this.#priceKnown ? dollars(this.#cost) : `${dollars(this.#cost)} and more`;
-      parts.push(cap === undefined ? cost : `${cost} of ${dollars(cap)} ${bar(this.#cost / cap)}`);
-      parts.push(tokensText(tokens));
-    }
-    return this.#paint(fit(`  ${parts.join(" · ")}`, columns - 1), "dim");
+    const text = this.#sums.text(duration(this.#now() - this.#began), columns - 3);
+    return this.#paint(fit(`  ${text}`, columns - 1), "dim");
   }
 }
 
 function endOf({ state, tookMs }: LiveStep): string {
   return state === "waiting" ? "" : state === "recorded" ? "before" : duration(tookMs);
-}
-
-const BAR = 10;
-
-function bar(share: number): string {
-  const full = Math.min(BAR, Math.max(0, Number.isFinite(share) ? Math.ceil(share * BAR) : BAR));
-  return "█".repeat(full) + "░".repeat(BAR - full);
 }
 
 function lastLine(text: string): string {

@@ -11,11 +11,13 @@ export const SAID_LIMIT = 4_000;
 /** One line for each thing that happened. */
 export function plainView(stream: Output): LiveView {
   const words = new SaidWords();
+  const failures = new HeldFailures();
   return {
     on: (event) => {
+      for (const line of failures.before(event)) print(stream, `${line}\n`);
       const said = words.on(event);
       if (said !== undefined) print(stream, `says     ${said}\n`);
-      const line = plainLine(event);
+      const line = failures.holds(event) ? undefined : plainLine(event);
       if (line !== undefined) print(stream, `${line}\n`);
     },
     say: (text) => print(stream, `${text}\n`),
@@ -23,14 +25,43 @@ export function plainView(stream: Output): LiveView {
   };
 }
 
+/**
+ * A question to a model that failed for good is the error with which the run ends, and is told there, once. So its line
+ * waits: it is printed when its step goes on all the same, and never when the step fails of it.
+ */
+class HeldFailures {
+  readonly #held = new Map<string, string>();
+
+  holds(event: RunEvent): boolean {
+    const [step, inner] = stepOf(event);
+    if (inner.type !== "ask_failed") return false;
+    this.#held.set(step, plainLine(event) ?? "");
+    return true;
+  }
+
+  /** The lines that belong before this event. */
+  before(event: RunEvent): string[] {
+    const [step, inner] = stepOf(event);
+    const held = this.#held.get(step);
+    if (held === undefined) return [];
+    this.#held.delete(step);
+    return inner.type === "step_failed" ? [] : [held];
+  }
+}
+
+/** The step of an event, with the number of its candidate where there is one; empty for an event of no step. */
+function stepOf(event: RunEvent): [step: string, inner: RunEvent] {
+  const inner = event.type === "candidate" ? event.event : event;
+  if (!("step" in inner)) return ["", inner];
+  return [event.type === "candidate" ? `[${event.candidate}] ${inner.step}` : inner.step, inner];
+}
+
 /** The pieces of answers; an answer that has ended is one line of a log. */
 class SaidWords {
   readonly #said = new Map<string, string>();
 
   on(event: RunEvent): string | undefined {
-    const inner = event.type === "candidate" ? event.event : event;
-    if (!("step" in inner)) return undefined;
-    const step = event.type === "candidate" ? `[${event.candidate}] ${inner.step}` : inner.step;
+    const [step, inner] = stepOf(event);
     const known = this.#said.get(step) ?? "";
     if (inner.type === "text") this.#said.set(step, (known + inner.text).slice(0, SAID_LIMIT));
     if (inner.type === "text_void" || inner.type === "ask_started") this.#said.delete(step);

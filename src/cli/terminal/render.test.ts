@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { coded } from "./gate.ts";
 import { render as parts, screenFor, type Screen, type Terminal } from "./render.ts";
-import { fit, oneLine, pad, width } from "./terminal-text.ts";
+import { fit, fitEnd, oneLine, pad, width, wrapped } from "./terminal-text.ts";
 import { toned, type View } from "./view.ts";
 
 const VIEW: View = [
@@ -102,9 +102,25 @@ test("widths count columns, not characters", () => {
     3, 4, 1, 3, 2,
   ]);
   expect([width("a\u001b"), width("\b"), width("\u202e"), width("👩\u200d💻")]).toEqual([9, 8, 8, 4]);
+  expect([width("✅"), width("🟢"), width("⭐"), width("🇩🇪"), width("✔")]).toEqual([2, 2, 2, 2, 1]);
   expect(fit("日本語", 5)).toBe("日本…");
+  expect([fitEnd("日本語", 5), fitEnd("ae\u0301", 1), fitEnd("ab\u0301c", 2), fitEnd("short", 9)]).toEqual([
+    "…本語",
+    "…",
+    "…c",
+    "short",
+  ]);
   expect(fit("short", 9)).toBe("short");
   expect(pad("日", 4)).toBe("日  ");
   expect(oneLine("a\n\tb\u001b[2Jc")).toBe("a b<U+001B>[2Jc");
   expect(fit("👩\u200d💻!", 3)).toBe("👩…");
+});
+
+test("a text breaks at spaces; without any, where its language allows it, and a path never", () => {
+  expect(wrapped("  one two three", 9)).toEqual(["  one two", "  three"]);
+  expect(wrapped("one two three", 9, 2)).toEqual(["one two", "  three"]);
+  expect(wrapped("see /a/very/long/path it is", 10)).toEqual(["see", "/a/very/long/path", "it is"]);
+  expect(wrapped("  日本語の文章を書きます。長い文", 14)).toEqual(["  日本語の文章", "  を書きます。", "  長い文"]);
+  expect(wrapped("read 日本語.md now", 12)).toEqual(["read", "日本語.md", "now"]);
+  expect(wrapped("", 12)).toEqual([""]);
 });

@@ -12,9 +12,12 @@ export type Movement =
   | { readonly move: "line start" | "erase line" | "erase below" | "home" | "enter screen" | "leave screen" }
   | { readonly move: "up"; readonly lines: number };
 
-// Ranges that terminals draw two columns wide: East Asian wide and full-width forms, and emoji.
+// Terminals draw these two columns wide: East Asian wide and full-width forms, and emoji. Half a flag takes one.
 const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
+  /[[\p{Emoji_Presentation}--\p{Regional_Indicator}]\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/v;
+// Behind a character of a language without spaces, unless a mark that closes something follows.
+const BREAKS =
+  /(?<=[\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3。、，．」』）！？])(?![。、，．」』）！？ー\p{Mark}])/v;
 // Joiners reach a terminal only within an emoji.
 const ZERO = /\p{Mark}|\u200d/u;
 
@@ -53,6 +56,22 @@ export function fit(text: string, columns: number): string {
   return `${cut.replace(/\u200d$/u, "")}…`;
 }
 
+const LETTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The end of one line, in at most `columns` columns; a cut is marked, and never goes through a letter. */
+export function fitEnd(text: string, columns: number): string {
+  const line = oneLine(text);
+  if (width(line) <= columns) return line;
+  let kept = "";
+  let used = 1;
+  for (const { segment } of [...LETTERS.segment(line)].toReversed()) {
+    used += width(segment);
+    if (used > columns) break;
+    kept = segment + kept;
+  }
+  return `…${kept}`;
+}
+
 export function pad(text: string, columns: number): string {
   return text + padding(text, columns);
 }
@@ -66,23 +85,32 @@ export function joined(parts: readonly Text[], by: string): Text[] {
 }
 
 /**
- * Broken at spaces, so that a path stays fit to be copied; a line that continues begins where its text began, and
- * `hanging` further right.
+ * Broken at spaces, so that a path stays fit to be copied, and in languages without spaces between characters; a line
+ * that continues begins where its text began, and `hanging` further right.
  */
 export function wrapped(line: string, columns: number, hanging = 0): string[] {
   const [indent = ""] = /^ */.exec(line) ?? [];
+  const further = indent + " ".repeat(hanging);
+  const room = columns - further.length;
   const lines: string[] = [];
-  let current: string | undefined;
-  for (const word of line.slice(indent.length).split(" ")) {
-    const candidate: string = current === undefined ? indent + word : `${current} ${word}`;
-    if (current !== undefined && width(candidate) > columns) {
-      lines.push(current);
-      current = indent + " ".repeat(hanging) + word;
-    } else {
-      current = candidate;
-    }
-  }
-  return [...lines, current ?? ""];
+  let current = indent;
+  line
+    .slice(indent.length)
+    .split(" ")
+    .forEach((word, index) => {
+      const pieces = width(word) > room ? word.split(BREAKS) : [word];
+      pieces.forEach((piece, at) => {
+        const candidate = index > 0 && at === 0 ? `${current} ${piece}` : current + piece;
+        const begun = index > 0 || at > 0;
+        if (begun && width(candidate) > columns) {
+          lines.push(current);
+          current = further + piece;
+        } else {
+          current = candidate;
+        }
+      });
+    });
+  return [...lines, current];
 }
 
 /** Line breaks and tabs would break a row. */

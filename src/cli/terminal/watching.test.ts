@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { OutputFormat } from "../../domain/settings/settings.ts";
 import { Io } from "./io.ts";
 import { capturedIo } from "../testing/captured-io.ts";
+import { FakeTerminal } from "../testing/fake-terminal.ts";
 import { Watching } from "./watching.ts";
 
 function watched(
@@ -73,4 +74,59 @@ test("the model of a run is named once, also when the run begins again after a q
   watching.tell(started);
   watching.end();
   expect(written.stderr.match(/model ollama\/qwen3/g)).toHaveLength(1);
+});
+
+describe("a run on a terminal", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function drawn(): { watching: Watching; terminal: FakeTerminal } {
+    const terminal = new FakeTerminal(60, 20);
+    const io = capturedIo();
+    const stderr = Object.assign(terminal, { isTTY: true });
+    return { watching: new Watching(new Io({ ...io, stderr }), "plain"), terminal };
+  }
+
+  const started = { type: "run_started", models: ["ollama/qwen3"], spent: 0, cap: undefined } as const;
+  const strategy = { step: "strategy", key: "1", model: { provider: "ollama", model: "qwen3" } } as const;
+  const step = { step: "one", tool: undefined, description: "Do one" } as const;
+
+  function seen(terminal: FakeTerminal): string[] {
+    return terminal.shown.map((line) => line.replace(/[ \d]+ m?s$/, ""));
+  }
+
+  test("that goes on from its strategy without a question is one view, and nothing is drawn after its end", () => {
+    const { watching, terminal } = drawn();
+    watching.tell({ ...started, plan: "p" });
+    watching.tell({ type: "ask_started", ...strategy });
+    watching.tell({ type: "decided", before: false, steps: [step] });
+    vi.advanceTimersByTime(300);
+    watching.tell({ ...started, plan: "p" });
+    watching.tell({ type: "decided", before: true, steps: [step] });
+    watching.tell({ type: "step_started", ...step });
+    vi.advanceTimersByTime(300);
+    watching.tell({ type: "step_done", ...step, durationMs: 5 });
+    watching.end();
+    const last = [
+      "model ollama/qwen3: no limit of cost (--budget, or",
+      "  budget.per-plan)",
+      "✓ strategy",
+      "✓ one  Do one",
+    ];
+    expect(seen(terminal).slice(0, -1)).toEqual(last);
+    vi.advanceTimersByTime(1_000);
+    expect(seen(terminal).slice(0, -1)).toEqual(last);
+  });
+
+  test("of another plan begins a view of its own below the finished one", () => {
+    const { watching, terminal } = drawn();
+    for (const plan of ["p", "q"]) {
+      watching.tell({ ...started, models: [], plan });
+      watching.tell({ type: "step_started", ...step, step: plan });
+      vi.advanceTimersByTime(200);
+    }
+    watching.end();
+    vi.advanceTimersByTime(1_000);
+    expect(seen(terminal)).toEqual(["▸ p  Do one", "", "▸ q  Do one", ""]);
+  });
 });

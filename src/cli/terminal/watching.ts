@@ -33,6 +33,8 @@ export class Watching {
   readonly #how: Partial<WatchingParts>;
   readonly #stop: () => void;
   #live: LiveView | undefined;
+  /** The plan that the live view shows. */
+  #shown = "";
   #answer: Pieces | undefined;
   /** The line about models that was said last. */
   #models = "";
@@ -99,12 +101,15 @@ export class Watching {
     this.#stop();
   }
 
-  #begin({ models, spent, cap }: Extract<RunEvent, { type: "run_started" }>): void {
-    if (this.#machine) return;
+  #begin({ plan, models, spent, cap }: Extract<RunEvent, { type: "run_started" }>): void {
     const text = models.length === 0 ? "" : modelText(models, cap);
     // A run that asks its user in between begins again.
     if (text !== "" && text !== this.#models) this.#say(text);
     this.#models = text;
+    // A run that did not ask begins again while its strategy is still drawn; two views would draw over each other.
+    if (this.#live !== undefined && this.#shown === plan) return;
+    this.#live?.end();
+    this.#shown = plan;
     const { stderr, errTerminal } = this.#io;
     const screen = screenFor(this.#format as Exclude<OutputFormat, "json" | "yaml">, errTerminal);
     const terminal = this.#drawsOver;
