@@ -10,7 +10,9 @@ import { sources, target, type PlanOperation } from "../src/domain/plan/transiti
 
 const PAGES = [
   ...globSync("*.md"),
-  ...globSync("{docs,bench}/**/*.md", { exclude: ["**/node_modules/**", "bench/corpus/**"] }),
+  ...globSync("{docs,bench,examples}/**/*.md", {
+    exclude: ["**/node_modules/**", "bench/corpus/**", "examples/skills/**"],
+  }),
 ];
 const [, scripts = ""] = /"scripts": \{(.*?)\}/s.exec(readFileSync("package.json", "utf8")) ?? [];
 const SCRIPTS = new Set([...scripts.matchAll(/"([\w:-]+)": "/g)].map(([, name = ""]) => name));

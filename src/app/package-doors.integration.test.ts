@@ -33,7 +33,7 @@ function withPackage(directory: string): string {
 test("a program of at most 20 lines takes a request to a plan, a diff, an apply and an undo", async () => {
   await using directory = await TestDirectory.make();
   const program = join(withPackage(directory.path), "request-to-undo.js");
-  const example = join(ROOT, "examples/request-to-undo.js");
+  const example = join(ROOT, "examples/library/request-to-undo.js");
   expect(readFileSync(example, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(20);
   copyFileSync(example, program);
   const repository = makeRepository(directory.file("repository"));

@@ -43,6 +43,7 @@ test("the package holds the program, its three doors and no source maps, in less
       "CHANGELOG.md",
       "docs/models.md",
       "docs/commands.md",
+      "examples/README.md",
       "examples/health.yaml",
       "examples/health/src/health.js",
       "bin/agents",

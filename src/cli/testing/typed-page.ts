@@ -42,7 +42,8 @@ async function prepared(agents: Agents, script: string): Promise<{ file: string;
     CLEVERAGENTS_DATA_DIR: agents.dataDir,
   };
   const agentsFunction = `agents() { "${process.execPath}" "${join(ROOT, PROGRAM)}" "$@"; }`;
-  return { file: agents.write("typed.sh", `set -e\n${agentsFunction}\n${script}`), env };
+  const nodeFunction = `node() { "${process.execPath}" "$@"; }`;
+  return { file: agents.write("typed.sh", `set -e\n${agentsFunction}\n${nodeFunction}\n${script}`), env };
 }
 
 /** Types a script where no one can be asked; a command that fails ends it with an error. Everything printed. */

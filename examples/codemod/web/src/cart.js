@@ -1,0 +1,4 @@
+export function add(cart, item) {
+  log.info("added " + item);
+  return [...cart, item];
+}
