@@ -54,7 +54,9 @@ test("a plan that asks says so in every view, waits for the answer, and then con
   });
   const { stdout } = await agents.run(["plan", "status", id]);
   expect(stdout).toMatch(/asks:\s+Tabs or spaces\?/);
-  expect(stdout).toMatch(/because:\s+Confidence 0\.53/);
+  expect(stdout).toMatch(/because:\s+Confidence 0\.53$/m);
+  const verbose = await agents.run(["plan", "status", id, "-v"]);
+  expect(verbose.stdout).toMatch(/because:\s+Confidence 0\.53: 0\.50 \+ success so far/);
   expect((await agents.json("plan", "list")).data).toMatchObject({
     plans: [{ plan_id: id, standing: "waiting for you", awaiting_input: QUESTION }],
   });

@@ -1,9 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { capturedIo } from "./testing/captured-io.ts";
 import { runCli } from "./run-cli.ts";
+import { width } from "./terminal/terminal-text.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "cleveragents-run-cli-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -76,4 +78,18 @@ test("an interrupted call stops, and says what is kept", async () => {
   expect(code).toBe(1);
   expect(stderr).toContain("stopping; press Ctrl-C again to kill");
   expect(stderr).toContain("It was interrupted.");
+});
+
+test("a result is as wide as the terminal is when it is printed, also when it was wider at the start", async () => {
+  const io = capturedIo({ cwd: directory, env: { CLEVERAGENTS_DATA_DIR: join(directory, "wide"), TERM: "xterm" } });
+  const terminal = { isTTY: true, columns: 120 };
+  const done = runCli(["resource", "type", "list"], {
+    ...io,
+    stdout: Object.assign(terminal, { write: io.stdout.write }),
+  });
+  terminal.columns = 50;
+  await done;
+  const widths = io.written.stdout.split("\n").map((line) => width(stripVTControlCharacters(line)));
+  expect(Math.max(...widths)).toBeLessThanOrEqual(50);
+  expect(Math.max(...widths)).toBeGreaterThan(30);
 });

@@ -48,8 +48,13 @@ export class CliCall {
       out: (text) => print(io.stdout, text),
       page: (text) => io.page(text),
       err: (text) => print(io.stderr, text),
-      outTerminal: io.outTerminal,
-      errTerminal: io.errTerminal,
+      // A terminal may have another width by the time the result is printed.
+      get outTerminal() {
+        return io.outTerminal;
+      },
+      get errTerminal() {
+        return io.errTerminal;
+      },
     };
     this.#format = wantedFormat(argv, io.env);
   }

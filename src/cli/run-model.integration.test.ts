@@ -42,6 +42,9 @@ test("with the default profile and no terminal, run stops at the strategy; execu
   expect(stdout).toContain("Strategy: 1 step\n  note: Write the note\n");
   expect(stdout).toContain("    medium complexity, risk 0.2, confidence 0.9\n      because: It was asked for\n");
   const [, id = ""] = /next: agents plan execute (\w+)/.exec(stdout) ?? [];
+  expect(stdout).not.toContain("success so far");
+  const verbose = await world.run(["run", "write another note", "-v"], { cwd: world.repository });
+  expect(verbose.stdout).toMatch(/OK: Confidence 0\.\d+: 0\.50 \+ success so far/);
   expect((await world.json("plan", "status", id)).data).toMatchObject({
     phase: "strategize",
     state: "complete",

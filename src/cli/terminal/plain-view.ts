@@ -3,7 +3,8 @@ import type { RunEvent } from "../../domain/run-event.ts";
 import { plainLine } from "./event-line.ts";
 import { print, type Output } from "./gate.ts";
 import type { LiveView } from "./live-view.ts";
-import { oneLine } from "./terminal-text.ts";
+import { visible } from "../../domain/text/text.ts";
+import { oneLine, wrapped } from "./terminal-text.ts";
 
 /** Of an answer this much is kept. */
 export const SAID_LIMIT = 4_000;
@@ -14,15 +15,25 @@ export function plainView(stream: Output): LiveView {
   const failures = new HeldFailures();
   return {
     on: (event) => {
-      for (const line of failures.before(event)) print(stream, `${line}\n`);
       const said = words.on(event);
-      if (said !== undefined) print(stream, `says     ${said}\n`);
-      const line = failures.holds(event) ? undefined : plainLine(event);
-      if (line !== undefined) print(stream, `${line}\n`);
+      const lines = [
+        ...failures.before(event),
+        ...(said === undefined ? [] : [`says     ${said}`]),
+        ...(failures.holds(event) ? [] : (plainLine(event)?.split("\n") ?? [])),
+      ];
+      for (const line of lines) print(stream, `${broken(line, stream)}\n`);
     },
     say: (text) => print(stream, `${text}\n`),
     end: () => undefined,
   };
+}
+
+/** On a terminal the words of a line stay whole; in a file each thing that happened is one line. */
+function broken(line: string, { isTTY, columns }: Output): string {
+  if (isTTY !== true) return line;
+  return wrapped(visible(line), columns || 80, 9)
+    .map((part) => part.trimEnd())
+    .join("\n");
 }
 
 /**

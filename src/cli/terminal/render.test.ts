@@ -62,7 +62,9 @@ test("long lines continue below within their frame, as far to the right as they 
     "│     for by many, and by me │",
     "╰────────────────────────────╯",
   ]);
-  expect(render([{ kind: "lines", title: "Steps", lines }], { format: "plain", columns: 30 })).toContain(lines[1]);
+  expect(render([{ kind: "lines", title: "Steps", lines }], { format: "plain", columns: undefined })).toContain(
+    lines[1],
+  );
 });
 
 test("without a terminal nothing is cut", () => {
@@ -123,4 +125,11 @@ test("a text breaks at spaces; without any, where its language allows it, and a 
   expect(wrapped("  日本語の文章を書きます。長い文", 14)).toEqual(["  日本語の文章", "  を書きます。", "  長い文"]);
   expect(wrapped("read 日本語.md now", 12)).toEqual(["read", "日本語.md", "now"]);
   expect(wrapped("", 12)).toEqual([""]);
+});
+
+test("on a terminal long lines are broken in every format, and in a file in none", () => {
+  const view: View = [{ kind: "lines", title: "Answer", lines: ["a sentence that is long", "", "short"] }];
+  const plain = (columns: number | undefined): string => render(view, { format: "plain", columns });
+  expect(plain(20)).toBe("Answer\n  a sentence that is\n  long\n\n  short");
+  expect(plain(undefined)).toBe("Answer\n  a sentence that is long\n\n  short");
 });

@@ -95,7 +95,10 @@ function framed(heading: string, lines: readonly Text[], screen: Screen): Text {
   const paint = painter(screen);
   const title = oneLine(heading);
   if (frameWidth(screen) === 0) {
-    return joined([paint(title, "strong"), ...lines.map((line) => [" ".repeat(INDENT), line])], "\n");
+    return joined(
+      [paint(title, "strong"), ...lines.map((line) => (width(line) === 0 ? "" : [" ".repeat(INDENT), line]))],
+      "\n",
+    );
   }
   const inner = Math.max(width(title) + 2, ...lines.map(width));
   const top = ["╭─ ", paint(title, "strong"), ` ${"─".repeat(inner - width(title) - 1)}╮`];
@@ -167,10 +170,9 @@ function drawCell(cell: Cell, columns: number, screen: Screen): Text {
   return typeof cell === "string" ? text : painter(screen)(text, cell.tone);
 }
 
-/** On a terminal, a line that is too long for its frame continues below, as far to the right as it began. */
+/** On a terminal, a line that is too long continues below, as far to the right as it began. */
 function paragraph(cell: Cell, screen: Screen): Text[] {
-  const room =
-    frameWidth(screen) === 0 || screen.columns === undefined ? undefined : screen.columns - frameWidth(screen);
+  const room = screen.columns === undefined ? undefined : screen.columns - (frameWidth(screen) || INDENT);
   const lines = wrap(cellText(cell), room, screen);
   return lines.map((line) => (typeof cell === "string" ? line : painter(screen)(line, cell.tone)));
 }

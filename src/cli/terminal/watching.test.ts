@@ -58,11 +58,18 @@ test.each([
   const watching = new Watching(new Io({ ...io, stderr: { ...io.stderr, isTTY: true, columns: 40 } }), "plain", how);
   watching.tell({ type: "run_started", plan: "p", models: [], spent: 0, cap: undefined });
   watching.tell({ type: "step_started", step: "one", tool: undefined, description: "Do one" });
+  watching.tell({
+    type: "step_done",
+    step: "one",
+    tool: undefined,
+    description: "A longer name of a step",
+    durationMs: 5,
+  });
   watching.tell({ type: "progress", doing: "reading files", done: 1, total: 2 });
   watching.tell({ type: "notice", level: "info", text: "A sentence that is too long for one line of this terminal." });
   watching.end();
   expect(io.written.stderr).toBe(
-    "started  one  Do one\nA sentence that is too long for one line\n  of this terminal.\n",
+    "started  one  Do one\ndone     one  A longer name of a step\n         (5 ms)\nA sentence that is too long for one line\n  of this terminal.\n",
   );
 });
 

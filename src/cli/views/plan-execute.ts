@@ -10,25 +10,25 @@ import type { View } from "../terminal/view.ts";
 type Output = OutputOf<"plan.execute">;
 type Executed = Extract<Output, { outcome: "executed" }>;
 
-export const show: Show<"plan.execute"> = (output, { input }) => executionPicture(output, input);
+export const show: Show<"plan.execute"> = (output, { input, verbose }) =>
+  executionPicture(output, { includeDirty: input.includeDirty, verbose });
 
 export function executionPicture(
   output: Output,
-  { includeDirty }: Pick<InputOf<"plan.execute">, "includeDirty">,
+  { includeDirty, verbose }: Pick<InputOf<"plan.execute">, "includeDirty"> & { readonly verbose: boolean },
 ): Picture {
-  if (output.outcome === "strategy") return strategyPicture(output);
+  if (output.outcome === "strategy") return strategyPicture(output, verbose);
   const picture = executedPicture(output, includeDirty === true);
   return { ...picture, messages: [...executedMessage(output), ...picture.messages] };
 }
 
 /** The strategy, for the person whose `plan execute` is the yes to it. */
-function strategyPicture(output: Extract<Output, { outcome: "strategy" }>): Picture {
+function strategyPicture(output: Extract<Output, { outcome: "strategy" }>, verbose: boolean): Picture {
   const { planId, automationProfile, strategy, assessment } = output;
+  const text = `This is what plan ${planId} would do. The profile ${automationProfile} asks first; nothing was changed.`;
   return {
     view: [strategyElement(strategy)],
-    messages: info(
-      `This is what plan ${planId} would do. The profile ${automationProfile} asks first; nothing was changed. ${assessment.explanation}`,
-    ),
+    messages: [...info(text), ...(verbose ? info(assessment.explanation) : [])],
   };
 }
 

@@ -6,20 +6,21 @@ import type { Show } from "../terminal/show.ts";
 import { toned, type Element, type View } from "../terminal/view.ts";
 import { usd } from "./parts.ts";
 import { decisionStateCell } from "./plan-tree.ts";
+import { readableContext } from "./shown-context.ts";
 
 type Output = OutputOf<"plan.explain">;
 type Row = readonly [string, string];
 
-export const show: Show<"plan.explain"> = (output) => ({
+export const show: Show<"plan.explain"> = (output, { io }) => ({
   view: [decisionElement(output), ...thoughtElements(output), callTable(output), fileTable(output)],
   messages: info(`${count(output.toolCalls.length, "tool call")}, ${count(output.files.length, "change")}.`),
-  ...textOf(output),
+  ...textOf(output, io.outTerminal.isTTY),
 });
 
-/** Printed alone, so that it can be searched or kept in a file. */
-function textOf({ context, output }: Output): { readonly text?: string } {
-  const text = context ?? output;
-  return text === undefined ? {} : { text };
+/** Printed alone: on a terminal to be read, elsewhere exactly, so that it can be searched, kept and compared. */
+function textOf({ context, output }: Output, read: boolean): { readonly text?: string; readonly isLong?: boolean } {
+  if (context !== undefined) return { text: read ? readableContext(context) : context, isLong: true };
+  return output === undefined ? {} : { text: output, isLong: true };
 }
 
 function decisionElement(output: Output): Element {

@@ -10,7 +10,7 @@ import { standingCell } from "./standing-cell.ts";
 type Output = OutputOf<"plan.status">;
 type Row = readonly [string, Cell];
 
-export const show: Show<"plan.status"> = (output) => ({
+export const show: Show<"plan.status"> = (output, { verbose }) => ({
   view: [
     {
       kind: "fields",
@@ -34,7 +34,7 @@ export const show: Show<"plan.status"> = (output) => ({
         ...spendingRows(output),
         ...(output.usage.modelCalls === 0 ? [] : [["models", usageText(output)] as const]),
         ...ownerRows(output),
-        ...questionRows(output),
+        ...questionRows(output, verbose),
         ...endRows(output),
       ],
     },
@@ -108,13 +108,14 @@ function ownerRows({ owner, abandonedBy }: Output): Row[] {
   ];
 }
 
-function questionRows({ awaitingInput }: Output): Row[] {
+function questionRows({ awaitingInput }: Output, verbose: boolean): Row[] {
   if (awaitingInput === null) return [];
   const { question, alternatives, explanation } = awaitingInput;
   return [
     ["asks", toned(question, "warn")],
     ...alternatives.map((one, index) => [`  ${index + 1}`, one] as const),
-    ...(explanation === null ? [] : [["because", explanation] as const]),
+    // How a confidence is computed is in the sentence behind the colon.
+    ...(explanation === null ? [] : [["because", verbose ? explanation : explanation.replace(/:.*$/, "")] as const]),
   ];
 }
 

@@ -8,7 +8,7 @@ import { executedPicture, executionPicture, paidSentence } from "./plan-execute.
 
 type Output = OutputOf<"run">;
 
-export const show: Show<"run"> = (output, { input, machine, options }) => {
+export const show: Show<"run"> = (output, { input, machine, options, verbose }) => {
   // People were told before anything ran.
   const setup: Message[] = machine ? output.made.flatMap((one) => info(`Made ${one}.`)) : [];
   if (output.outcome === "candidates") {
@@ -18,6 +18,7 @@ export const show: Show<"run"> = (output, { input, machine, options }) => {
   const picture = carriedPicture(output, {
     includeDirty: input.includeDirty === true,
     agreed: options["yes"] === true,
+    verbose,
   });
   return { ...picture, messages: [...setup, ...picture.messages] };
 };
@@ -27,7 +28,7 @@ type Carried = Exclude<Output, { outcome: "candidates" }> | OutputOf<"tell">;
 /** A plan that was carried on from where it was, as far as it came. */
 export function carriedPicture(
   output: Carried | Extract<OutputOf<"session.resume">, { outcome: string }>,
-  { includeDirty, agreed }: { readonly includeDirty: boolean; readonly agreed: boolean },
+  { includeDirty, agreed, verbose }: Readonly<Record<"includeDirty" | "agreed" | "verbose", boolean>>,
 ): Picture {
   if (output.outcome === "told") {
     return {
@@ -36,8 +37,8 @@ export function carriedPicture(
     };
   }
   if (output.outcome === "strategy")
-    return output.executed === false ? declined("executed") : executionPicture(output, { includeDirty });
-  const executed = executionPicture(output, { includeDirty });
+    return output.executed === false ? declined("executed") : executionPicture(output, { includeDirty, verbose });
+  const executed = executionPicture(output, { includeDirty, verbose });
   if (!("applied" in output) || output.applied === undefined) {
     const failed = failure(output, agreed);
     const messages = [...executed.messages, ...failed];
