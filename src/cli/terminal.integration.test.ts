@@ -138,7 +138,12 @@ describe("to a pipe, to a terminal, and as JSON and YAML", () => {
         ?.slice(1) ?? [];
     await expectVisible(agents, ["plan", "tree", id], []);
     await expectVisible(agents, ["plan", "explain", decision, "--show-reasoning", "--show-alternatives"], []);
-    await expectVisible(agents, ["plan", "explain", decision, "--show-context"], []);
+    const shown = ["plan", "explain", decision, "--show-context"];
+    await expectVisible(agents, shown, []);
+    // A person at a terminal reads it as a text.
+    const { stdout: read } = await agents.process(shown, { terminal: TERMINAL, env: { PAGER: "cat" } });
+    if (reason === undefined)
+      expect(read).toMatch(/^=== System\r\n\r\nYou are [^]*=== user\r\n[^]*=== Tools\r\n\r\n- /m);
     await expectVisible(agents, ["plan", "status", id], []);
     await expectVisible(agents, ["audit", "list"], []);
   });

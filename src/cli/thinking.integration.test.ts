@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { noTerminal } from "./testing/pseudo-terminal.ts";
 import { stepTurn, strategyTurn, ThinkingWorld } from "./testing/thinking-world.ts";
 
 const STEPS = [
@@ -155,12 +154,6 @@ async function explained(
   const { stdout } = await agents.run(["plan", "explain", asked, "--show-context"]);
   expect(hash("sha256", stdout)).toBe((answer.data["context_snapshot"] as { sha256: string }).sha256);
   expect(answer.data["context"]).toBe(stdout);
-  // A person at a terminal reads it as text.
-  if (noTerminal() === undefined) {
-    const words = ["plan", "explain", asked, "--show-context"];
-    const read = await agents.process(words, { terminal: { columns: 100, rows: 30 }, env: { PAGER: "cat" } });
-    expect(read.stdout).toMatch(/^=== System\r\n\r\nYou are [^]*=== user\r\n[^]*=== Tools\r\n\r\n- read_file: Read a/);
-  }
   const seen = JSON.parse(stdout) as { messages: { content: string }[]; tools: { name: string }[] };
   for (const part of [
     "Improve docs",

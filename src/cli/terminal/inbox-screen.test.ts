@@ -78,6 +78,8 @@ test("a row has the request first, what it needs, where, its changes, its cost a
   const [head, group, row] = drawn(state(MANY), 120, 60);
   expect(head).toBe("agents watch · 1 needs you · 2 working · 40 ready to review");
   expect(group).toBe("Needs you");
+  const [several] = drawn(state([plan(1, "needs you"), plan(2, "needs you")]), 120, 60);
+  expect(several).toBe("agents watch · 2 need you");
   expect(row).toMatch(/^▸ {2}1 {2}request 1 +Which database: reader or writer\? +here +2 files +\$0\.03 +3 h$/);
 });
 

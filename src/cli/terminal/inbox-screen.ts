@@ -81,7 +81,8 @@ type Paint = ReturnType<typeof painter>;
 function headOf({ plans, filter, filtering }: InboxState, columns: number, paint: Paint): Text {
   const amounts = Object.keys(HEADINGS).flatMap((group) => {
     const amount = plans.filter((plan) => plan.group === group).length;
-    return amount === 0 || group === "done" ? [] : [`${amount} ${group}`];
+    const words = group === "needs you" && amount > 1 ? "need you" : group;
+    return amount === 0 || group === "done" ? [] : [`${amount} ${words}`];
   });
   const what = filter === "" && !filtering ? amounts.join(" · ") : `filter: ${filter}${filtering ? "▏" : ""}`;
   return paint(fit(`agents watch${what === "" ? "" : ` · ${what}`}`, columns), "strong");
