@@ -65,9 +65,9 @@ export async function decisionOutcomes(
   });
 }
 
-/** A step whose calls were not known when it was decided on. */
+/** A step whose calls were not known when it was decided on: of the strategy, or one that mends what a check showed. */
 function isWorkedOut({ type, step, chosen }: Decision): boolean {
-  return type === "strategy_choice" && step !== undefined && !isCall(chosen);
+  return (type === "strategy_choice" || type === "validation_response") && step !== undefined && !isCall(chosen);
 }
 
 interface StateFacts {
