@@ -126,8 +126,9 @@ function landingOf(
   files: readonly FileMove[],
   newDirectories: readonly string[],
 ): Landing {
-  const { root, gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut } = git;
-  const facts = { gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut };
+  const { root, gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut, created } = git;
+  const made = created === undefined ? {} : { created };
+  const facts = { gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut, ...made };
   return { alias, root, git: facts, files, newDirectories };
 }
 

@@ -109,8 +109,7 @@ function conflictNext(plan: Plan, kind: JournalKind, conflicts: readonly Landing
   if (kind !== "apply") return [nextStep(`plan.${kind}`, { plan: plan.id }, "resolve it, then")];
   return [
     nextStep("plan.conflicts", { plan: plan.id }),
-    nextStep("plan.export", { plan: plan.id, branch: "<name>" }),
-    nextStep("plan.apply", { plan: plan.id }, "resolve it, then"),
+    nextStep("plan.apply", { plan: plan.id, onto: "<branch>" }),
     nextStep("plan.revert", { plan: plan.id }),
   ];
 }

@@ -35,6 +35,7 @@ import type { Store } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { stoppedInPlaceError, type InPlace } from "../plans/in-place-rules.ts";
 import { conflictError, constrainedError, interruptedError, reversedError } from "./landing-errors.ts";
+import { landedOn } from "./landed-changes.ts";
 import { findOtherPlans, stepHistory } from "./find-other-plans.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { sealLanding } from "./seal.ts";
@@ -241,9 +242,13 @@ export class PlanLanding {
       messages.set(alias, landingMessage(kind, plan, { changesets, decisions, message }));
     }
     // Changes that were made in place are there already.
-    const records = landing.records.filter((record) => kind !== "apply" || !worksInPlace(record));
+    const { applied } = landing;
+    const records =
+      applied === undefined
+        ? landing.records.filter((record) => !worksInPlace(record))
+        : landing.records.map((record) => landedOn(record, applied));
     const store = this.#store;
-    const others = kind === "apply" ? new Map() : await findOtherPlans(store, plan, landing.records, landing.entries);
+    const others = kind === "apply" ? new Map() : await findOtherPlans(store, plan, records, landing.entries);
     const history = kind === "apply" ? [] : await store.read((reader) => stepHistory(reader, plan.id, landing.entries));
     return prepareLandings({
       ...landing,

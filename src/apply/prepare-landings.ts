@@ -20,15 +20,16 @@ import { treeWith, type TreeChange, type TreeWish } from "../git/git-import.ts";
 import { findAhead, prepareGit, type Prepared } from "./git-landing.ts";
 import { treeOf } from "../git/git-objects.ts";
 import { GitSettings } from "../git/git-settings.ts";
-import { findGitTarget } from "./git-target.ts";
+import { findGitTarget, newBranchTarget } from "./git-target.ts";
 import { gitWorlds } from "./git-worlds.ts";
+import { BRANCHES } from "./new-branch.ts";
 import { effect, stepsIn, type HeldChange, type OtherPlan, type PlanOnResource } from "./shared-worlds.ts";
 import { lockPlace } from "./resource-locks.ts";
 import { directoriesAbove, sameImage, type Landing, type LandingConflict } from "../ledger/landing.ts";
 import type { LandingPlan } from "./landing-plan.ts";
 import { codeOf, statOf, type Found } from "./user-tree.ts";
 
-export interface Preparation extends Pick<LandingPlan, "records" | "entries" | "from" | "to" | "applied"> {
+export interface Preparation extends Pick<LandingPlan, "records" | "entries" | "from" | "to" | "applied" | "onto"> {
   readonly store: Store;
   /** Which steps of the plan were in the resources after each of its landings. */
   readonly history: PlanOnResource["history"];
@@ -122,7 +123,10 @@ async function repository(
   own: readonly PlanChange[],
 ): Promise<Prepared> {
   const { alias, path, baseCommit = "" } = record;
-  const target = await findGitTarget(path, record.ref);
+  const { onto } = preparation;
+  const target = await (onto === undefined
+    ? findGitTarget(path, record.ref)
+    : newBranchTarget(path, `${BRANCHES}${onto}`, baseCommit));
   if (typeof target === "string")
     return { conflicts: [{ resource: alias, path: undefined, why: target }], contents: new Map() };
   const settings = new GitSettings(path);

@@ -30,6 +30,8 @@ export interface GitLanding {
   readonly newCommit: string;
   /** Whether the files of this work tree are those of `ref`; if not, only the ref moves. */
   readonly checkedOut: boolean;
+  /** The landing makes the branch: before it there is none of that name. */
+  readonly created?: true;
 }
 
 export interface FileMove {

@@ -57,6 +57,7 @@ export const RESULT_TABLE = {
       PLAN,
       HERE,
       { name: "accepted", about: "only what was accepted in the review; the rest stays out", kind: "flag" },
+      { name: "onto", about: "make this branch, where the plan began, and touch nothing else", value: "branch" },
       { name: "allowEmpty", about: "also when the plan changed nothing", kind: "flag" },
       { name: "verify", about: "also when the repositories' hooks were skipped", kind: "flag", on: true },
     ],
