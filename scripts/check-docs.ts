@@ -36,6 +36,7 @@ const DRAWN = {
   constrainApply: true,
   failApply: true,
   reviseStrategy: true,
+  resolvePlan: true,
   continuePlan: true,
   revertPlan: true,
   rollbackPlan: true,

@@ -11,6 +11,7 @@ import type { ChangesetId } from "../domain/names/ids.ts";
 import { monotonicIds } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { recordedCommitMessage } from "../changes/commit-message.ts";
+import { targetTaken } from "../changes/net-changes.ts";
 import type { PlanChange } from "../changes/plan-changes.ts";
 import { git, gitText } from "../git/git.ts";
 import { treeWith } from "../git/git-import.ts";
@@ -46,12 +47,21 @@ export async function exportedCommits(
   for (const record of await recordsOf(store, plan)) {
     const own = entries.filter(({ resource }) => resource === record.alias);
     if (own.length === 0) continue;
+    if (targetTaken(own).size > 0) throw resolvedError(plan, record.alias);
     commits.push(await exportedCommit(store, plan, requireCommitted(record, plan, "exported"), own));
   }
   if (commits.length > 0) return commits;
   throw new PlanError(`The plan ${plan.id} changed nothing that could be exported.`, {
     kept: "Nothing was written.",
     next: [nextStep("plan.status", { plan: plan.id })],
+  });
+}
+
+/** On the commit that the plan began from, the lines that it was merged with would be its own. */
+function resolvedError(plan: Plan, alias: string): PlanError {
+  return new PlanError(`${alias} cannot be exported: its conflicts were resolved with a later commit.`, {
+    kept: "Nothing was written.",
+    next: [nextStep("plan.apply", { plan: plan.id, onto: "<branch>" })],
   });
 }
 

@@ -55,6 +55,11 @@ export interface UndoOptions extends LandingOptions {
   readonly steps?: ReadonlySet<string> | undefined;
 }
 
+/** For a preview: changes that resolve conflicts and are not recorded yet. */
+interface Resolving {
+  readonly resolution?: readonly PlanChange[] | undefined;
+}
+
 export class PlanApplier {
   readonly #store: Store;
   readonly #service: PlanLifecycleService;
@@ -104,7 +109,7 @@ export class PlanApplier {
   async preview(
     kind: JournalKind,
     planId: PlanId,
-    options: Pick<UndoOptions, "steps"> & Pick<ApplyOptions, "part" | "onto"> = {},
+    options: Pick<UndoOptions, "steps"> & Pick<ApplyOptions, "part" | "onto"> & Resolving = {},
   ): Promise<PreparedLandings> {
     const plan = await this.#service.getPlan(planId);
     const store = this.#store;
@@ -125,10 +130,19 @@ export class PlanApplier {
   async #sidesOfApply(
     plan: Plan,
     entries: readonly PlanChange[],
-    { part: taken, onto }: Pick<ApplyOptions, "part" | "onto">,
+    { part: taken, onto, resolution = [] }: Pick<ApplyOptions, "part" | "onto"> & Resolving,
   ): Promise<WantedLanding> {
     const [from, to] = [new Set<string>(), await stepsOf(this.#store, plan)];
-    const whole = { kind: "apply", plan, entries, from, to, applied: undefined, onto } as const;
+    for (const { step } of resolution) to.add(step);
+    const whole = {
+      kind: "apply",
+      plan,
+      entries: [...entries, ...resolution],
+      from,
+      to,
+      applied: undefined,
+      onto,
+    } as const;
     if (taken === undefined) return whole;
     if ((await recordsOf(this.#store, plan)).some(worksInPlace)) throw partInPlaceError(plan);
     const part = await partialLanding(this.#store, entries, taken, this.#recordSource.ids() as ChangesetId);

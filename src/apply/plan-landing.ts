@@ -23,9 +23,9 @@ import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
 import { recordedCommitMessage } from "../changes/commit-message.ts";
-import { netChanges } from "../changes/net-changes.ts";
+import { targetChanges } from "../changes/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../ledger/sandbox-records.ts";
-import { isReviewStep, planChanges, recordedSteps, type PlanChange } from "../changes/plan-changes.ts";
+import { isResolveStep, isReviewStep, planChanges, recordedSteps, type PlanChange } from "../changes/plan-changes.ts";
 import { validationGate } from "../execution/checks/validation-gate.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { assertReviewed } from "../ledger/reviews.ts";
@@ -170,10 +170,11 @@ export class PlanLanding {
     const { plan, lease, records, entries, tell } = landing;
     const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
     const own = [...Map.groupBy(entries, ({ resource }) => resource)];
-    const net = new Map(own.map(([alias, changes]) => [alias, netChanges(changes)]));
+    const net = new Map(own.map(([alias, changes]) => [alias, targetChanges(changes)]));
     const began: Began = (alias, path) => net.get(alias)?.get(path)?.before?.hash;
-    // A part of the result is not the result that was validated.
-    const isValidated = landing.part === undefined && !hasMoved(records, landings, began);
+    // A part of the result is not the result that was validated, and neither is one that was merged by hand.
+    const isWhole = landing.part === undefined && !entries.some(({ step }) => isResolveStep(step));
+    const isValidated = isWhole && !hasMoved(records, landings, began);
     if (validations.length === 0 || isValidated) return;
     const signal = AbortSignal.any([lease.signal, ...(landing.signal === undefined ? [] : [landing.signal])]);
     await validateMerged({
@@ -221,7 +222,7 @@ export class PlanLanding {
     // The sandbox holds the whole result.
     const entries = landing.entries.filter(({ step }) => !isReviewStep(step));
     const [recorded, prepared] = await Promise.allSettled([
-      kind === "apply" ? requireRecorded(this.#data.sandboxes, plan, entries) : undefined,
+      kind === "apply" ? requireRecorded(this.#store, this.#data.sandboxes, plan, entries) : undefined,
       this.prepare(landing),
     ]);
     if (recorded.status === "rejected") throw recorded.reason;

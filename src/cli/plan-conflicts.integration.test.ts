@@ -57,10 +57,7 @@ test("each kind of conflict has a form of its own, and the lines of all three si
   expect(stdout).toMatch(/line 2\n +base │ two\n +yours│ MINE\n +plan │ PLAN 二/);
   expect(stdout).toContain("plan │ no file");
   const refused = await world.apply(id);
-  expect(refused.error?.suggestions.slice(0, 2)).toEqual([
-    `agents plan conflicts ${id}`,
-    `agents plan apply ${id} --onto <branch>`,
-  ]);
+  expect(refused.error?.suggestions.slice(0, 2)).toEqual([`agents plan conflicts ${id}`, `agents plan resolve ${id}`]);
   expect(world.everything()).toEqual(before);
 });
 
@@ -152,7 +149,8 @@ test("the page about conflicts can be followed, from each of its blocks", async 
         .replace(/\s+#.*$/, "")
         .split(" ")
         .slice(1);
-      const { code, stderr } = await world.agents.run([...words, "--yes"], { cwd: world.repository });
+      if (words[1] === "apply" || words[1] === "resolve") words.push("--yes");
+      const { code, stderr } = await world.agents.run(words, { cwd: world.repository });
       expect([line, code, code === 0 ? "" : stderr]).toEqual([line, 0, ""]);
     }
   }

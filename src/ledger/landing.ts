@@ -57,6 +57,9 @@ export interface LandingConflict {
   readonly why: string;
 }
 
+/** Of a conflict that a person can resolve: every other one is about files on disk, or about the whole resource. */
+export const BOTH_SIDES = "was changed on both sides";
+
 export function hasEffect(landing: Landing): boolean {
   const { git, files } = landing;
   return files.length > 0 || (git !== undefined && git.oldCommit !== git.newCommit);
